@@ -5,8 +5,7 @@
 //! answers with an error instead of hanging. Nothing here is a record: the askers' hosts ask the
 //! next leader again.
 
-use crate::group::{Group, Groups};
-use crate::pending::Ask;
+use crate::agreed::{Ask, Group, Left};
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::BTreeMap;
 
@@ -95,13 +94,13 @@ impl Gatherings {
         waiting.unwrap_or_default().into_iter().map(|waiting| waiting.ask).collect()
     }
 
-    /// A member has gone. Returns who waits in vain now, and what to tell them.
+    /// A member has left the group, or is `gone` for good. Returns who waits in vain now, and what to tell them.
     pub(crate) fn member_gone(
         &mut self,
         name: &Blob,
         tid: Tid,
-        died: bool,
-        groups: &Groups,
+        gone: bool,
+        left: Left,
     ) -> Vec<(Ask, Code)> {
         let mut in_vain = Vec::new();
         let keys: Vec<_> = self.gatherings.keys().filter(|key| key.0 == *name).cloned().collect();
@@ -110,12 +109,10 @@ impl Gatherings {
             let own = gathering.waiting.extract_if(.., |waiting| waiting.tid == tid);
             // Another thread of the member may wait.
             in_vain.extend(own.map(|waiting| (waiting.ask, Code::NotInGroup)));
-            let known = |group: &Group| (group.size(), group.defunct, group.lost > 0);
-            let (size, defunct, lost) = groups.find(name).map_or((0, true, false), known);
-            let code = if defunct { Code::NoGroup } else { Code::NoTask };
+            let code = if left.defunct { Code::NoGroup } else { Code::NoTask };
             // Who comes now is told the same.
-            let too_few = (died || lost) && size < gathering.count as usize;
-            if gathering.waiting.is_empty() || too_few || defunct {
+            let too_few = (gone || left.lost) && left.size < gathering.count as usize;
+            if gathering.waiting.is_empty() || too_few || left.defunct {
                 in_vain.extend(self.take(&key).into_iter().map(|ask| (ask, code)));
             }
         }
@@ -146,94 +143,125 @@ impl Gatherings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreed::{Agreed, Fact};
     use pvm_wire::HostIndex;
+    use pvm_wire::peer::Command;
+
+    const TIDS: [Tid; 3] = [Tid(0x40001), Tid(0x40002), Tid(0x40003)];
+
+    fn name() -> Blob {
+        "g".into()
+    }
 
     fn member(tid: Tid) -> Waiting {
         Waiting { ask: (HostIndex(1), u64::from(tid.0)), tid, since: None }
     }
 
+    /// All tasks of a group, and what waits in it.
+    struct Hall {
+        agreed: Agreed,
+        gatherings: Gatherings,
+    }
+
+    impl Hall {
+        fn of(tids: &[Tid]) -> Self {
+            let mut hall = Self { agreed: Agreed::new(), gatherings: Gatherings::new() };
+            tids.iter().for_each(|tid| hall.join(*tid));
+            hall
+        }
+
+        fn join(&mut self, tid: Tid) {
+            self.order(Command::JoinGroup { group: name(), tid });
+            assert!(self.agreed.groups().find(&name()).is_ok_and(|group| group.has(tid)));
+        }
+
+        /// Who waits in vain by what a command changes.
+        fn order(&mut self, command: Command) -> Vec<(Ask, Code)> {
+            let (_, facts) = self.agreed.apply(1, command);
+            let mut told = Vec::new();
+            for fact in facts {
+                if let Fact::Departed { group, tid, gone, left } = fact {
+                    told.extend(self.gatherings.member_gone(&group, tid, gone, left));
+                }
+            }
+            told
+        }
+
+        fn leave(&mut self, tid: Tid) -> Vec<(Ask, Code)> {
+            self.order(Command::LeaveGroup { group: name(), tid })
+        }
+
+        fn enter(&mut self, purpose: Purpose, tid: Tid, count: i32) -> Result<Vec<Ask>, Code> {
+            let group = self.agreed.groups().find(&name())?;
+            self.gatherings.enter(&name(), purpose, group, count, member(tid))
+        }
+
+        fn wait(&mut self, tid: Tid, count: i32) -> Result<Vec<Ask>, Code> {
+            self.enter(Purpose::Barrier, tid, count)
+        }
+    }
+
     #[test]
     fn all_are_released_together_and_a_death_is_told_instead_of_waited_for() {
-        let (mut groups, mut gatherings) = (Groups::new(), Gatherings::new());
-        let name: Blob = "g".into();
-        let tids = [Tid(0x40001), Tid(0x40002), Tid(0x40003)];
-        for tid in tids {
-            groups.join(&name, tid).expect("all may join");
-        }
-        let mut enter = |groups: &Groups, tid, count| {
-            let group = groups.find(&name).expect("it exists");
-            gatherings.enter(&name, Purpose::Barrier, group, count, member(tid))
-        };
-        assert_eq!(enter(&groups, tids[0], 3), Ok(vec![]));
-        assert_eq!(enter(&groups, tids[1], 2), Err(Code::Mismatch));
-        assert_eq!(enter(&groups, Tid(0x80001), 3), Err(Code::NotInGroup));
-        assert_eq!(enter(&groups, tids[1], -1), Ok(vec![]));
-        assert_eq!(enter(&groups, tids[2], 3).map(|all| all.len()), Ok(3));
-        assert_eq!(enter(&groups, tids[0], 3), Ok(vec![]));
-        groups.task_gone(tids[2], true);
-        let told = gatherings.member_gone(&name, tids[2], true, &groups);
+        let mut hall = Hall::of(&TIDS);
+        assert_eq!(hall.wait(TIDS[0], 3), Ok(vec![]));
+        assert_eq!(hall.wait(TIDS[1], 2), Err(Code::Mismatch));
+        assert_eq!(hall.wait(Tid(0x80001), 3), Err(Code::NotInGroup));
+        assert_eq!(hall.wait(TIDS[1], -1), Ok(vec![]));
+        assert_eq!(hall.wait(TIDS[2], 3).map(|all| all.len()), Ok(3));
+        assert_eq!(hall.wait(TIDS[0], 3), Ok(vec![]));
+        let told = hall.order(Command::TaskGone { tid: TIDS[2] });
         assert_eq!(told.len(), 1);
         assert_eq!(told[0].1, Code::NoTask);
-        let group = groups.find(&name).expect("it exists").clone();
-        let late = gatherings.enter(&name, Purpose::Barrier, &group, 3, member(tids[1]));
+        let late = hall.wait(TIDS[1], 3);
         assert_eq!(late, Err(Code::NoTask), "who comes behind the death is told, too");
-        groups.join(&name, Tid(0x40004)).expect("the place is free");
-        let group = groups.find(&name).expect("it exists").clone();
-        let made_good = gatherings.enter(&name, Purpose::Barrier, &group, 3, member(tids[1]));
-        assert_eq!(made_good, Ok(vec![]));
+        // The place is free.
+        hall.join(Tid(0x40004));
+        assert_eq!(hall.wait(TIDS[1], 3), Ok(vec![]));
     }
 
     #[test]
     fn who_leaves_a_group_while_another_thread_of_its_waits_there_is_told() {
-        let (mut groups, mut gatherings) = (Groups::new(), Gatherings::new());
-        let (name, tids): (Blob, _) = ("g".into(), [Tid(0x40001), Tid(0x40002)]);
-        for tid in tids {
-            groups.join(&name, tid).expect("all may join");
-        }
-        let group = groups.find(&name).expect("it exists").clone();
+        let mut hall = Hall::of(&TIDS[..2]);
         for purpose in [Purpose::Barrier, Purpose::Freeze] {
-            let entered = gatherings.enter(&name, purpose, &group, 2, member(tids[0]));
-            assert_eq!(entered, Ok(vec![]));
+            assert_eq!(hall.enter(purpose, TIDS[0], 2), Ok(vec![]));
         }
-        groups.leave(&name, tids[0]).expect("it is a member");
-        let told = gatherings.member_gone(&name, tids[0], false, &groups);
-        assert_eq!(told, vec![(member(tids[0]).ask, Code::NotInGroup); 2]);
+        let told = hall.leave(TIDS[0]);
+        assert_eq!(told, vec![(member(TIDS[0]).ask, Code::NotInGroup); 2]);
     }
 
     #[test]
     fn who_waits_when_a_member_leaves_and_another_had_died_is_told_as_who_comes_then() {
-        let (mut groups, mut gatherings) = (Groups::new(), Gatherings::new());
-        let (name, tids): (Blob, _) = ("g".into(), [Tid(0x40001), Tid(0x40002), Tid(0x40003)]);
-        for tid in tids {
-            groups.join(&name, tid).expect("all may join");
+        let mut hall = Hall::of(&TIDS);
+        hall.order(Command::TaskGone { tid: TIDS[0] });
+        assert_eq!(hall.wait(TIDS[1], 2), Ok(vec![]));
+        let told = hall.leave(TIDS[2]);
+        assert_eq!(told, [(member(TIDS[1]).ask, Code::NoTask)]);
+        assert_eq!(hall.wait(TIDS[1], 2), Err(Code::NoTask));
+    }
+
+    #[test]
+    fn of_two_that_die_with_their_host_the_first_ends_a_barrier_of_three() {
+        let mut hall = Hall::of(&[]);
+        for name in ["a", "b"] {
+            let facts = pvm_wire::peer::HostFacts { name: name.into(), ..Default::default() };
+            hall.order(Command::AddHost { facts, again: false });
         }
-        groups.task_gone(tids[0], true);
-        let group = groups.find(&name).expect("it exists").clone();
-        let entered = gatherings.enter(&name, Purpose::Barrier, &group, 2, member(tids[1]));
-        assert_eq!(entered, Ok(vec![]));
-        groups.leave(&name, tids[2]).expect("it is a member");
-        let told = gatherings.member_gone(&name, tids[2], false, &groups);
-        assert_eq!(told, [(member(tids[1]).ask, Code::NoTask)]);
-        let group = groups.find(&name).expect("it exists").clone();
-        let late = gatherings.enter(&name, Purpose::Barrier, &group, 2, member(tids[1]));
-        assert_eq!(late, Err(Code::NoTask));
+        let there = [Tid(0x80001), Tid(0x80002)];
+        [TIDS[0], there[0], there[1]].into_iter().for_each(|tid| hall.join(tid));
+        assert_eq!(hall.wait(TIDS[0], 3), Ok(vec![]));
+        let told = hall.order(Command::RemoveHost { host: HostIndex(2), dead: true });
+        assert_eq!(told, [(member(TIDS[0]).ask, Code::NoTask)]);
+        assert_eq!(hall.wait(TIDS[0], 1).map(|all| all.len()), Ok(1), "it is left alone");
     }
 
     #[test]
     fn who_gives_up_is_not_counted_and_leaves_no_count_behind() {
-        let (mut groups, mut gatherings) = (Groups::new(), Gatherings::new());
-        let (name, tids): (Blob, _) = ("g".into(), [Tid(0x40001), Tid(0x40002)]);
-        for tid in tids {
-            groups.join(&name, tid).expect("all may join");
-        }
-        let group = groups.find(&name).expect("it exists").clone();
-        let enter = |gatherings: &mut Gatherings, tid, count| {
-            gatherings.enter(&name, Purpose::Barrier, &group, count, member(tid))
-        };
-        assert_eq!(enter(&mut gatherings, tids[0], 2), Ok(vec![]));
-        assert!(gatherings.withdraw(member(tids[0]).ask));
-        assert!(!gatherings.withdraw(member(tids[0]).ask), "it waits no more");
-        assert_eq!(enter(&mut gatherings, tids[1], 1).map(|all| all.len()), Ok(1), "another count");
-        assert_eq!(enter(&mut gatherings, tids[1], 2), Ok(vec![]), "it is alone");
+        let mut hall = Hall::of(&TIDS[..2]);
+        assert_eq!(hall.wait(TIDS[0], 2), Ok(vec![]));
+        assert!(hall.gatherings.withdraw(member(TIDS[0]).ask));
+        assert!(!hall.gatherings.withdraw(member(TIDS[0]).ask), "it waits no more");
+        assert_eq!(hall.wait(TIDS[1], 1).map(|all| all.len()), Ok(1), "another count");
+        assert_eq!(hall.wait(TIDS[1], 2), Ok(vec![]), "it is alone");
     }
 }

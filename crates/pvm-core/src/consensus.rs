@@ -391,8 +391,15 @@ impl Consensus {
         self.long.records(out);
     }
 
-    pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.seats.adopt(key, value) || self.long.adopt(key, value)
+    /// Takes the members, and how far each is, from such records instead of what is known.
+    pub(crate) fn load(&mut self, records: &[(Blob, Blob)]) {
+        if !planted::is(Bug::CatchesUpByAdding) {
+            self.seats.clear();
+            self.long.forget_all();
+        }
+        for (Blob(key), Blob(value)) in records {
+            let _known = self.seats.adopt(key, value) || self.long.adopt(key, value);
+        }
     }
 
     /// The members in such records.
@@ -402,12 +409,6 @@ impl Consensus {
             let _known = seats.restore(key, value);
         }
         seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
-    }
-
-    /// Nothing is known of what all agree on.
-    pub(crate) fn clear_agreed(&mut self) {
-        self.seats.clear();
-        self.long.forget_all();
     }
 
     /// Those of this host's commands that have been applied without it: what it knows each by, and,

@@ -7,14 +7,13 @@
 
 #![forbid(unsafe_code)]
 
+mod agreed;
 mod barrier;
 mod consensus;
 mod contexts;
 mod departure;
 mod doubts;
-mod group;
 mod home;
-mod hosts;
 pub mod io;
 mod launches;
 mod leadership;
@@ -30,7 +29,6 @@ pub mod planted;
 mod plugs;
 pub mod quorum;
 mod records;
-mod registry;
 mod session;
 mod speed;
 mod standstill;
@@ -39,7 +37,8 @@ mod time;
 mod tracers;
 mod two;
 
+pub use agreed::Rules;
 pub use machine::{Config, Machine, Order};
 pub use standstill::Standstill;
 pub use time::Time;
-pub use two::{Rules, Standing};
+pub use two::Standing;

@@ -6,6 +6,7 @@
 //! [`Machine::restore`] makes an equal one.
 
 mod catching_up;
+mod facts;
 mod groups;
 mod home;
 mod joining;
@@ -36,13 +37,12 @@ mod weighing;
 mod withdrawal;
 
 use crate::Time;
+use crate::agreed::{Agreed, Rules, done, number};
 use crate::consensus::Consensus;
 use crate::contexts::Contexts;
 use crate::departure::Departure;
 use crate::doubts::Doubts;
-use crate::group::Groups;
 use crate::home::Home;
-use crate::hosts::Hosts;
 use crate::io::{Act, Effect, Event, HostFacts, HostList, Input, News, Output};
 use crate::launches::Launches;
 use crate::leadership::Leadership;
@@ -53,11 +53,10 @@ use crate::placement::Placement;
 use crate::plugs::Plugs;
 use crate::quorum::{Member, Quorum};
 use crate::records::{Slot, Table};
-use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
 use crate::tracers::Tracers;
-use crate::two::{Lock, RuleSlot, Rules};
+use crate::two::Lock;
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeSet, VecDeque};
@@ -111,15 +110,12 @@ pub struct Machine {
     /// False until the state of the machine is known here.
     joined: Slot<bool>,
     consensus: Consensus,
-    hosts: Hosts,
-    registry: Registry,
-    groups: Groups,
+    agreed: Agreed,
     sessions: Sessions,
     tasks: Tasks,
     contexts: Contexts,
     watches: Watches,
     home: Home,
-    rules: RuleSlot,
     placement: Placement,
     launches: Launches,
     pending: Pending,
@@ -161,9 +157,8 @@ impl Machine {
         let mut machine = Self::empty(config, quorum);
         machine.asked_epoch = true;
         if machine.consensus.begins_here() {
-            machine.hosts.begin(machine.config.host, machine.config.facts.clone());
+            machine.agreed.begin(machine.config.host, machine.config.facts.clone(), rules);
             machine.joined.set(true);
-            machine.rules.set(rules);
             machine.consensus.begin(machine.now);
             machine.tell_hosts();
         }
@@ -179,8 +174,8 @@ impl Machine {
             let _known = machine.restore_record(key, value);
         }
         if *machine.joined.get() {
-            machine.groups.show_all();
-            machine.show_groups();
+            let groups = machine.agreed.groups_as_they_are();
+            machine.follow(groups, None);
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_shell_hosts();
@@ -203,15 +198,12 @@ impl Machine {
             now: Time(0),
             joined: Slot::new(b'j', false),
             consensus: Consensus::new(me, first, quorum),
-            hosts: Hosts::new(),
-            registry: Registry::new(),
-            groups: Groups::new(),
+            agreed: Agreed::new(),
             sessions: Sessions::new(),
             tasks: Tasks::new(me),
             contexts: Contexts::new(me),
             watches: Watches::new(),
             home: Home::new(),
-            rules: RuleSlot::new(),
             placement: Placement::new(me),
             launches: Launches::new(),
             pending: Pending::new(),
@@ -304,17 +296,17 @@ impl Machine {
 
     /// Counts the changes of the host table: tables of equal epochs are equal.
     pub fn epoch(&self) -> u64 {
-        self.hosts.epoch()
+        self.agreed.hosts().epoch()
     }
 
     /// The members as this host knows them.
     pub fn members(&self) -> HostList {
-        self.hosts.list()
+        self.agreed.hosts().list()
     }
 
     /// True if this host is in the table.
     pub fn is_member(&self, host: HostIndex) -> bool {
-        self.hosts.contains(host)
+        self.agreed.hosts().contains(host)
     }
 
     /// The number of times that a host of this machine went on alone.
@@ -340,7 +332,7 @@ impl Machine {
     /// True while a task has a message under a name or a place in a group, as far as this host
     /// knows.
     pub fn still_names(&self, tid: Tid) -> bool {
-        self.registry.is_owner(tid) || self.groups.has_member(tid)
+        self.agreed.registry().is_owner(tid) || self.agreed.groups().has_member(tid)
     }
 
     /// The same as records.
@@ -360,7 +352,12 @@ impl Machine {
 
     /// The members that get no new tasks, as this host knows them.
     pub fn draining(&self) -> Vec<HostIndex> {
-        self.hosts.indices().into_iter().filter(|&host| self.hosts.is_draining(host)).collect()
+        self.agreed
+            .hosts()
+            .indices()
+            .into_iter()
+            .filter(|&host| self.agreed.hosts().is_draining(host))
+            .collect()
     }
 
     /// How many things this host has said that others have not heard yet.
@@ -505,20 +502,16 @@ impl Machine {
     /// Puts out the records that changed, and the end if it has come.
     fn finish(&mut self) {
         self.leave_if_empty();
-        self.show_groups();
         self.tell_near();
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.consensus.take_changes(&mut changes);
-        self.hosts.take_changes(&mut changes);
-        self.registry.take_changes(&mut changes);
-        self.groups.take_changes(&mut changes);
+        self.agreed.take_changes(&mut changes);
         self.sessions.take_changes(&mut changes);
         self.tasks.take_changes(&mut changes);
         self.contexts.take_changes(&mut changes);
         self.watches.take_changes(&mut changes);
         self.home.take_changes(&mut changes);
-        self.rules.take_changes(&mut changes);
         self.placement.take_changes(&mut changes);
         self.launches.take_changes(&mut changes);
         self.pending.take_changes(&mut changes);
@@ -538,15 +531,12 @@ impl Machine {
     fn restore_record(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.joined.restore(key, value)
             || self.consensus.restore(key, value)
-            || self.hosts.restore(key, value)
-            || self.registry.restore(key, value)
-            || self.groups.restore(key, value)
+            || self.agreed.restore(key, value)
             || self.sessions.restore(key, value)
             || self.tasks.restore(key, value)
             || self.contexts.restore(key, value)
             || self.watches.restore(key, value)
             || self.home.restore(key, value)
-            || self.rules.restore(key, value)
             || self.placement.restore(key, value)
             || self.launches.restore(key, value)
             || self.pending.restore(key, value)
@@ -555,16 +545,6 @@ impl Machine {
             || self.refusals.restore(key, value)
             || self.tracers.restore(key, value)
     }
-}
-
-/// A room's answer that tells nothing but that it is done.
-fn done(result: Result<(), Code>) -> Reply {
-    result.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done)
-}
-
-/// A room's answer that is a number.
-fn number(result: Result<i32, Code>) -> Reply {
-    result.map_or_else(|code| Reply::Failed { code }, |value| Reply::Number { value })
 }
 
 /// The id of a host that a task's id or the host's own id names, if it can name one.

@@ -3,15 +3,13 @@
 //! What another host must answer has a deadline, so that nobody waits for ever for a host that
 //! is silent. What other *tasks* must bring about (a barrier, a named message) has none.
 
+use crate::agreed::WAIT_FOR_INFO;
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
-use crate::registry::WAIT_FOR_INFO;
+
 use pvm_wire::peer::{HostFacts, Operator, Said};
 use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
-
-/// A question to whoever leads: the host that asks, and its number of the question.
-pub(crate) type Ask = (HostIndex, u64);
 
 choice! {
     /// Whom an answer is for.

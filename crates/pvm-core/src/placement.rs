@@ -4,7 +4,7 @@
 //! original's, found by asking it (`conformance/facts.md`). What is ours: hosts that are being
 //! drained get nothing, and [`LEAST_LOADED`].
 
-use crate::hosts::Hosts;
+use crate::agreed::Hosts;
 use crate::records::{Change, Slot};
 use pvm_wire::request::HostLoad;
 use pvm_wire::{Blob, HostIndex};
@@ -133,17 +133,20 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pvm_wire::peer::HostFacts;
+    use crate::agreed::Agreed;
+    use pvm_wire::peer::{Command, HostFacts};
 
     const NOT: i32 = HOST_COMPLEMENT;
 
-    fn hosts(count: usize) -> Hosts {
-        let mut hosts = Hosts::new();
+    fn hosts(count: usize) -> Agreed {
+        let mut agreed = Agreed::new();
         for number in 1..=count {
             let (name, arch) = (format!("h{number}").into(), "LINUX64".into());
-            hosts.add(HostFacts { name, arch, ..HostFacts::default() }, true).expect("a place");
+            let facts = HostFacts { name, arch, ..HostFacts::default() };
+            agreed.apply(1, Command::AddHost { facts, again: true });
         }
-        hosts
+        assert_eq!(agreed.hosts().count(), count);
+        agreed
     }
 
     /// Calls as (flags, place, how many), with the hosts that the original chose.
@@ -176,7 +179,7 @@ mod tests {
             (TASK_ARCH | NOT, "CRAY", 4, &[2, 2, 3, 1]),
             (0, "", 4, &[2, 2, 3, 1]),
         ];
-        check(&hosts(3), calls);
+        check(hosts(3).hosts(), calls);
     }
 
     #[test]
@@ -205,19 +208,19 @@ mod tests {
             (TASK_HOST, "", 2, &[]),
             (TASK_ARCH, "linux64", 1, &[]),
         ];
-        check(&hosts(5), calls);
+        check(hosts(5).hosts(), calls);
     }
 
     #[test]
     fn a_drained_host_gets_nothing_also_not_by_its_name() {
         let mut hosts = hosts(3);
-        hosts.set_draining(HostIndex(2), true);
+        hosts.apply(2, Command::DrainHost { host: HostIndex(2), on: true });
         let calls: &[(i32, &str, usize, &[u16])] = &[
             (0, "", 3, &[3, 3, 1]),
             (TASK_HOST, "h2", 1, &[]),
             (TASK_HOST | NOT, "h1", 2, &[3, 3]),
         ];
-        check(&hosts, calls);
+        check(hosts.hosts(), calls);
     }
 
     #[test]

@@ -1,26 +1,6 @@
-//! What holds while a machine has two hosts, where no majority can decide.
+//! What one of two hosts knows of the other one, and what follows from it.
 
-use crate::records::{Change, Slot};
-use pvm_wire::{Blob, record};
-
-record! {
-    /// What the second host does when it hears nothing of the first one.
-    pub struct Rules {
-        /// `witness=`: an account (as for ssh) on a third computer where only one of the two gets
-        /// a lock; empty for none. Then both need it to go on without the other.
-        pub witness: Blob,
-        /// `on_silence=survive`: it goes on. Both may then; when they hear of each other again the
-        /// one that did not take over ends.
-        pub survive: bool,
-    }
-}
-
-impl Rules {
-    /// The first host goes on, the second one only if the first is gone for certain.
-    pub fn plain() -> Self {
-        Self { witness: Blob::default(), survive: false }
-    }
-}
+use pvm_wire::Blob;
 
 /// What a host knows of the other one of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,38 +32,4 @@ pub(crate) struct Lock {
     pub(crate) witness: Blob,
     /// Which two hosts.
     pub(crate) pair: u64,
-}
-
-/// The rules, the same on every host.
-#[derive(Debug)]
-pub(crate) struct RuleSlot(Slot<Rules>);
-
-impl RuleSlot {
-    pub(crate) fn new() -> Self {
-        Self(Slot::new(b'U', Rules::plain()))
-    }
-
-    pub(crate) const fn get(&self) -> &Rules {
-        self.0.get()
-    }
-
-    pub(crate) fn set(&mut self, rules: Rules) {
-        self.0.set(rules);
-    }
-
-    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
-        self.0.take_changes(out);
-    }
-
-    pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
-        self.0.records(out);
-    }
-
-    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.0.restore(key, value)
-    }
-
-    pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.0.adopt(key, value)
-    }
 }

@@ -5,7 +5,7 @@
 //! what has become of a command of this host that was among them is not known.
 
 use super::Machine;
-use crate::group::Group;
+use crate::agreed::{Fact, Group};
 use crate::io::Act;
 use crate::notify::HOST_ADD;
 use crate::pending::HomeAsk;
@@ -28,32 +28,38 @@ impl Machine {
             return;
         }
         self.log("this host has missed much and begins anew with what the others know".to_owned());
-        let before = self.hosts.indices();
-        let groups = self.groups.known();
+        let before = self.agreed.hosts().indices();
+        let groups = self.agreed.groups().known();
         if !planted::is(Bug::CatchesUpByAdding) {
-            for host in gone {
-                self.forget_seat(host);
-                self.host_gone(host);
-            }
-            self.hosts.clear();
-            self.registry.clear_all();
-            self.groups.clear();
-            self.consensus.clear_agreed();
+            gone.into_iter().for_each(|host| self.host_was_lost(host));
         }
-        self.adopt_all(&records);
+        let shown = self.agreed.load(&records);
+        self.consensus.load(&records);
         self.consensus.start_from(number);
         self.tell_hosts();
-        let new = self.hosts.indices().into_iter().filter(|host| !before.contains(host));
+        let new = self.agreed.hosts().indices().into_iter().filter(|host| !before.contains(host));
         for host in new.collect::<Vec<_>>() {
             self.host_is_new(host);
         }
         self.end_own(&groups);
-        self.groups.note_missed(&groups);
         self.end_freezes();
         // A drained host that had asked to leave may have been taken back: if not, it asks again.
         self.departure.stop();
+        self.follow(shown, None);
         self.tell_all();
         self.alone_now();
+    }
+
+    /// A host went by a command that was missed here.
+    fn host_was_lost(&mut self, host: HostIndex) {
+        for fact in self.agreed.lose(self.consensus.applied(), host) {
+            if let Fact::HostOut { host, .. } = fact {
+                self.forget_seat(host);
+                self.host_gone(host);
+            } else {
+                self.follow(vec![fact], None);
+            }
+        }
     }
 
     pub(super) fn host_is_new(&mut self, host: HostIndex) {
@@ -75,7 +81,7 @@ impl Machine {
                 self.answer(proposal.asker, outcome.unwrap_or(unknown));
             } else if let Some(start) = self.pending.starts.get(&mark) {
                 let key = start.facts.as_ref().map(|facts| facts.key.clone());
-                let host = key.as_ref().and_then(|key| self.hosts.of_key(key));
+                let host = key.as_ref().and_then(|key| self.agreed.hosts().of_key(key));
                 let start = self.pending.starts.remove(&mark);
                 match (host, start) {
                     (Some(host), Some(start)) => self.start_is_in(&start, mark, host),
@@ -97,16 +103,16 @@ impl Machine {
         let place = |group: &Group, tid| group.members.iter().position(|member| *member == tid);
         match command {
             Command::JoinGroup { group, tid } => {
-                let instance = place(self.groups.find(group).ok()?, *tid)?;
+                let instance = place(self.agreed.groups().find(group).ok()?, *tid)?;
                 Some(Reply::Number { value: i32::try_from(instance).ok()? })
             }
             Command::LeaveGroup { group, tid } => {
                 let was = before.get(group).is_some_and(|group| group.has(*tid));
-                let is = self.groups.find(group).is_ok_and(|group| group.has(*tid));
+                let is = self.agreed.groups().find(group).is_ok_and(|group| group.has(*tid));
                 (was && !is).then_some(Reply::Done)
             }
             Command::PutInfo { name, flags, owner, message } => {
-                let index = self.registry.shows_put(name, *flags, *owner, message)?;
+                let index = self.agreed.registry().shows_put(name, *flags, *owner, message)?;
                 Some(Reply::Number { value: index })
             }
             _ => None,
@@ -116,7 +122,7 @@ impl Machine {
     /// Tasks of this host that are among those who froze a group in what has been missed. Whoever
     /// else wants it frozen is answered by the leader.
     fn end_freezes(&mut self) {
-        for (name, ask, size) in self.groups.frozen_by(self.me()) {
+        for (name, ask, size) in self.agreed.groups().frozen_by(self.me()) {
             let waits = |asked: &HomeAsk| match &asked.request {
                 Request::FreezeGroup { group, .. } => *group == name,
                 request => matches!(request, Request::GiveUp { .. }),
@@ -129,9 +135,7 @@ impl Machine {
 
     /// Whoever waits for something that all have applied.
     fn tell_all(&mut self) {
-        self.groups.show_all();
-        self.show_groups();
-        for host in self.hosts.indices() {
+        for host in self.agreed.hosts().indices() {
             self.tell_held(host);
         }
         self.tell_awaiting();

@@ -1,10 +1,10 @@
 //! Groups: membership by commands, barriers by the leader.
 
 use super::{Machine, number};
+use crate::agreed::{Ask, Left};
 use crate::barrier::{Purpose, Waiting};
 use crate::home::Asked;
-use crate::io::Act;
-use crate::pending::{Ask, Asker};
+use crate::pending::Asker;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{GroupInfo, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
@@ -37,7 +37,8 @@ impl Machine {
     /// death of another one may know of members that have come since. Every change of a group is
     /// shown here before it is answered.
     fn members_meant(&self, group: &Blob, count: i32) -> i32 {
-        let size = || self.groups.find(group).ok().and_then(|g| i32::try_from(g.size()).ok());
+        let size =
+            || self.agreed.groups().find(group).ok().and_then(|g| i32::try_from(g.size()).ok());
         if count == -1 { size().unwrap_or(-1) } else { count }
     }
 
@@ -47,23 +48,23 @@ impl Machine {
             Request::Barrier { group, count } => return self.barrier(&asked, group, *count),
             Request::FreezeGroup { group, size } => return self.freeze(&asked, group, *size),
             Request::GiveUp { .. } => return self.gives_up((asked.host, asked.ask)),
-            Request::GroupMembers { group } => match self.groups.find(group) {
+            Request::GroupMembers { group } => match self.agreed.groups().find(group) {
                 Ok(group) => Reply::Members { tids: group.members.clone(), frozen: group.frozen },
                 Err(code) => Reply::Failed { code },
             },
             Request::Groups => {
-                let info = |(name, group): (&Blob, &crate::group::Group)| GroupInfo {
+                let info = |(name, group): (&Blob, &crate::agreed::Group)| GroupInfo {
                     name: name.clone(),
                     members: group.members.clone(),
                     waiting: self.home.gatherings.waiting(name),
                 };
-                Reply::Groups { groups: self.groups.iter().map(info).collect() }
+                Reply::Groups { groups: self.agreed.groups().iter().map(info).collect() }
             }
             Request::MailboxInfo { pattern } => {
-                Reply::Mailboxes { mailboxes: self.registry.list(pattern) }
+                Reply::Mailboxes { mailboxes: self.agreed.registry().list(pattern) }
             }
             Request::RecvInfo { name, index, flags, .. } => {
-                match self.registry.read(name, *index, *flags) {
+                match self.agreed.registry().read(name, *index, *flags) {
                     Ok((index, message)) => Reply::Info { message, index },
                     Err(code) => Reply::Failed { code },
                 }
@@ -80,7 +81,7 @@ impl Machine {
         purpose: Purpose,
         count: i32,
     ) -> Result<Vec<Ask>, Code> {
-        let group = self.groups.find(name)?;
+        let group = self.agreed.groups().find(name)?;
         match purpose {
             Purpose::Barrier if group.defunct => return Err(Code::NoGroup),
             Purpose::Freeze if group.frozen => return Err(Code::DupGroup),
@@ -122,8 +123,7 @@ impl Machine {
 
     /// A group was frozen, on every host at this place of the order: those of here that wanted it
     /// are told. Who wanted it besides them is told that it is frozen.
-    pub(super) fn frozen(&mut self, name: &Blob, asks: Vec<Ask>) -> Reply {
-        let size = self.groups.freeze(name, &asks);
+    pub(super) fn frozen(&mut self, name: &Blob, asks: Vec<Ask>, size: Result<i32, Code>) {
         let me = self.me();
         for (_, ask) in asks.into_iter().filter(|(host, _)| *host == me) {
             self.answered(ask, number(size));
@@ -131,36 +131,20 @@ impl Machine {
         // Who came to this leader while that was being ordered.
         let late = self.home.gatherings.end(name, Purpose::Freeze);
         self.release(late, Reply::Failed { code: Code::DupGroup });
-        Reply::Done
     }
 
     /// A member has gone: those who wait for it in vain are told.
-    pub(super) fn member_gone(&mut self, name: &Blob, tid: Tid, died: bool) {
-        let in_vain = self.home.gatherings.member_gone(name, tid, died, &self.groups);
+    pub(super) fn member_gone(&mut self, name: &Blob, tid: Tid, gone: bool, left: Left) {
+        let in_vain = self.home.gatherings.member_gone(name, tid, gone, left);
         for (ask, code) in in_vain {
             self.release(vec![ask], Reply::Failed { code });
         }
     }
 
-    /// A task is gone that was a member of groups, perhaps.
-    pub(super) fn leave_all_groups(&mut self, tid: Tid, died: bool) {
-        let names = self.groups.task_gone(tid, died);
-        self.groups.note_death(&names, self.consensus.applied());
-        for name in names {
-            self.member_gone(&name, tid, true);
-        }
-    }
     /// A task leaves the machine in order: nobody has to make its place good.
     pub(super) fn leave_groups_of(&mut self, tid: Tid) {
-        if self.groups.iter().any(|(_, group)| group.has(tid)) {
+        if self.agreed.groups().iter().any(|(_, group)| group.has(tid)) {
             self.propose(Asker::Nobody, Command::TaskLeft { tid });
-        }
-    }
-
-    /// Puts out what has changed in groups, for the tasks of this host.
-    pub(super) fn show_groups(&mut self) {
-        for (name, group, departure) in self.groups.take_unshown() {
-            self.act(Act::Group { name, group, departure });
         }
     }
 }

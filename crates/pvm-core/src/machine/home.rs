@@ -129,7 +129,7 @@ impl Machine {
             };
             if !may {
                 self.home.asked.push_back(asked);
-            } else if self.hosts.contains(asked.host) {
+            } else if self.agreed.hosts().contains(asked.host) {
                 self.serve_home(asked);
             }
         }
@@ -141,7 +141,7 @@ impl Machine {
             return;
         }
         let me = self.me();
-        let members = self.hosts.indices();
+        let members = self.agreed.hosts().indices();
         let awaited = self
             .home
             .awaited

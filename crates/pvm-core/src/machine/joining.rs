@@ -1,7 +1,7 @@
 //! Hosts come: the member that is asked starts their daemons, and lets each in by a command.
 
 use super::{HOST_START_NS, Machine, SECOND_NS};
-use crate::hosts::folded;
+use crate::agreed::folded;
 use crate::io::{Act, HostFacts};
 use crate::pending::{Addition, Asker, NO_TURN, Start};
 use pvm_wire::hostfile::{HostLine, parse_line};
@@ -74,20 +74,22 @@ impl Machine {
         if marked {
             return Err(refused(Code::NoHost, "this stands for a host in host files only".into()));
         }
-        let member = self.hosts.named(&name).filter(|&host| !self.hosts.is_draining(host));
+        let member =
+            self.agreed.hosts().named(&name).filter(|&host| !self.agreed.hosts().is_draining(host));
         if !line.again && (earlier.contains(&folded(&name)) || member.is_some()) {
             let why = "it is in the machine already".to_owned();
-            let known = member.and_then(|host| self.hosts.facts(host)).map(|facts| &facts.name);
+            let known =
+                member.and_then(|host| self.agreed.hosts().facts(host)).map(|facts| &facts.name);
             let other = known.filter(|known| **known != name);
             let named = other.map(|other| format!(", as {}", other.to_text()));
             return Err(refused(Code::DupHost, why + &named.unwrap_or_default()));
         }
-        Ok(self.hosts.complete(&line))
+        Ok(self.agreed.hosts().complete(&line))
     }
 
     fn add_host(&mut self, addition: u64, place: u32, line: &HostLine) {
         let name = line.host_name();
-        if let Some(host) = self.hosts.named(&name).filter(|_| !line.again) {
+        if let Some(host) = self.agreed.hosts().named(&name).filter(|_| !line.again) {
             return self.take_back(addition, place, host);
         }
         let ticket = self.pending.number();
@@ -223,32 +225,23 @@ impl Machine {
         }
     }
 
+    /// A host was not let in, on every host at this place of the order.
+    pub(super) fn host_refused(&mut self, key: Blob, code: Code, ticket: Option<u64>) {
+        let Some(ticket) = ticket else { return };
+        self.act(Act::Dismiss { key });
+        if let Some(start) = self.pending.starts.remove(&ticket) {
+            let why = if code == Code::DupHost {
+                "it is in the machine already"
+            } else {
+                "the machine has no place left"
+            };
+            self.not_added(start.addition, start.place, code, Failure::of(why));
+        }
+    }
+
     /// A host was let in, on every host at this place of the order.
-    pub(super) fn host_added(
-        &mut self,
-        facts: HostFacts,
-        again: bool,
-        ticket: Option<u64>,
-    ) -> Reply {
-        let key = facts.key.clone();
+    pub(super) fn host_is_in(&mut self, host: HostIndex, ticket: Option<u64>) {
         let start = ticket.and_then(|ticket| self.pending.starts.remove(&ticket));
-        let host = match self.hosts.add(facts, again) {
-            Ok(host) => host,
-            Err(code) => {
-                if ticket.is_some() {
-                    self.act(Act::Dismiss { key });
-                }
-                if let Some(start) = start {
-                    let why = if code == Code::DupHost {
-                        "it is in the machine already"
-                    } else {
-                        "the machine has no place left"
-                    };
-                    self.not_added(start.addition, start.place, code, Failure::of(why));
-                }
-                return Reply::Failed { code };
-            }
-        };
         self.consensus.seat(host, self.consensus.applied());
         match (start, ticket) {
             (Some(start), Some(ticket)) => self.start_is_in(&start, ticket, host),
@@ -257,13 +250,12 @@ impl Machine {
             (_, None) => {}
         }
         self.tell_hosts();
-        if let (true, Some(facts)) = (self.consensus.is_leader(), self.hosts.facts(host)) {
+        if let (true, Some(facts)) = (self.consensus.is_leader(), self.agreed.hosts().facts(host)) {
             let text =
                 format!("host {} is in: {}", facts.name.to_text(), facts.addresses.join(" "));
             self.log(text);
         }
         self.host_is_new(host);
-        Reply::Done
     }
 
     /// A daemon that was started here has its place.

@@ -37,7 +37,7 @@ impl Machine {
 
     /// The shell has heard nothing of a host for too long, or its daemon says that it ends.
     pub(super) fn host_dead(&mut self, host: HostIndex, certain: bool) {
-        if host == self.me() || (*self.joined.get() && !self.hosts.contains(host)) {
+        if host == self.me() || (*self.joined.get() && !self.agreed.hosts().contains(host)) {
             return;
         }
         self.suspects.insert(host);
@@ -63,7 +63,7 @@ impl Machine {
         if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
             return None;
         }
-        self.suspects.retain(|host| self.hosts.contains(*host));
+        self.suspects.retain(|host| self.agreed.hosts().contains(*host));
         if self.suspects.intersection(&self.fencing).next().is_some() {
             return None;
         }
@@ -79,13 +79,16 @@ impl Machine {
         self.consensus.order(self.now, self.me(), 0, command);
     }
 
-    /// A host is dead, on every host at this place of the order. Only a leader orders that.
-    pub(super) fn fence(&mut self, host: HostIndex, incarnation: u64, by: HostIndex) -> Reply {
+    /// A host is dead, on every host at this place of the order. Only a leader orders that. What to
+    /// do, if that life of the host is the one that is in.
+    pub(super) fn fence(
+        &self,
+        host: HostIndex,
+        incarnation: u64,
+        by: HostIndex,
+    ) -> Option<Command> {
         let meant = self.consensus.member(host).is_some_and(|m| m.incarnation() == incarnation);
-        if meant && host != by {
-            return self.host_removed(host, true);
-        }
-        Reply::Done
+        (meant && host != by).then_some(Command::RemoveHost { host, dead: true })
     }
 
     /// A host says that this one is no member any more.
@@ -158,7 +161,7 @@ impl Machine {
         let is_heard = |host: &&HostIndex| **host == self.me() || self.sessions.is_up(**host);
         let heard = voters.iter().filter(is_heard).count();
         let count = voters.len();
-        let why = if self.hosts.count() == 2 {
+        let why = if self.agreed.hosts().count() == 2 {
             "the other of two hosts is not heard".to_owned()
         } else if heard > count / 2 {
             "the leader of the hosts that vote is not heard here".to_owned()

@@ -1,6 +1,7 @@
 //! Hosts go: deleted, drained and then empty, or dead.
 
 use super::Machine;
+use crate::agreed::Exit;
 use crate::io::Act;
 use crate::notify::{HOST_DELETE, TASK_EXIT};
 use crate::pending::Asker;
@@ -23,11 +24,12 @@ impl Machine {
         names: &[Blob],
         spared: Option<HostIndex>,
     ) -> (Vec<HostResult>, Vec<(u32, HostIndex)>) {
-        let count = self.hosts.count();
+        let count = self.agreed.hosts().count();
         let mut members: Vec<(u32, HostIndex)> = Vec::new();
         let mut results = Vec::new();
         for (place, name) in (0..).zip(names) {
-            let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
+            let host =
+                if name.0 == b"." { Some(self.me()) } else { self.agreed.hosts().named(name) };
             let (code, why) = match host {
                 None => (Code::NoHost, "no member has this name"),
                 Some(host) if Some(host) == spared => (Code::BadParam, FIRST_STAYS),
@@ -69,11 +71,7 @@ impl Machine {
     }
 
     /// A host is drained from here in the order on, or not any more.
-    pub(super) fn host_drained(&mut self, host: HostIndex, on: bool) -> Reply {
-        if !self.hosts.contains(host) {
-            return Reply::Failed { code: Code::NoHost };
-        }
-        let changed = self.hosts.set_draining(host, on);
+    pub(super) fn host_drained(&mut self, host: HostIndex, on: bool, changed: bool) {
         if host == self.me() {
             self.departure.stop();
             if changed {
@@ -81,15 +79,14 @@ impl Machine {
                 self.log(format!("this host {text}"));
             }
         }
-        Reply::Done
     }
 
     /// A drained host leaves when nothing that began here goes on.
     pub(super) fn leave_if_empty(&mut self) {
         let under_way = self.departure.is_under_way() || self.ending;
         if !under_way
-            && self.hosts.count() != 1
-            && self.hosts.is_draining(self.me())
+            && self.agreed.hosts().count() != 1
+            && self.agreed.hosts().is_draining(self.me())
             && self.is_empty_of_tasks()
             && self.sessions.unheard_count() == 0
         {
@@ -108,7 +105,9 @@ impl Machine {
 
     /// What tasks of this host have sent is safe.
     pub(super) fn flushed(&mut self) {
-        if self.departure.flushed() && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks()
+        if self.departure.flushed()
+            && self.agreed.hosts().is_draining(self.me())
+            && self.is_empty_of_tasks()
         {
             self.departure.ask();
             self.propose(Asker::Nobody, Command::Retire { host: self.me() });
@@ -120,47 +119,29 @@ impl Machine {
         self.departure.has_asked()
     }
 
-    /// A drained host had nothing left to do. If it was taken back meanwhile, it stays.
-    pub(super) fn host_retired(&mut self, host: HostIndex) -> Reply {
-        if self.hosts.indices() == [host] {
-            // The others left at the same time: the last one stays.
-            self.departure.stop();
-            return Reply::Done;
-        }
-        if self.hosts.is_draining(host) { self.take_out(host, "has left") } else { Reply::Done }
-    }
-
     /// A host was taken out, on every host at this place of the order.
-    pub(super) fn host_removed(&mut self, host: HostIndex, dead: bool) -> Reply {
-        if self.hosts.indices() == [host] {
-            // The others have gone since it was asked for.
-            return Reply::Failed { code: Code::BadParam };
-        }
-        self.take_out(host, if dead { "is dead" } else { "was deleted" })
-    }
-
-    fn take_out(&mut self, host: HostIndex, how: &str) -> Reply {
-        let name = self.hosts.facts(host).map(|facts| facts.name.to_text());
-        let Some(name) = name else { return Reply::Done };
+    pub(super) fn host_is_out(&mut self, host: HostIndex, name: &str, exit: Exit) {
         if host == self.me() {
-            self.hosts.remove(host);
             self.log("this host was taken out of the machine".to_owned());
             self.ending = true;
-            return Reply::Done;
+            return;
         }
         if self.consensus.is_leader() {
+            let how = match exit {
+                Exit::Died => "is dead",
+                Exit::Deleted => "was deleted",
+                Exit::Left => "has left",
+            };
             self.log(format!("host {name} {how}"));
         }
         self.forget_seat(host);
         self.tell_hosts();
         self.host_gone(host);
         self.alone_now();
-        Reply::Done
     }
 
     /// A host has no place any more.
     pub(super) fn forget_seat(&mut self, host: HostIndex) {
-        self.hosts.remove(host);
         self.sessions.forget(host);
         self.near.lacks_no_more(host);
         self.release_output(host);
@@ -185,10 +166,6 @@ impl Machine {
             }
         }
         self.watches.forget_host(host);
-        self.registry.host_gone(host);
-        for tid in self.groups.members_on(host) {
-            self.leave_all_groups(tid, true);
-        }
         for ((connection, id), tid) in self.launches.running_on(host) {
             let operator = pvm_wire::peer::Operator { host: self.me(), connection, id };
             self.pass_to_operator(operator.clone(), Reply::Cut { tid });

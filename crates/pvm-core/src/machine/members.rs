@@ -11,7 +11,7 @@ use pvm_wire::{Blob, Code, Tid};
 impl Machine {
     /// The hosts, as programs and commands are shown them.
     pub(super) fn host_infos(&self) -> Vec<HostInfo> {
-        let mut infos = self.hosts.infos();
+        let mut infos = self.agreed.hosts().infos();
         for info in &mut infos {
             info.suspected = self.sessions.is_lost(info.tid.host());
         }
@@ -31,7 +31,8 @@ impl Machine {
 
     pub(super) fn tell_quorum_hosts(&mut self) {
         let members = self.consensus.members();
-        let computer = |member: &Member| Some(self.hosts.facts(member.host())?.computer.clone());
+        let computer =
+            |member: &Member| Some(self.agreed.hosts().facts(member.host())?.computer.clone());
         let known = |of: &Member| computer(of).filter(|name| !name.0.is_empty()).map(|c| (*of, c));
         let of = members.iter().filter_map(known).collect();
         self.consensus.input(self.now, QuorumInput::Computers { of });
@@ -44,13 +45,13 @@ impl Machine {
     /// The shell opened other doors: everybody is to know of them.
     pub(super) fn addresses_changed(&mut self, addresses: Vec<String>) {
         let host = self.me();
-        if self.hosts.facts(host).is_some_and(|facts| facts.addresses != addresses) {
+        if self.agreed.hosts().facts(host).is_some_and(|facts| facts.addresses != addresses) {
             self.propose(Asker::Nobody, Command::SetAddresses { host, addresses });
         }
     }
 
     pub(super) fn host_status(&mut self, asker: Asker, name: &Blob) {
-        let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
+        let host = if name.0 == b"." { Some(self.me()) } else { self.agreed.hosts().named(name) };
         let status = match host {
             None => Err(Code::NoHost),
             Some(host) if self.sessions.is_lost(host) => Err(Code::HostFail),

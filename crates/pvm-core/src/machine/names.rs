@@ -1,8 +1,8 @@
 //! Named messages, and the services that are registered by them.
 
 use super::Machine;
+use crate::agreed::{MULTI_INSTANCE, READ_AND_DELETE, WAIT_FOR_INFO};
 use crate::pending::{Asker, Reader, Want};
-use crate::registry::{MULTI_INSTANCE, READ_AND_DELETE, WAIT_FOR_INFO};
 use crate::tasks::nothing_inherited;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Inherited, Reply, Request};
@@ -70,7 +70,7 @@ impl Machine {
     /// There is nothing yet: the reader waits for the next message of this name.
     pub(super) fn wait_for_info(&mut self, asker: Asker, mut want: Want) {
         // It may have come while the leader's answer was under way.
-        let there = self.registry.read(&want.name, want.index, want.flags).is_ok();
+        let there = self.agreed.registry().read(&want.name, want.index, want.flags).is_ok();
         want.flags |= WAIT_FOR_INFO;
         if there {
             return self.read_info(asker, want);
@@ -103,7 +103,7 @@ impl Machine {
             let command = Command::Withdraw { name, owner: tid };
             return self.propose_for(asker, Some(Reply::Done), None, command);
         }
-        if self.registry.has(&name, tid) {
+        if self.agreed.registry().has(&name, tid) {
             return self.answer(asker, Reply::Done);
         }
         self.known_everywhere(tid);
@@ -135,14 +135,14 @@ impl Machine {
         if alone && self.service(SERVICES[service as usize - 1]).is_some_and(|other| other != tid) {
             return self.fail(asker, Code::Already);
         }
-        if alone && self.registry.has(&name, tid) {
+        if alone && self.agreed.registry().has(&name, tid) {
             // As in PVM a second call takes it back.
             let command = Command::Withdraw { name, owner: tid };
             return self.propose_for(asker, Some(Reply::Done), None, command);
         }
         // As in PVM there is one tracer, and any number of managers, each once.
         let flags = if given.is_some() { 0 } else { MULTI_INSTANCE };
-        if flags == MULTI_INSTANCE && self.registry.has(&name, tid) {
+        if flags == MULTI_INSTANCE && self.agreed.registry().has(&name, tid) {
             return self.answer(asker, Reply::Done);
         }
         self.known_everywhere(tid);
@@ -153,7 +153,7 @@ impl Machine {
 
     /// What the registered tracer asks of tasks that trace for nobody else.
     pub(super) fn tracer(&self) -> Option<Inherited> {
-        let message = self.registry.first(&TRACER.into())?;
+        let message = self.agreed.registry().first(&TRACER.into())?;
         Inherited::from_bytes(&message.body.0).ok()
     }
 }

@@ -21,7 +21,12 @@ impl Machine {
         }
         let kin = self.consensus.kin();
         let changes = kin.as_ref().map(|(changes, _)| *changes);
-        let cause = (self.hosts.epoch(), self.consensus.leader(), self.consensus.voters(), changes);
+        let cause = (
+            self.agreed.hosts().epoch(),
+            self.consensus.leader(),
+            self.consensus.voters(),
+            changes,
+        );
         if !self.near.is_news(&cause) {
             return;
         }
@@ -38,7 +43,7 @@ impl Machine {
     }
 
     fn near_hosts(&self) -> BTreeSet<HostIndex> {
-        let (all, me) = (self.hosts.indices(), self.me());
+        let (all, me) = (self.agreed.hosts().indices(), self.me());
         let leader = self.consensus.leader().map(|(_, host)| host);
         if leader == Some(me) {
             return all.into_iter().filter(|host| *host != me).collect();
@@ -50,16 +55,16 @@ impl Machine {
         if leader.is_none() || voters.contains(&me) {
             near.extend(voters);
         }
-        near.retain(|host| *host != me && self.hosts.contains(*host));
+        near.retain(|host| *host != me && self.agreed.hosts().contains(*host));
         near
     }
 
     /// Where the order goes along a tree: those next to this host there, and those that watch it.
     fn near_in_tree(&self, kin: Vec<HostIndex>) -> BTreeSet<HostIndex> {
         let me = self.me();
-        let watch = neighbours(&self.hosts.indices(), me);
+        let watch = neighbours(&self.agreed.hosts().indices(), me);
         let near = kin.into_iter().chain(watch);
-        near.filter(|host| *host != me && self.hosts.contains(*host)).collect()
+        near.filter(|host| *host != me && self.agreed.hosts().contains(*host)).collect()
     }
 
     /// The link was not used, so both sides have closed it.
@@ -84,7 +89,7 @@ impl Machine {
     pub(super) fn unreached(&mut self, host: HostIndex) {
         let me = self.me();
         if self.consensus.kin().is_some() {
-            let watch = neighbours(&self.hosts.indices(), host);
+            let watch = neighbours(&self.agreed.hosts().indices(), host);
             let others = watch.into_iter().filter(|by| *by != me).take(MEET_COUNT);
             for by in others.collect::<Vec<_>>() {
                 self.say(by, Said::Meet { host, with: me });
@@ -105,7 +110,7 @@ impl Machine {
             if !self.sessions.is_waiting(host, &said) {
                 self.say(host, said);
             }
-        } else if self.hosts.contains(with) && !self.sessions.is_up(with) {
+        } else if self.agreed.hosts().contains(with) && !self.sessions.is_up(with) {
             self.act(Act::Reach { host: with });
         }
     }
@@ -127,12 +132,12 @@ impl Machine {
     /// Another member asks whether a host is heard here. With one that rests a link is made first.
     pub(super) fn tell_opinion(&mut self, asker: Asker, host: HostIndex) {
         let may_rest = !self.near.contains(host) && !self.sessions.is_lost(host);
-        if self.hosts.contains(host) && !self.sessions.is_up(host) && may_rest {
+        if self.agreed.hosts().contains(host) && !self.sessions.is_up(host) && may_rest {
             let until = self.after(REACH_NS);
             self.near.probe(host, asker, until);
             return self.act(Act::Reach { host });
         }
-        let heard = self.hosts.contains(host) && self.sessions.is_up(host);
+        let heard = self.agreed.hosts().contains(host) && self.sessions.is_up(host);
         self.answer_heard(asker, heard);
     }
 
@@ -147,7 +152,7 @@ impl Machine {
             let wanted = self.near.contains(*host) || self.sessions.is_lost(*host);
             *host != self.me() && wanted && !self.sessions.is_up(*host)
         };
-        let count = self.hosts.indices().into_iter().filter(is_unheard).count();
+        let count = self.agreed.hosts().indices().into_iter().filter(is_unheard).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
@@ -163,7 +168,7 @@ impl Machine {
 
     /// As a leader: another host hears nothing of one that is not heard here either.
     pub(super) fn silent_for(&mut self, by: HostIndex, host: HostIndex) {
-        let known = self.hosts.contains(host) && host != self.me() && host != by;
+        let known = self.agreed.hosts().contains(host) && host != self.me() && host != by;
         if !known || !self.consensus.is_leader() || self.sessions.is_up(host) {
             return;
         }
@@ -181,7 +186,7 @@ impl Machine {
     pub(super) fn count_reports(&mut self) {
         let leads = self.consensus.is_leader();
         let silent = self.near.take_reported(self.now.0);
-        let count = |host: &HostIndex| leads && self.hosts.contains(*host);
+        let count = |host: &HostIndex| leads && self.agreed.hosts().contains(*host);
         let silent: Vec<_> = silent.into_iter().filter(count).collect();
         if !silent.is_empty() {
             self.suspects.extend(silent);

@@ -47,7 +47,7 @@ impl Machine {
 
     fn watch(&mut self, watch: Watch) {
         let (kind, tid, host) = (watch.kind, watch.of, watch.of.host());
-        if !self.hosts.contains(host) {
+        if !self.agreed.hosts().contains(host) {
             return self.deliver_notice(&watch, &[tid.as_c_int()]);
         }
         let number = self.watches.add(watch);
@@ -98,7 +98,7 @@ impl Machine {
     /// task is there.
     pub(super) fn tell_when_drained(&mut self, watch: (HostIndex, u64), tid: Tid, ticket: u64) {
         let host = watch.0;
-        if self.hosts.contains(host) && self.watches.add_leaving(watch, tid, ticket) {
+        if self.agreed.hosts().contains(host) && self.watches.add_leaving(watch, tid, ticket) {
             self.act(Act::Drain { tid, host });
         }
     }

@@ -23,7 +23,8 @@ impl Machine {
         if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
             return;
         }
-        let open = |host: &&HostIndex| self.hosts.contains(**host) && self.doubts.is_open(**host);
+        let open =
+            |host: &&HostIndex| self.agreed.hosts().contains(**host) && self.doubts.is_open(**host);
         let open: Vec<_> = self.suspects.iter().filter(open).copied().collect();
         for host in open {
             let whom = self.others_to_ask(host);
@@ -42,7 +43,7 @@ impl Machine {
     /// Some of those that this host hears: neighbours of the other one, which watch it, and some
     /// that vote, of which one could lead.
     fn others_to_ask(&self, about: HostIndex) -> Vec<HostIndex> {
-        let all = self.hosts.indices();
+        let all = self.agreed.hosts().indices();
         // Where links to most hosts rest, one is made with the question.
         let tree = self.consensus.kin().is_some();
         let can = |host| self.sessions.is_up(host) || tree && !self.sessions.is_lost(host);

@@ -1,7 +1,7 @@
 //! What all hosts do in the same order.
 
 use super::speaking::may_order;
-use super::{ANSWER_NS, Machine, done, number};
+use super::{ANSWER_NS, Machine};
 use crate::io::Act;
 use crate::pending::{Asker, Proposal, Want};
 use crate::planted::{self, Bug};
@@ -214,8 +214,6 @@ impl Machine {
             _ => None,
         };
         let outcome = self.outcome(command, mark, proposer);
-        // One after the other: a place that is left and taken at once was free for a moment.
-        self.show_groups();
         self.tell_awaiting();
         self.tell_onlookers();
         if let Some(proposal) = mark.and_then(|mark| self.pending.proposals.remove(&mark)) {
@@ -234,61 +232,18 @@ impl Machine {
         }
     }
 
-    /// Does what a command says. `mark` is that of a proposal of this host.
+    /// Does what a command says, and what follows from it here. `mark` is that of a proposal of this
+    /// host.
     fn outcome(&mut self, command: Command, mark: Option<u64>, proposer: HostIndex) -> Reply {
-        match command {
-            Command::AddHost { facts, again } => self.host_added(facts, again, mark),
-            Command::RemoveHost { host, dead } => self.host_removed(host, dead),
-            Command::DrainHost { host, on } => self.host_drained(host, on),
-            Command::Retire { host } => self.host_retired(host),
-            Command::SetAddresses { host, addresses } => {
-                if self.hosts.set_addresses(host, addresses) {
-                    self.tell_hosts();
-                }
-                Reply::Done
-            }
-            Command::KnowHosts { lines } => done(self.hosts.know(&lines)),
-            Command::SetRules { witness, survive } => self.rules_are(witness, survive),
-            Command::PutInfo { name, flags, owner, message } => {
-                number(self.registry.put(&name, flags, owner, message))
-            }
-            Command::TakeInfo { name, index, flags, asker } => {
-                match self.registry.take(&name, index, flags, asker) {
-                    Ok((index, message)) => Reply::Info { message, index },
-                    Err(code) => Reply::Failed { code },
-                }
-            }
-            Command::DelInfo { name, index, flags, asker } => {
-                number(self.registry.take(&name, index, flags, asker).map(|(index, _)| index))
-            }
-            Command::Withdraw { name, owner } => {
-                self.registry.withdraw(&name, owner);
-                Reply::Done
-            }
-            Command::ClearNames => {
-                self.registry.clear();
-                Reply::Done
-            }
-            Command::JoinGroup { group, tid } => number(self.groups.join(&group, tid)),
-            Command::LeaveGroup { group, tid } => {
-                let left = self.groups.leave(&group, tid);
-                self.member_gone(&group, tid, false);
-                done(left)
-            }
-            Command::Freeze { group, asks } => self.frozen(&group, asks),
-            Command::Fence { host, incarnation } => self.fence(host, incarnation, proposer),
-            // Pieces are joined before they come here.
-            Command::Piece { .. } => Reply::Done,
-            Command::TaskLeft { tid } => {
-                self.leave_all_groups(tid, false);
-                Reply::Done
-            }
-            Command::TaskGone { tid } => {
-                self.registry.task_gone(tid);
-                self.tracers.forget(tid);
-                self.leave_all_groups(tid, true);
-                Reply::Done
-            }
-        }
+        let command = match command {
+            Command::Fence { host, incarnation } => match self.fence(host, incarnation, proposer) {
+                Some(command) => command,
+                None => return Reply::Done,
+            },
+            command => command,
+        };
+        let (reply, facts) = self.agreed.apply(self.consensus.applied(), command);
+        self.follow(facts, mark);
+        reply
     }
 }

@@ -54,10 +54,10 @@ impl Machine {
     /// more it goes to a command or to the log: output is never lost.
     pub(super) fn tell_output(&mut self, target: &Target, tid: Tid, news: OutputNews) {
         let host = target.tid.host();
-        if self.hosts.may_be_new(host) && !self.consensus.is_current(self.now) {
+        if self.agreed.hosts().may_be_new(host) && !self.consensus.is_current(self.now) {
             return self.say_late(host, Said::Output { target: target.clone(), tid, news });
         }
-        if host != self.me() && self.hosts.contains(host) {
+        if host != self.me() && self.agreed.hosts().contains(host) {
             self.say(host, Said::Output { target: target.clone(), tid, news });
             return self.hold_output(host, tid);
         }
@@ -125,7 +125,7 @@ impl Machine {
             Reply::Exited { tid, status } => Said::RunExited { operator, tid, status },
             _ => return,
         };
-        if self.hosts.may_be_new(host) && !self.consensus.is_current(self.now) {
+        if self.agreed.hosts().may_be_new(host) && !self.consensus.is_current(self.now) {
             return self.say_late(host, said);
         }
         let of = match &said {
@@ -188,7 +188,7 @@ impl Machine {
         let host = operator.host;
         match said {
             said if host == self.me() => self.run_told(host, said),
-            said if self.hosts.contains(host) => self.say(host, said),
+            said if self.agreed.hosts().contains(host) => self.say(host, said),
             Said::RunSpawned { tids, .. } => self.kill_all(&tids),
             _ => {}
         }

@@ -12,7 +12,7 @@ use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _};
 impl Machine {
     /// Says something to another member.
     pub(super) fn say(&mut self, host: HostIndex, said: Said) {
-        if !self.hosts.contains(host) || host == self.me() {
+        if !self.agreed.hosts().contains(host) || host == self.me() {
             return;
         }
         match self.sessions.say(host, said) {
@@ -22,7 +22,7 @@ impl Machine {
     }
 
     pub(super) fn say_to_all(&mut self, said: &Said) {
-        for host in self.hosts.indices() {
+        for host in self.agreed.hosts().indices() {
             self.say(host, said.clone());
         }
     }
@@ -70,7 +70,7 @@ impl Machine {
     /// Another host said something.
     pub(super) fn hear(&mut self, host: HostIndex, message: PeerMessage) {
         let joined = *self.joined.get();
-        if joined && !self.hosts.contains(host) && !planted::is(Bug::FenceForgotten) {
+        if joined && !self.agreed.hosts().contains(host) && !planted::is(Bug::FenceForgotten) {
             return;
         }
         match message {
@@ -101,7 +101,9 @@ impl Machine {
     /// The state of the machine has come: this host is a member now.
     pub(super) fn join(&mut self, number: u64, state: &[u8]) {
         let Ok(records) = Vec::<(Blob, Blob)>::from_bytes(state) else { return };
-        self.adopt_all(&records);
+        // No task of this host has been shown any group yet.
+        let _groups = self.agreed.load(&records);
+        self.consensus.load(&records);
         self.consensus.start_from(number);
         self.joined.set(true);
         self.tell_hosts();
@@ -115,17 +117,6 @@ impl Machine {
         }
     }
 
-    /// Takes what the others agree on.
-    pub(super) fn adopt_all(&mut self, records: &[(Blob, Blob)]) {
-        for (Blob(key), Blob(value)) in records {
-            let _known = self.hosts.adopt(key, value)
-                || !planted::is(Bug::StateWithoutNames) && self.registry.adopt(key, value)
-                || self.groups.adopt(key, value)
-                || self.consensus.adopt(key, value)
-                || self.rules.adopt(key, value);
-        }
-    }
-
     /// Everything that the hosts agree on, for one that joins.
     pub(super) fn snapshot(&self) -> Blob {
         Blob(self.snapshot_records().to_bytes())
@@ -133,11 +124,8 @@ impl Machine {
 
     pub(super) fn snapshot_records(&self) -> Vec<(Blob, Blob)> {
         let mut records = Vec::new();
-        self.hosts.records(&mut records);
-        self.registry.records(&mut records);
-        self.groups.records(&mut records);
+        self.agreed.records(&mut records);
         self.consensus.records(&mut records);
-        self.rules.records(&mut records);
         records
     }
 

@@ -26,7 +26,7 @@ impl Machine {
     pub(super) fn service(&self, name: &str) -> Option<Tid> {
         let me = self.me();
         let here = |tid: &Tid| tid.host() == me && self.tasks.alive(*tid).is_some();
-        self.registry.owners(&name.into()).into_iter().find(here)
+        self.agreed.registry().owners(&name.into()).into_iter().find(here)
     }
 
     fn is_service(&self, tid: Tid, name: &str) -> bool {
@@ -93,7 +93,7 @@ impl Machine {
     /// A manager orders from the daemons of other hosts, too; its own has checked who it is when
     /// its message passed.
     fn may_manage(&self, tid: Tid) -> bool {
-        match self.registry.owners(&MANAGER.into()).contains(&tid) {
+        match self.agreed.registry().owners(&MANAGER.into()).contains(&tid) {
             true if tid.host() == self.me() => self.is_service(tid, MANAGER),
             known => known,
         }

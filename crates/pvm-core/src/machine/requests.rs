@@ -52,7 +52,7 @@ impl Machine {
         // Where nobody leads old news of the hosts are better than none.
         let vain = self.is_leaderless() && request == Request::Config;
         let is_ahead = !vain && (self.is_ahead(&request) || self.is_run_ahead(tid, &request));
-        if is_ahead && self.hosts.count() > 1 {
+        if is_ahead && self.agreed.hosts().count() > 1 {
             let number = self.pending.number();
             self.pending.held.insert(number, Held { after: 0, asker, tid, request });
             let ping = Request::HostStatus { name: ".".into() };
@@ -64,8 +64,9 @@ impl Machine {
     /// True where a request is about a host that may be newer than what is known here: a task
     /// can hear of a host by a message sooner than its own host does.
     fn is_ahead(&self, request: &Request) -> bool {
-        let is_new = |tid: &Tid| host_of(*tid).is_some_and(|host| self.hosts.may_be_new(host));
-        let is_unknown = |name: &Blob| name.0 != b"." && self.hosts.named(name).is_none();
+        let is_new =
+            |tid: &Tid| host_of(*tid).is_some_and(|host| self.agreed.hosts().may_be_new(host));
+        let is_unknown = |name: &Blob| name.0 != b"." && self.agreed.hosts().named(name).is_none();
         match request {
             Request::Config => true,
             Request::Tasks { place: tid }
@@ -93,7 +94,7 @@ impl Machine {
     /// True where the tasks to be spawned belong to a command whose host is not known here yet.
     fn is_run_ahead(&self, tid: Tid, request: &Request) -> bool {
         matches!(request, Request::Spawn { .. })
-            && self.tasks.operator_of(tid).is_some_and(|of| self.hosts.may_be_new(of.host))
+            && self.tasks.operator_of(tid).is_some_and(|of| self.agreed.hosts().may_be_new(of.host))
     }
 
     pub(super) fn serve_now(&mut self, asker: Asker, tid: Tid, request: Request) {
@@ -190,7 +191,7 @@ impl Machine {
     pub(super) fn pass_on(&mut self, asker: Asker, tid: Tid, of: Tid, request: Request) {
         match host_of(of) {
             None => self.fail(asker, Code::BadParam),
-            Some(host) if host == self.me() || !self.hosts.contains(host) => {
+            Some(host) if host == self.me() || !self.agreed.hosts().contains(host) => {
                 self.fail(asker, Code::NoTask);
             }
             Some(host) => self.ask(host, asker, tid, request),
@@ -199,7 +200,7 @@ impl Machine {
 
     fn free_context(&mut self, asker: Asker, tid: Tid, context: i32) {
         let of = Tid::from_c_int(context);
-        if of.is_task() && of.host() != self.me() && self.hosts.contains(of.host()) {
+        if of.is_task() && of.host() != self.me() && self.agreed.hosts().contains(of.host()) {
             return self.ask(of.host(), asker, tid, Request::FreeContext { context });
         }
         let freed = self.contexts.free(context);
@@ -212,7 +213,7 @@ impl Machine {
                 let microseconds = (self.now.0 / 1000).cast_signed();
                 self.answer(asker, Reply::Clock { microseconds });
             }
-            Some(at) if self.hosts.contains(at) => {
+            Some(at) if self.agreed.hosts().contains(at) => {
                 self.ask(at, asker, tid, Request::HostClock { host });
             }
             _ => self.fail(asker, Code::NoHost),
@@ -220,7 +221,7 @@ impl Machine {
     }
 
     fn status(&self) -> DaemonStatus {
-        let facts = self.hosts.facts(self.me());
+        let facts = self.agreed.hosts().facts(self.me());
         DaemonStatus {
             version: self.config.version.clone(),
             host: self.me(),

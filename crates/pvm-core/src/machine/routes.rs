@@ -14,7 +14,7 @@ impl Machine {
             return self.fail(asker, Code::BadParam);
         }
         self.answer(asker, Reply::Done);
-        if self.hosts.contains(to.host()) {
+        if self.agreed.hosts().contains(to.host()) {
             self.say(to.host(), Said::RouteWanted { from: tid, to });
         } else {
             self.no_route(tid, to);

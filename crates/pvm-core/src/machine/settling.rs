@@ -58,8 +58,9 @@ impl Machine {
     /// Asks all members whether they know of the change.
     fn settle_change(&mut self, change: u64) {
         let deadline = self.after(SETTLE_NS);
-        let (me, epoch) = (self.me(), self.hosts.epoch());
-        let others: Vec<_> = self.hosts.indices().into_iter().filter(|&h| h != me).collect();
+        let (me, epoch) = (self.me(), self.agreed.hosts().epoch());
+        let others: Vec<_> =
+            self.agreed.hosts().indices().into_iter().filter(|&h| h != me).collect();
         let Some(waiting) = self.pending.changes.get_mut(&change) else { return };
         let is_change = waiting.results.iter().any(|result| result.outcome >= 0);
         // A host that ends with this change answers at once: there is no later.
@@ -77,7 +78,7 @@ impl Machine {
     /// A member knows of the change, or is no member any more.
     pub(super) fn change_settled(&mut self, change: u64, host: HostIndex, reply: &Reply) {
         let gone = matches!(reply, Reply::Failed { .. });
-        let is_member = self.hosts.contains(host);
+        let is_member = self.agreed.hosts().contains(host);
         let Some(waiting) = self.pending.changes.get_mut(&change) else { return };
         if gone && is_member && waiting.new.contains(&host) {
             return;
@@ -125,7 +126,7 @@ impl Machine {
             return;
         };
         for host in new {
-            let is_member = self.hosts.contains(host);
+            let is_member = self.agreed.hosts().contains(host);
             if is_member && !waiting.contains(&host) {
                 continue;
             }
@@ -149,7 +150,7 @@ impl Machine {
         if !matches!(asker, Asker::Peer { .. }) {
             return self.fail(asker, Code::BadParam);
         }
-        if self.hosts.epoch() >= epoch && self.consensus.is_arranged() {
+        if self.agreed.hosts().epoch() >= epoch && self.consensus.is_arranged() {
             return self.answer(asker, Reply::Done);
         }
         let number = self.pending.number();
@@ -161,7 +162,7 @@ impl Machine {
         if !self.consensus.is_arranged() {
             return;
         }
-        let epoch = self.hosts.epoch();
+        let epoch = self.agreed.hosts().epoch();
         for number in self.pending.awaiting.keys_where(|_, awaiting| awaiting.epoch <= epoch) {
             if let Some(awaiting) = self.pending.awaiting.remove(&number) {
                 self.answer(awaiting.asker, Reply::Done);

@@ -13,7 +13,7 @@ const SHOW_NS: u64 = 5 * SECOND_NS;
 impl Machine {
     /// Proposes a change of a group.
     pub(super) fn change_group(&mut self, asker: Asker, command: Command) {
-        if self.hosts.count() < 2 {
+        if self.agreed.hosts().count() < 2 {
             return self.propose(asker, command);
         }
         let change = self.pending.number();
@@ -26,7 +26,8 @@ impl Machine {
     /// It has been applied here, or will not be.
     pub(super) fn group_changed(&mut self, change: u64, outcome: Reply) {
         let (me, deadline) = (self.me(), self.after(SHOW_NS));
-        let others: Vec<_> = self.hosts.indices().into_iter().filter(|&h| h != me).collect();
+        let others: Vec<_> =
+            self.agreed.hosts().indices().into_iter().filter(|&h| h != me).collect();
         let Some(waiting) = self.pending.group_changes.get_mut(&change) else { return };
         let failed = matches!(outcome, Reply::Failed { .. });
         waiting.reply = outcome;

@@ -70,10 +70,10 @@ impl Machine {
             self.tell_run(Said::RunSpawning { operator });
         }
         if spawn.flags & LEAST_LOADED != 0 {
-            let fitting = self.placement.fitting(&self.hosts, spawn.flags, &spawn.place);
+            let fitting = self.placement.fitting(self.agreed.hosts(), spawn.flags, &spawn.place);
             return self.weigh(start, spawn, fitting);
         }
-        let hosts = self.placement.choose(&self.hosts, spawn.flags, &spawn.place, count);
+        let hosts = self.placement.choose(self.agreed.hosts(), spawn.flags, &spawn.place, count);
         self.start_on(start, spawn, hosts);
     }
 
@@ -164,7 +164,7 @@ impl Machine {
     }
 
     fn launch_of(&self, tid: Tid, spawn: &SpawnRequest) -> Launch {
-        let facts = self.hosts.facts(self.me()).unwrap_or(&self.config.facts);
+        let facts = self.agreed.hosts().facts(self.me()).unwrap_or(&self.config.facts);
         let search = match spawn.file.0.first() {
             Some(b'/') => Vec::new(),
             _ => facts.search.clone(),

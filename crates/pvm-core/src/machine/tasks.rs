@@ -275,7 +275,7 @@ impl Machine {
             let mut tasks = self.task_infos();
             tasks.retain(|info| place.is_host() || info.tid == place);
             self.answer(asker, Reply::Tasks { tasks });
-        } else if self.hosts.contains(host) {
+        } else if self.agreed.hosts().contains(host) {
             self.ask(host, asker, Tid::NONE, Request::Tasks { place });
         } else {
             self.fail(asker, Code::NoHost);
@@ -285,7 +285,8 @@ impl Machine {
     fn list_all_tasks(&mut self, asker: Asker) {
         let tasks = self.task_infos();
         let me = self.me();
-        let others: Vec<_> = self.hosts.indices().into_iter().filter(|&h| h != me).collect();
+        let others: Vec<_> =
+            self.agreed.hosts().indices().into_iter().filter(|&h| h != me).collect();
         if others.is_empty() {
             return self.answer(asker, Reply::Tasks { tasks });
         }

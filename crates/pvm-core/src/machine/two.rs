@@ -10,7 +10,6 @@ use crate::quorum::{Member, QuorumInput};
 use crate::two::{Lock, Standing};
 use pvm_wire::hostfile::parse_line;
 use pvm_wire::peer::Command;
-use pvm_wire::request::Reply;
 use pvm_wire::{Blob, HostIndex};
 
 impl Machine {
@@ -26,21 +25,12 @@ impl Machine {
         }
     }
 
-    /// The rules have changed, on every host at this place of the order.
-    pub(super) fn rules_are(&mut self, witness: Option<Blob>, survive: Option<bool>) -> Reply {
-        let mut rules = self.rules.get().clone();
-        rules.witness = witness.unwrap_or(rules.witness);
-        rules.survive = survive.unwrap_or(rules.survive);
-        self.rules.set(rules);
-        Reply::Done
-    }
-
     /// The other of two hosts.
     fn other(&self) -> Option<HostIndex> {
-        if self.hosts.count() != 2 {
+        if self.agreed.hosts().count() != 2 {
             return None;
         }
-        match self.hosts.indices()[..] {
+        match self.agreed.hosts().indices()[..] {
             [a, b] if a == self.me() => Some(b),
             [a, b] if b == self.me() => Some(a),
             _ => None,
@@ -76,7 +66,7 @@ impl Machine {
             up: self.sessions.is_up(host),
             met: self.asked_epoch,
             suspected: self.suspects.contains(&host),
-            decides: !self.rules.get().witness.0.is_empty(),
+            decides: !self.agreed.rules().witness.0.is_empty(),
             lock: self.granted.as_ref() == Some(&self.lock_of(host)),
         };
         let lease = standing.need()?;
@@ -91,7 +81,7 @@ impl Machine {
 
     /// The lock that decides between this host and another.
     fn lock_of(&self, other: HostIndex) -> Lock {
-        Lock { witness: self.rules.get().witness.clone(), pair: self.pair(other) }
+        Lock { witness: self.agreed.rules().witness.clone(), pair: self.pair(other) }
     }
 
     /// The other of two hosts may be dead.
@@ -104,7 +94,7 @@ impl Machine {
         if !certain && !witness.0.is_empty() {
             return self.act(Act::AskWitness { witness, pair });
         }
-        if certain || self.rules.get().survive {
+        if certain || self.agreed.rules().survive {
             return self.go_on(host, certain);
         }
         if !self.consensus.is_leader() {
@@ -133,7 +123,7 @@ impl Machine {
 
     /// The order has taken out the last other host: if that one led, this one has to.
     pub(super) fn alone_now(&mut self) {
-        if self.hosts.indices() == [self.me()] && !self.consensus.is_leader() {
+        if self.agreed.hosts().indices() == [self.me()] && !self.consensus.is_leader() {
             self.take_over(true);
         }
     }

@@ -11,7 +11,7 @@ use pvm_wire::{Blob, Code, Wire as _};
 impl Machine {
     /// [`Request::Upgrade`].
     pub(super) fn upgrade(&mut self, asker: Asker, name: &Blob, program: Blob) {
-        let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
+        let host = if name.0 == b"." { Some(self.me()) } else { self.agreed.hosts().named(name) };
         match host {
             None => self.fail(asker, Code::NoHost),
             Some(host) if host == self.me() => {

@@ -17,7 +17,7 @@ const LOAD_NS: u64 = 2 * SECOND_NS;
 impl Machine {
     /// How busy this host is. Those whom `reset` spares are consoles and services that wait.
     pub(super) fn load(&self) -> HostLoad {
-        let facts = self.hosts.facts(self.me());
+        let facts = self.agreed.hosts().facts(self.me());
         HostLoad {
             host: self.me(),
             tasks: u32::try_from(self.tasks.tids_where(|task| task.reset).len())
@@ -70,7 +70,9 @@ impl Machine {
         else {
             return;
         };
-        loads.retain(|load| self.hosts.contains(load.host) && !self.hosts.is_draining(load.host));
+        loads.retain(|load| {
+            self.agreed.hosts().contains(load.host) && !self.agreed.hosts().is_draining(load.host)
+        });
         let count = usize::try_from(spawn.count).unwrap_or(0);
         let hosts = self.placement.choose_by_load(&loads, count);
         self.start_on(start, spawn, hosts);

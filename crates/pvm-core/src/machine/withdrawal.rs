@@ -5,9 +5,9 @@
 //! order already, or on its way there, cannot be called back; it is answered when it is applied.
 
 use super::{ANSWER_NS, Machine};
+use crate::agreed::WAIT_FOR_INFO;
 use crate::io::Connection;
 use crate::pending::Asker;
-use crate::registry::WAIT_FOR_INFO;
 use pvm_wire::peer::Said;
 use pvm_wire::request::{Reply, Request};
 

@@ -160,7 +160,7 @@ const NUMBERS: &[Number] = &[
         &[(WIRE, "messages and {MiB} MiB of a lane")],
     ),
     number(
-        "crates/pvm-core/src/registry.rs",
+        "crates/pvm-core/src/agreed/registry.rs",
         "BYTES_MAX",
         &[
             (PORTING, "{MiB} MiB in all names"),

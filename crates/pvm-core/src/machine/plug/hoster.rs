@@ -23,7 +23,7 @@ impl Machine {
         // One more daemon on this computer is no hoster's matter.
         let local = |line: &Blob| parse_line(&line.0).is_ok_and(|line| line.name.0 == LOCAL);
         eldest.is_some_and(|eldest| eldest != self.me())
-            && self.registry.owners(&HOSTER.into()).iter().any(there)
+            && self.agreed.registry().owners(&HOSTER.into()).iter().any(there)
             && !lines.iter().any(local)
     }
 
@@ -52,7 +52,7 @@ impl Machine {
     /// hoster.
     fn place_to_be(&self, before: usize) -> Tid {
         let places = (1..=HostIndex::MAX.0).map(HostIndex);
-        let place = places.filter(|&place| self.hosts.may_be_new(place)).nth(before);
+        let place = places.filter(|&place| self.agreed.hosts().may_be_new(place)).nth(before);
         // No place left: the hoster must tell it from the others all the same.
         let beyond = u16::try_from(before).map_or(HostIndex(1), |n| HostIndex(n + 1));
         Tid::host_id(place.unwrap_or(beyond))

@@ -1,7 +1,7 @@
 //! Groups of tasks: names, instance numbers, frozen or not; the same on every host.
 
+use super::fact::{Ask, Fact, Left};
 use crate::io::{Departure, GroupState};
-use crate::pending::Ask;
 use crate::records::{Change, Table};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 use std::collections::BTreeMap;
@@ -38,12 +38,12 @@ pub(crate) struct Groups {
     groups: Table<Blob, Group>,
     /// Whose questions froze a group: a host that has missed it answers its own from here.
     froze: Table<Blob, Vec<Ask>>,
-    /// What the tasks of this host have not been shown.
+    /// What has changed and has not been told.
     unshown: BTreeMap<Blob, Departure>,
 }
 
 impl Groups {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { groups: Table::new(b'g'), froze: Table::new(b'='), unshown: BTreeMap::new() }
     }
 
@@ -57,7 +57,7 @@ impl Groups {
     }
 
     /// `pvm_joingroup`: the smallest free instance number.
-    pub(crate) fn join(&mut self, name: &Blob, tid: Tid) -> Result<i32, Code> {
+    pub(super) fn join(&mut self, name: &Blob, tid: Tid) -> Result<i32, Code> {
         if name.0.is_empty() {
             return Err(Code::NullGroup);
         }
@@ -90,7 +90,7 @@ impl Groups {
     }
 
     /// `pvm_lvgroup`.
-    pub(crate) fn leave(&mut self, name: &Blob, tid: Tid) -> Result<(), Code> {
+    pub(super) fn leave(&mut self, name: &Blob, tid: Tid) -> Result<(), Code> {
         let group = self.groups.get_mut(name).ok_or(Code::NoGroup)?;
         let member = group.members.iter_mut().find(|member| **member == tid);
         *member.ok_or(Code::NotInGroup)? = Tid::NONE;
@@ -107,7 +107,7 @@ impl Groups {
     }
 
     /// `pvm_freezegroup`, after all have called it, and how many that were.
-    pub(crate) fn freeze(&mut self, name: &Blob, asks: &[Ask]) -> Result<i32, Code> {
+    pub(super) fn freeze(&mut self, name: &Blob, asks: &[Ask]) -> Result<i32, Code> {
         let group = self.groups.get_mut(name).ok_or(Code::NoGroup)?;
         if group.frozen {
             return Err(Code::DupGroup);
@@ -130,7 +130,7 @@ impl Groups {
 
     /// A task is gone: it leaves all its groups. `died`: not by its own will, so that those who
     /// wait for it do so in vain. Returns the names.
-    pub(crate) fn task_gone(&mut self, tid: Tid, died: bool) -> Vec<Blob> {
+    pub(super) fn task_gone(&mut self, tid: Tid, died: bool) -> Vec<Blob> {
         let names = self.groups.keys_where(|_, group| group.has(tid));
         for name in &names {
             self.leave(name, tid).expect("it is a member");
@@ -143,7 +143,7 @@ impl Groups {
     }
 
     /// Notes that a member of these groups has died by this command.
-    pub(crate) fn note_death(&mut self, names: &[Blob], number: u64) {
+    pub(super) fn note_death(&mut self, names: &[Blob], number: u64) {
         for name in names {
             if let Some(group) = self.groups.get_mut(name) {
                 group.last_death = number;
@@ -156,25 +156,33 @@ impl Groups {
         *shown = (*shown).max(departure);
     }
 
-    /// All groups are to be shown.
-    pub(crate) fn show_all(&mut self) {
+    /// All groups are to be told.
+    pub(super) fn show_all(&mut self) {
         for name in self.groups.keys_where(|_, _| true) {
             self.show(&name, Departure::None);
         }
     }
 
-    /// What is to be shown to the tasks of this host.
-    pub(crate) fn take_unshown(&mut self) -> Vec<(Blob, Option<GroupState>, Departure)> {
+    /// Moves what has changed since the last call to `facts`.
+    pub(super) fn tell(&mut self, facts: &mut Vec<Fact>) {
         let state = |group: &Group| {
             let Group { members, frozen, defunct, lost, .. } = group.clone();
             GroupState { members, frozen, defunct, lost }
         };
-        let unshown = std::mem::take(&mut self.unshown);
-        let all = unshown.into_iter().map(|(name, departure)| {
+        for (name, departure) in std::mem::take(&mut self.unshown) {
             let group = self.groups.get(&name).map(state);
-            (name, group, departure)
-        });
-        all.collect()
+            facts.push(Fact::Group { name, group, departure });
+        }
+    }
+
+    /// What a departure has left of a group.
+    pub(super) fn left(&self, name: &Blob) -> Left {
+        match self.groups.get(name) {
+            Some(group) => {
+                Left { size: group.size(), defunct: group.defunct, lost: group.lost > 0 }
+            }
+            None => Left { size: 0, defunct: true, lost: false },
+        }
     }
 
     /// True where a task is a member of any group.
@@ -189,7 +197,7 @@ impl Groups {
     }
 
     /// Nothing is known of any group; those that were known are shown as they are then.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.show_all();
         self.groups.clear();
         self.froze.clear();
@@ -202,7 +210,7 @@ impl Groups {
 
     /// Groups were known so before what has been missed: where a member is one no more, those who
     /// wait for it look again.
-    pub(crate) fn note_missed(&mut self, before: &BTreeMap<Blob, Group>) {
+    pub(super) fn note_missed(&mut self, before: &BTreeMap<Blob, Group>) {
         for (name, group) in before {
             let is_gone = |tid: &Tid| self.find(name).is_ok_and(|now| !now.has(*tid));
             if group.members.iter().any(|tid| *tid != Tid::NONE && is_gone(tid)) {
@@ -211,21 +219,21 @@ impl Groups {
         }
     }
 
-    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.groups.take_changes(out);
         self.froze.take_changes(out);
     }
 
-    pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
+    pub(super) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.groups.records(out);
         self.froze.records(out);
     }
 
-    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.groups.restore(key, value) || self.froze.restore(key, value)
     }
 
-    pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
+    pub(super) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.groups.adopt(key, value) || self.froze.adopt(key, value)
     }
 }
@@ -250,7 +258,12 @@ mod tests {
             assert!(here.adopt(key, value));
         }
         here.note_missed(&known);
-        let shown = here.take_unshown().into_iter().map(|(name, _, departure)| (name, departure));
+        let mut facts = Vec::new();
+        here.tell(&mut facts);
+        let shown = facts.into_iter().filter_map(|fact| match fact {
+            Fact::Group { name, departure, .. } => Some((name, departure)),
+            _ => None,
+        });
         let expected = [("a".into(), Departure::Gone), ("b".into(), Departure::None)];
         assert_eq!(shown.collect::<Vec<_>>(), expected);
     }

@@ -55,7 +55,7 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             entries: Table::new(b'm'),
             names: Table::new(b'n'),
@@ -65,7 +65,7 @@ impl Registry {
     }
 
     /// `pvm_putinfo`: the index that it was put at.
-    pub(crate) fn put(
+    pub(super) fn put(
         &mut self,
         name: &Blob,
         flags: i32,
@@ -154,7 +154,7 @@ impl Registry {
     }
 
     /// Deletes, for `asker`, what is found; returns it.
-    pub(crate) fn take(
+    pub(super) fn take(
         &mut self,
         name: &Blob,
         index: i32,
@@ -199,14 +199,14 @@ impl Registry {
     }
 
     /// Deletes what `owner` has put under `name`.
-    pub(crate) fn withdraw(&mut self, name: &Blob, owner: Tid) {
+    pub(super) fn withdraw(&mut self, name: &Blob, owner: Tid) {
         for key in self.entries.keys_where(|key, entry| key.0 == *name && entry.owner == owner) {
             self.remove(&key);
         }
     }
 
     /// Deletes what has no owner any more.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         for key in self.entries.keys_where(|_, entry| entry.owner == Tid::NONE) {
             self.remove(&key);
         }
@@ -218,12 +218,12 @@ impl Registry {
     }
 
     /// An owner is gone.
-    pub(crate) fn task_gone(&mut self, tid: Tid) {
+    pub(super) fn task_gone(&mut self, tid: Tid) {
         self.owners_gone(|owner| owner == tid);
     }
 
     /// All owners on a host are gone.
-    pub(crate) fn host_gone(&mut self, host: HostIndex) {
+    pub(super) fn host_gone(&mut self, host: HostIndex) {
         self.owners_gone(|owner| owner.is_task() && owner.host() == host);
     }
 
@@ -260,31 +260,31 @@ impl Registry {
     }
 
     /// Nothing is known of any message.
-    pub(crate) fn clear_all(&mut self) {
+    pub(super) fn clear_all(&mut self) {
         self.entries.clear();
         self.names.clear();
         self.size = 0;
     }
 
-    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.entries.take_changes(out);
         self.names.take_changes(out);
         self.name_count.take_changes(out);
     }
 
-    pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
+    pub(super) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.entries.records(out);
         self.names.records(out);
         self.name_count.records(out);
     }
 
-    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.entries.restore(key, value) && self.count_in(key)
             || self.names.restore(key, value)
             || self.name_count.restore(key, value)
     }
 
-    pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
+    pub(super) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.entries.adopt(key, value) && self.count_in(key)
             || self.names.adopt(key, value)
             || self.name_count.adopt(key, value)

@@ -42,7 +42,7 @@ pub(crate) struct Hosts {
 const KNOWN_BYTES_MAX: usize = 1 << 20;
 
 impl Hosts {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             members: Table::new(b'h'),
             directory: Directory::default(),
@@ -58,7 +58,7 @@ impl Hosts {
     /// # Errors
     ///
     /// `DupHost`, or `OutOfRes` if there is no place left.
-    pub(crate) fn add(&mut self, mut facts: HostFacts, again: bool) -> Result<HostIndex, Code> {
+    pub(super) fn add(&mut self, mut facts: HostFacts, again: bool) -> Result<HostIndex, Code> {
         if !again && self.directory.has_same(&facts) {
             return Err(Code::DupHost);
         }
@@ -75,7 +75,7 @@ impl Hosts {
     }
 
     /// The first host begins the table.
-    pub(crate) fn begin(&mut self, host: HostIndex, mut facts: HostFacts) {
+    pub(super) fn begin(&mut self, host: HostIndex, mut facts: HostFacts) {
         speed::settle(&mut facts, std::iter::empty());
         self.enter(host, facts);
         self.numbering.set(Numbering { epoch: 1, last: host });
@@ -110,7 +110,7 @@ impl Hosts {
     }
 
     /// Takes a host out; false if it was no member.
-    pub(crate) fn remove(&mut self, host: HostIndex) -> bool {
+    pub(super) fn remove(&mut self, host: HostIndex) -> bool {
         let removed = self.members.remove(&host).is_some();
         if removed {
             self.directory.strike(host);
@@ -121,7 +121,7 @@ impl Hosts {
     }
 
     /// A member gets no new tasks from now on, or gets them again. False if nothing changes.
-    pub(crate) fn set_draining(&mut self, host: HostIndex, on: bool) -> bool {
+    pub(super) fn set_draining(&mut self, host: HostIndex, on: bool) -> bool {
         if !self.contains(host) || self.is_draining(host) == on {
             return false;
         }
@@ -139,7 +139,7 @@ impl Hosts {
     }
 
     /// Where a member is reached has changed. False if it has not.
-    pub(crate) fn set_addresses(&mut self, host: HostIndex, addresses: Vec<String>) -> bool {
+    pub(super) fn set_addresses(&mut self, host: HostIndex, addresses: Vec<String>) -> bool {
         if self.facts(host).is_none_or(|facts| facts.addresses == addresses) {
             return false;
         }
@@ -157,7 +157,7 @@ impl Hosts {
     /// # Errors
     ///
     /// `BadParam` for what is no line, `OutOfRes` if they take too much: nothing is kept then.
-    pub(crate) fn know(&mut self, lines: &[Blob]) -> Result<(), Code> {
+    pub(super) fn know(&mut self, lines: &[Blob]) -> Result<(), Code> {
         let parsed: Result<Vec<_>, _> = lines.iter().map(|line| parse_line(&line.0)).collect();
         let parsed = parsed.map_err(|_| Code::BadParam)?;
         let renewed: BTreeSet<Blob> = parsed.iter().map(HostLine::host_name).collect();
@@ -263,7 +263,7 @@ impl Hosts {
     }
 
     /// Nothing is known of anybody.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.members.clear();
         self.draining.clear();
         self.known.clear();
@@ -275,28 +275,28 @@ impl Hosts {
         self.members.iter().find(|(_, facts)| facts.key == *key).map(|(&host, _)| host)
     }
 
-    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.members.take_changes(out);
         self.draining.take_changes(out);
         self.known.take_changes(out);
         self.numbering.take_changes(out);
     }
 
-    pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
+    pub(super) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.members.records(out);
         self.draining.records(out);
         self.known.records(out);
         self.numbering.records(out);
     }
 
-    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.members.restore(key, value) && self.enter_restored(key)
             || self.draining.restore(key, value)
             || self.known.restore(key, value)
             || self.numbering.restore(key, value)
     }
 
-    pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
+    pub(super) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.members.adopt(key, value) && self.enter_restored(key)
             || self.draining.adopt(key, value)
             || self.known.adopt(key, value)

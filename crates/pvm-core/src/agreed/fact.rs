@@ -1,0 +1,102 @@
+//! What a command has changed, for those who live on it.
+
+use crate::io::{Departure, GroupState};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
+
+/// A question to whoever leads: the host that asks, and its number of the question.
+pub(crate) type Ask = (HostIndex, u64);
+
+/// What a departure leaves of a group, for those who wait in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Left {
+    /// How many members.
+    pub(crate) size: usize,
+    /// No barrier can be met any more: the group has ended, or was frozen.
+    pub(crate) defunct: bool,
+    /// A member has died and nobody has taken its place.
+    pub(crate) lost: bool,
+}
+
+/// One change. A command's facts come in the order in which they are to be acted on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Fact {
+    /// A host is in.
+    HostIn {
+        /// Its place.
+        host: HostIndex,
+    },
+    /// A host was not let in.
+    HostRefused {
+        /// By its key the daemon is known that was to be this host.
+        key: Blob,
+        /// Why.
+        code: Code,
+    },
+    /// A host is out, and all that its tasks had named and joined is gone.
+    HostOut {
+        /// Which.
+        host: HostIndex,
+        /// What it was called.
+        name: String,
+        /// How it went.
+        exit: Exit,
+    },
+    /// All other hosts have left before this one could.
+    LastStays,
+    /// A host gets no new tasks from now on, or gets them again.
+    Draining {
+        /// Which.
+        host: HostIndex,
+        /// True where it gets none.
+        on: bool,
+        /// False where that was so already.
+        changed: bool,
+    },
+    /// What is known of a host is another thing now.
+    HostChanged,
+    /// A task is a member of a group no more.
+    Departed {
+        /// Which group.
+        group: Blob,
+        /// The task.
+        tid: Tid,
+        /// False where it has left this group alone, and lives on.
+        gone: bool,
+        /// What the group was then.
+        left: Left,
+    },
+    /// A group was to be frozen.
+    Frozen {
+        /// Which.
+        group: Blob,
+        /// Who wanted it.
+        asks: Vec<Ask>,
+        /// How many these are, or why it is not frozen.
+        size: Result<i32, Code>,
+    },
+    /// A task is gone.
+    TaskGone {
+        /// Which.
+        tid: Tid,
+    },
+    /// A group is this from now on: told once for each command, behind all else.
+    Group {
+        /// Its name.
+        name: Blob,
+        /// None where it has ended.
+        group: Option<GroupState>,
+        /// How members have gone.
+        departure: Departure,
+    },
+}
+
+/// How a host went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// It was silent.
+    Died,
+    /// Somebody deleted it.
+    Deleted,
+    /// It was drained and had nothing left to do.
+    Left,
+}
