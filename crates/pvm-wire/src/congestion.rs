@@ -1,75 +1,200 @@
 //! How much of a connection is on its way.
 //!
 //! What the kernel has taken nothing overtakes, and most ways of sending fill whatever queue stands before the
-//! slowest cable: seconds of it, where that is long. So a connection whose bytes wait in the network for more than
-//! a moment takes no more until few are under way. What is urgent never waits for that. Daemons hold their links to
-//! it, tasks their direct routes.
+//! slowest cable: seconds of it, where that is long. So each connection has a *window* of bytes that may be under way,
+//! whatever the kernel would take: what goes out in [`QUEUE_TIME`] beyond the time of the way itself. Several
+//! connections over one cable then keep a queue of about that time together, as each of them keeps its share of it.
+//! What is urgent never waits for a window. Daemons hold their links to it, tasks their direct routes.
+//!
+//! A byte is timed: the last one that the kernel has taken, until it is confirmed. The kernel's own average of such
+//! times is not used, as it stands still for seconds where its way of sending paces (*bbr*).
 
 use std::time::Duration;
 
 /// How much longer than the way itself bytes may take: what stands in queues of the network.
-const QUEUE_TIME: Duration = Duration::from_millis(100);
-/// So many bytes may be under way however long they take: enough that no cable runs dry meanwhile on which that is a
-/// matter of [`QUEUE_TIME`].
-const AHEAD_BYTES: u64 = 8 << 10;
+const QUEUE_TIME: Duration = Duration::from_millis(50);
+/// The first window: little where cables are slow, and on fast ones it is large after a few round trips.
+const FIRST_WINDOW: u64 = 32 << 10;
+/// So many bytes may be under way however long they take: with less the other side would confirm late.
+const LEAST_WINDOW: u64 = 4 << 10;
+/// A window that bounds nothing any more.
+const MOST_WINDOW: u64 = 1 << 30;
+/// What goes at least where there is room: about a segment.
+const SEGMENT: u64 = 1448;
 /// Bytes that the kernel is to take beyond what it may send at once. Its own buffer holds megabytes, which are
 /// seconds on a slow cable.
 pub const UNSENT_BYTES: u32 = 32 << 10;
 
 /// How long it is true that there is room.
 const LOOK: Duration = Duration::from_millis(1);
+/// How long to wait where there is none, before the kernel is asked again: at least, and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(5));
 
 /// What of a connection the kernel has taken and the other side has not confirmed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct UnderWay {
-    /// Bytes in the network, and in the kernel.
-    pub sent: u64,
-    /// See above.
-    pub unsent: u64,
-    /// How long it takes until bytes that are sent are confirmed: now, and at least.
-    pub time: Duration,
-    /// See above.
+    /// All of it.
+    pub bytes: u64,
+    /// Whether some of it is in the network. Where nothing is and something waits, the other side does not read.
+    pub sent: bool,
+    /// How many bytes were confirmed since the connection was made.
+    pub confirmed: u64,
+    /// The shortest time until something sent was confirmed.
     pub least: Duration,
+    /// For how long in all the other side had no room.
+    pub without_room: Duration,
 }
 
-impl UnderWay {
-    /// True where what is said now would stand behind much that waits.
-    pub fn is_much(&self) -> bool {
-        let in_network = self.time > self.least + QUEUE_TIME;
-        // In `time` so much goes out as is sent and not confirmed. Where nothing is, the other side does not read.
-        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let rest = self.unsent.saturating_mul(micros(self.time));
-        let in_kernel = self.sent > 0 && rest > self.sent.saturating_mul(micros(QUEUE_TIME));
-        self.bytes() > AHEAD_BYTES && (in_network || in_kernel)
-    }
-
-    /// All of it.
-    pub const fn bytes(&self) -> u64 {
-        self.sent.saturating_add(self.unsent)
-    }
+/// A byte whose way is timed.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    /// Since when, and when it was looked last without its being confirmed.
+    since: Duration,
+    missed: Duration,
+    /// What is confirmed with it, and what was when this began.
+    place: u64,
+    from: u64,
+    /// What was told then.
+    without_room: Duration,
 }
 
 /// Whether a connection takes more.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ahead {
-    /// When there was room last.
-    had_room: Option<Duration>,
+    /// Bytes that may be under way.
+    window: u64,
+    /// Bytes that may go before the kernel is asked again, and when it was asked last.
+    room: u64,
+    asked_at: Option<Duration>,
+    timed: Option<Timed>,
+    /// More would have gone with a larger window.
+    is_limited: bool,
+    /// The window became smaller and has not grown since.
+    is_slowed: bool,
+    least: Duration,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self {
+            window: FIRST_WINDOW,
+            room: 0,
+            asked_at: None,
+            timed: None,
+            is_limited: false,
+            is_slowed: false,
+            least: Duration::ZERO,
+        }
+    }
 }
 
 impl Ahead {
-    /// What waits in the network, where that is so much that nothing more is to go. `now` is the time since any moment;
-    /// `look` asks the kernel, and where that tells nothing there is always room.
-    pub fn is_full(
+    /// How many bytes may go, at the least about a segment.
+    ///
+    /// `now` is the time since any moment; `look` asks the kernel, and where that tells nothing there is always room.
+    ///
+    /// # Errors
+    /// What is under way, where that is so much that nothing more is to go.
+    pub fn room(
         &mut self,
         now: Duration,
         look: impl FnOnce() -> Option<UnderWay>,
-    ) -> Option<UnderWay> {
-        if self.had_room.is_some_and(|at| now < at + LOOK) {
-            return None;
+    ) -> Result<usize, UnderWay> {
+        let is_fresh = self.room > 0 && self.asked_at.is_some_and(|at| now < at + LOOK);
+        if !is_fresh {
+            let way = look();
+            self.asked_at = Some(now);
+            self.room = MOST_WINDOW;
+            if let Some(way) = way {
+                self.judge(now, &way);
+                let is_unread = way.bytes > 0 && !way.sent;
+                if !is_unread && way.bytes >= self.window {
+                    (self.room, self.is_limited) = (0, true);
+                    return Err(way);
+                }
+                if !is_unread {
+                    self.room = (self.window - way.bytes).max(SEGMENT);
+                }
+            }
         }
-        let full = look().filter(UnderWay::is_much);
-        self.had_room = full.is_none().then_some(now);
-        full
+        Ok(usize::try_from(self.room).unwrap_or(usize::MAX))
+    }
+
+    /// So many bytes have gone to the kernel.
+    pub const fn went(&mut self, bytes: usize) {
+        self.room = self.room.saturating_sub(bytes as u64);
+        self.is_limited |= self.room == 0;
+    }
+
+    /// Bytes that may be under way.
+    pub fn window(&self) -> usize {
+        usize::try_from(self.window).unwrap_or(usize::MAX)
+    }
+
+    /// How long to wait where there is no room: little where the window is still to be found.
+    pub fn pause(&self) -> Duration {
+        let pause = if self.is_slowed { PAUSES.1 } else { self.least / 2 };
+        pause.clamp(PAUSES.0, PAUSES.1)
+    }
+
+    fn judge(&mut self, now: Duration, way: &UnderWay) {
+        self.least = way.least;
+        if !way.sent {
+            self.timed = None;
+            if way.bytes == 0 {
+                self.grow(2);
+            }
+            return;
+        }
+        let Some(timed) = self.timed.filter(|timed| timed.without_room == way.without_room) else {
+            self.timed = Some(Timed::begin(now, way));
+            return;
+        };
+        let arrived = way.confirmed >= timed.place;
+        // At least: when it came after the last look nobody knows.
+        let time = if arrived { timed.missed } else { now } - timed.since;
+        let most = way.least + QUEUE_TIME;
+        if time > most {
+            self.shrink(way.confirmed - timed.from, now - timed.since, most);
+        } else if !arrived {
+            self.timed = Some(Timed { missed: now, ..timed });
+            return;
+        } else if time <= way.least + QUEUE_TIME / 4 {
+            self.grow(2);
+        } else if time <= way.least + QUEUE_TIME / 2 {
+            self.grow(8);
+        }
+        self.timed = Some(Timed::begin(now, way));
+    }
+
+    /// By its whole, or a part of it, if it was in the way.
+    const fn grow(&mut self, part: u64) {
+        if self.is_limited {
+            let more = if part == 2 { self.window } else { self.window / part };
+            let window = self.window + more;
+            self.window = if window > MOST_WINDOW { MOST_WINDOW } else { window };
+            (self.is_limited, self.is_slowed) = (false, false);
+        }
+    }
+
+    /// To what goes out in the time `most`, where so much did in the time `during`.
+    fn shrink(&mut self, confirmed: u64, during: Duration, most: Duration) {
+        let rate = confirmed as f64 / during.as_secs_f64();
+        let window = (rate * most.as_secs_f64()) as u64;
+        self.window = window.clamp(LEAST_WINDOW, self.window);
+        self.is_slowed = true;
+    }
+}
+
+impl Timed {
+    const fn begin(now: Duration, way: &UnderWay) -> Self {
+        Self {
+            since: now,
+            missed: now,
+            place: way.confirmed + way.bytes,
+            from: way.confirmed,
+            without_room: way.without_room,
+        }
     }
 }
 
@@ -77,31 +202,215 @@ impl Ahead {
 mod tests {
     use super::*;
 
-    const fn under_way(sent: u64, unsent: u64, time: u64) -> UnderWay {
-        let (time, least) = (Duration::from_millis(time), Duration::from_millis(200));
-        UnderWay { sent, unsent, time, least }
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    /// A cable with a queue in front of it, and connections over it, a millisecond after the other.
+    struct Cable {
+        /// Bytes in a millisecond.
+        rate: u64,
+        /// How long the way takes besides, for each byte.
+        way: u64,
+        now: u64,
+        senders: Vec<Sender>,
+        /// Who has sent how much, in the order in which it goes out.
+        queue: std::collections::VecDeque<(usize, u64)>,
+    }
+
+    struct Sender {
+        ahead: Ahead,
+        /// What its kernel has told that is shortest.
+        least: u64,
+        taken: u64,
+        confirmed: u64,
+        /// Bytes of a turn that are on the way, and when they are confirmed.
+        on_way: std::collections::VecDeque<(u64, u64)>,
+        /// Bytes that go at once, and pauses until a time.
+        most: usize,
+        rests_until: u64,
+    }
+
+    impl Cable {
+        fn new(rate: u64, way: u64) -> Self {
+            Self {
+                rate,
+                way,
+                now: 0,
+                senders: Vec::new(),
+                queue: std::collections::VecDeque::new(),
+            }
+        }
+
+        /// One more connection, whose first time is what the queue makes of it now.
+        fn join(&mut self) {
+            let least = self.way + self.queued() / self.rate;
+            self.senders.push(Sender {
+                ahead: Ahead::default(),
+                least,
+                taken: 0,
+                confirmed: 0,
+                on_way: std::collections::VecDeque::new(),
+                most: 16 << 10,
+                rests_until: 0,
+            });
+        }
+
+        fn queued(&self) -> u64 {
+            self.queue.iter().map(|(_, bytes)| bytes).sum()
+        }
+
+        /// Everybody sends all that may go for so long; the longest that anything stood in the queue, in the second half.
+        fn run(&mut self, time: u64) -> u64 {
+            let (end, mut longest) = (self.now + time, 0);
+            while self.now < end {
+                self.step();
+                if end - self.now < time / 2 {
+                    longest = longest.max(self.queued() / self.rate);
+                }
+            }
+            longest
+        }
+
+        fn step(&mut self) {
+            self.now += 1;
+            let mut left = self.rate;
+            while let Some((who, bytes)) = self.queue.front_mut().filter(|_| left > 0) {
+                let gone = left.min(*bytes);
+                (left, *bytes) = (left - gone, *bytes - gone);
+                self.senders[*who].on_way.push_back((gone, self.now + self.way));
+                if *bytes == 0 {
+                    self.queue.pop_front();
+                }
+            }
+            for who in 0..self.senders.len() {
+                self.send(who);
+            }
+        }
+
+        fn send(&mut self, who: usize) {
+            let time = self.way + self.queued() / self.rate;
+            let (now, sender) = (self.now, &mut self.senders[who]);
+            sender.least = sender.least.min(time);
+            while let Some((bytes, _)) = sender.on_way.pop_front_if(|(_, at)| *at <= now) {
+                sender.confirmed += bytes;
+            }
+            while now >= sender.rests_until {
+                let way = UnderWay {
+                    bytes: sender.taken - sender.confirmed,
+                    sent: sender.taken > sender.confirmed,
+                    confirmed: sender.confirmed,
+                    least: MILLISECOND * sender.least as u32,
+                    without_room: Duration::ZERO,
+                };
+                match sender.ahead.room(MILLISECOND * now as u32, || Some(way)) {
+                    Ok(room) => {
+                        let bytes = room.min(sender.most);
+                        sender.ahead.went(bytes);
+                        sender.taken += bytes as u64;
+                        self.queue.push_back((who, bytes as u64));
+                    }
+                    Err(_) => {
+                        let pause = sender.ahead.pause().as_micros().div_ceil(1000);
+                        sender.rests_until = now + pause as u64;
+                    }
+                }
+            }
+        }
     }
 
     #[test]
-    fn who_waits_in_the_network_for_long_says_no_more_until_little_is_under_way() {
-        let much = |sent, unsent, time| under_way(sent, unsent, time).is_much();
-        assert!(much(AHEAD_BYTES, 1, 301));
-        assert!(!much(AHEAD_BYTES, 0, 301));
-        assert!(!much(1 << 30, 0, 300));
-        // The kernel keeps more than goes out in 100 ms; little may always wait there.
-        assert!(much(10_000, 5_001, 200));
-        assert!(!much(10_000, 5_000, 200));
-        assert!(!much(0, 1 << 30, 200), "who does not read is no queue");
+    fn bulk_filled_the_queue_of_a_slow_cable_for_seconds() {
+        // 1, 10, 100 Mb/s, near and far.
+        for (rate, way) in [(125, 0), (125, 80), (1250, 0), (1250, 200), (12_500, 1)] {
+            let mut cable = Cable::new(rate, way);
+            cable.join();
+            let longest = cable.run(10_000);
+            assert!(longest < 100, "{rate} bytes/ms: {longest} ms");
+            let before = cable.senders[0].confirmed;
+            cable.run(10_000);
+            let share = (cable.senders[0].confirmed - before) as f64 / (rate * 10_000) as f64;
+            assert!(share > 0.95, "{rate} bytes/ms, {way} ms away: {share} of the cable");
+        }
+    }
+
+    #[test]
+    fn connections_over_one_cable_keep_one_queue_together() {
+        let mut cable = Cable::new(125, 1);
+        (0..4).for_each(|_| cable.join());
+        let longest = cable.run(10_000);
+        assert!(longest < 200, "{longest} ms");
+        // One that is made later takes the queue that it meets for a part of the way.
+        for _ in 0..4 {
+            cable.join();
+            cable.run(1_000);
+        }
+        let longest = cable.run(10_000);
+        assert!(longest < 600, "{longest} ms");
+        let before: Vec<u64> = cable.senders.iter().map(|sender| sender.confirmed).collect();
+        cable.run(10_000);
+        for (sender, before) in cable.senders.iter().zip(before) {
+            assert!(sender.confirmed > before + 30_000, "a fortieth of the cable at least");
+        }
+    }
+
+    #[test]
+    fn a_window_grows_where_there_is_room_and_only_then() {
+        let mut cable = Cable::new(1 << 20, 0);
+        cable.join();
+        cable.run(50);
+        assert!(cable.senders[0].ahead.window() > 8 << 20);
+        assert_eq!(cable.senders[0].ahead.pause(), PAUSES.0);
+        let mut ahead = Ahead::default();
+        for now in 1..100 {
+            assert!(ahead.room(MILLISECOND * now, || Some(UnderWay::default())).is_ok());
+            ahead.went(8);
+        }
+        assert_eq!(ahead.window(), FIRST_WINDOW as usize, "nobody wanted more");
+    }
+
+    #[test]
+    fn who_does_not_read_is_no_queue() {
+        let mut ahead = Ahead::default();
+        let unread = UnderWay { bytes: 1 << 20, ..UnderWay::default() };
+        for now in 1..100 {
+            assert!(ahead.room(MILLISECOND * now * 10, || Some(unread)).is_ok());
+        }
+        // Nor is it while the other side lets in a little now and then.
+        for now in 100..200 {
+            let way = UnderWay {
+                bytes: 1000,
+                sent: true,
+                without_room: MILLISECOND * now,
+                ..UnderWay::default()
+            };
+            assert!(ahead.room(MILLISECOND * now * 10, || Some(way)).is_ok());
+        }
+        assert_eq!(ahead.window(), FIRST_WINDOW as usize);
+    }
+
+    #[test]
+    fn nothing_goes_while_nothing_is_confirmed_and_a_pause_is_no_queue() {
+        let mut ahead = Ahead::default();
+        let stuck = UnderWay { bytes: 20_000, sent: true, ..UnderWay::default() };
+        assert!(ahead.room(MILLISECOND, || Some(stuck)).is_ok());
+        // Who computes for a second and comes back knows nothing of the time between.
+        let arrived = UnderWay { bytes: 0, sent: false, confirmed: 20_000, ..stuck };
+        assert!(ahead.room(MILLISECOND * 1000, || Some(arrived)).is_ok());
+        assert_eq!(ahead.window(), FIRST_WINDOW as usize);
+        let stuck = UnderWay { confirmed: 20_000, ..stuck };
+        assert!(ahead.room(MILLISECOND * 1001, || Some(stuck)).is_ok());
+        assert!(ahead.room(MILLISECOND * 1060, || Some(stuck)).is_err());
+        assert_eq!(ahead.window(), LEAST_WINDOW as usize);
+        assert_eq!(ahead.pause(), PAUSES.1);
     }
 
     #[test]
     fn the_kernel_is_asked_once_in_a_while_as_long_as_there_is_room() {
         let (mut ahead, now) = (Ahead::default(), Duration::from_secs(7));
-        assert!(ahead.is_full(now, || Some(under_way(0, 0, 200))).is_none());
-        assert!(ahead.is_full(now + LOOK / 2, || panic!("just asked")).is_none());
-        let full = || Some(under_way(1 << 20, 0, 301));
-        assert!(ahead.is_full(now + LOOK, full).is_some());
-        assert!(ahead.is_full(now + LOOK, full).is_some(), "it is asked each time");
-        assert!(ahead.is_full(now + LOOK, || None).is_none());
+        assert!(ahead.room(now, || Some(UnderWay::default())).is_ok());
+        assert!(ahead.room(now + LOOK / 2, || panic!("just asked")).is_ok());
+        let full = UnderWay { bytes: 1 << 20, sent: true, ..UnderWay::default() };
+        assert!(ahead.room(now + LOOK, || Some(full)).is_err());
+        assert!(ahead.room(now + LOOK, || Some(full)).is_err(), "it is asked each time");
+        assert!(ahead.room(now + LOOK, || None).is_ok());
     }
 }

@@ -109,28 +109,35 @@ unsafe extern "C" {
         child: Option<extern "C" fn()>,
     ) -> i32;
     fn getsockopt(socket: i32, level: i32, name: i32, value: *mut u32, length: *mut u32) -> i32;
+    fn ioctl(socket: i32, what: u64, value: *mut u32) -> i32;
 }
 
-/// `IPPROTO_TCP` and `TCP_INFO`
+/// `IPPROTO_TCP`, `TCP_INFO` and `TIOCOUTQ`
 const TCP: i32 = 6;
 const TCP_INFO: i32 = 11;
-/// Where in `struct tcp_info`, in numbers of 32 bits, the kernel tells the size of segments, how many are sent and not
-/// confirmed, the time until they are (in microseconds), the bytes not sent, and the shortest time.
-const TCP_INFO_AT: [usize; 5] = [4, 6, 17, 36, 37];
+const UNCONFIRMED: u64 = 0x5411;
+/// Where in `struct tcp_info`, in numbers of 32 bits, the kernel tells how many segments are sent and not confirmed, and
+/// the shortest time until some were (in microseconds); and two of 64 bits: how many bytes are confirmed, and how long
+/// in all the other side had no room.
+const TCP_INFO_AT: [usize; 4] = [6, 37, 30, 44];
 
 /// What of a TCP connection the kernel has taken and the other side has not confirmed; none where it does not tell.
 pub(crate) fn under_way(socket: &OwnedFd) -> Option<UnderWay> {
-    let mut info = [0_u32; 64];
+    let (mut info, mut bytes) = ([0_u32; 64], 0);
     let mut length = size_of_val(&info) as u32;
     let place = info.as_mut_ptr();
     // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length` bytes to the place.
     let told = unsafe { getsockopt(socket.as_raw_fd(), TCP, TCP_INFO, place, &raw mut length) };
-    let [segment, segments, time, unsent, least] = TCP_INFO_AT.map(|at| info[at]);
-    (told == 0).then(|| UnderWay {
-        sent: u64::from(segments) * u64::from(segment),
-        unsent: unsent.into(),
-        time: Duration::from_micros(time.into()),
-        least: Duration::from_micros(least.into()),
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes one number.
+    let counted = unsafe { ioctl(socket.as_raw_fd(), UNCONFIRMED, &raw mut bytes) };
+    let [segments, least, confirmed, without_room] = TCP_INFO_AT;
+    let long = |at: usize| u64::from(info[at]) | u64::from(info[at + 1]) << 32;
+    (told == 0 && counted == 0).then(|| UnderWay {
+        bytes: u64::from(bytes),
+        sent: info[segments] > 0,
+        confirmed: long(confirmed),
+        least: Duration::from_micros(info[least].into()),
+        without_room: Duration::from_micros(long(without_room)),
     })
 }
 

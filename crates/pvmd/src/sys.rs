@@ -63,6 +63,15 @@ pub(crate) fn tcp_info(stream: impl AsFd) -> Option<libc::tcp_info> {
     (told == 0).then_some(info)
 }
 
+/// Bytes of a TCP connection that the kernel has taken and the other side has not confirmed; none where it does not
+/// tell.
+pub(crate) fn unconfirmed(stream: impl AsFd) -> Option<u32> {
+    let (mut bytes, socket): (libc::c_int, _) = (0, stream.as_fd().as_raw_fd());
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes one number.
+    let told = unsafe { libc::ioctl(socket, libc::TIOCOUTQ, &raw mut bytes) };
+    if told == 0 { bytes.try_into().ok() } else { None }
+}
+
 /// Where the code of a process lies: its program's and its libraries'.
 ///
 /// Starting runs through most of it once, waiting through little of it. A host that has started gives the pages back

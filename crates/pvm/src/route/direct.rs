@@ -23,6 +23,8 @@ pub(crate) const INPUT_BYTES: usize = 256 << 10;
 const READS: usize = 8;
 /// A receiver that takes nothing for so long gets the rest by the daemons.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// The same where bytes wait in the network: on a slow cable that others fill, too, a segment takes its time.
+const NETWORK_PATIENCE: Duration = Duration::from_secs(1);
 /// After so many messages or so many bytes in large ones they are confirmed; the lane of a route holds four times as
 /// much. A task that answers, or that finds nothing more, confirms anyway.
 const CONFIRM_EACH: u64 = 64;
@@ -42,13 +44,14 @@ impl WritePatience {
     /// There is no room. While the network takes bytes that is only slow.
     fn lose(&mut self, full: Option<UnderWay>) -> Result<(), Broken> {
         let now = Instant::now();
-        if let Some(bytes) = full.map(|full| full.bytes())
-            && self.least.is_none_or(|least| bytes < least)
+        if let Some(full) = full
+            && self.least.is_none_or(|least| full.bytes < least)
         {
-            *self = Self { since: Some(now), least: Some(bytes) };
+            *self = Self { since: Some(now), least: Some(full.bytes) };
         }
         let since = *self.since.get_or_insert(now);
-        if now - since > PATIENCE { Err(Broken) } else { Ok(()) }
+        let patience = if full.is_some() { NETWORK_PATIENCE } else { PATIENCE };
+        if now - since > patience { Err(Broken) } else { Ok(()) }
     }
 }
 
@@ -242,24 +245,29 @@ impl Direct {
         let mut written = 0;
         let mut patience = WritePatience::default();
         while written < self.out.bytes().len() {
-            let full = self.ahead.is_full(sys::clock(), || sys::under_way(&self.socket));
+            let room = self.ahead.room(sys::clock(), || sys::under_way(&self.socket));
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            let sent = match full {
-                None => rustix::net::send(&self.socket, &self.out.bytes()[written..], flags),
-                Some(_) => Err(Errno::AGAIN),
+            let rest = &self.out.bytes()[written..];
+            let sent = match room {
+                Ok(room) => rustix::net::send(&self.socket, &rest[..rest.len().min(room)], flags),
+                Err(_) => Err(Errno::AGAIN),
             };
             match sent {
                 Ok(n) => {
                     written += n;
+                    self.ahead.went(n);
                     patience = WritePatience::default();
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    patience.lose(full)?;
+                    patience.lose(room.err())?;
                     self.receive(around)?;
-                    let wanted = if full.is_some() { PollFlags::IN } else { WRITABLE };
+                    let (wanted, time) = match room {
+                        Ok(_) => (WRITABLE, PATIENCE / 8),
+                        Err(_) => (PollFlags::IN, self.ahead.pause()),
+                    };
                     let mut fds = [PollFd::new(&self.socket, wanted)];
-                    let _ = poll(&mut fds, Some(&sys::timespec(PATIENCE / 8)));
+                    let _ = poll(&mut fds, Some(&sys::timespec(time)));
                 }
                 Err(_) => return Err(Broken),
             }
@@ -340,19 +348,19 @@ impl Direct {
 mod tests {
     use super::*;
 
-    const fn under_way(sent: u64) -> UnderWay {
-        UnderWay { sent, unsent: 0, time: PATIENCE, least: PATIENCE }
+    const fn under_way(bytes: u64) -> UnderWay {
+        let (least, without_room) = (PATIENCE, Duration::ZERO);
+        UnderWay { bytes, sent: true, confirmed: 0, least, without_room }
     }
 
     #[test]
     fn a_write_waits_while_the_network_takes_bytes_and_no_longer() {
         let mut patience = WritePatience::default();
-        for sent in (10..20).rev() {
-            assert_eq!(patience.lose(Some(under_way(sent))), Ok(()));
-            std::thread::sleep(PATIENCE / 2);
+        for bytes in (10..13).rev() {
+            assert_eq!(patience.lose(Some(under_way(bytes))), Ok(()));
+            std::thread::sleep(NETWORK_PATIENCE * 2 / 3);
         }
-        assert_eq!(patience.lose(Some(under_way(10))), Ok(()));
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(NETWORK_PATIENCE / 3);
         assert_eq!(patience.lose(Some(under_way(10))), Err(Broken));
         let mut patience = WritePatience::default();
         assert_eq!(patience.lose(None), Ok(()));

@@ -18,21 +18,37 @@ impl Ahead {
         Self { socket, ahead: congestion::Ahead::default() }
     }
 
-    /// True where what is said now would stand behind much that waits in the network.
-    pub(crate) fn is_full(&mut self) -> bool {
+    /// How many bytes may go; none where what is said now would stand behind much that waits in the network.
+    pub(crate) fn room(&mut self) -> Option<usize> {
         let Self { socket, ahead } = self;
         let now = Duration::from_nanos(clock::now(0).0);
-        ahead.is_full(now, || under_way(socket.as_ref()?)).is_some()
+        ahead.room(now, || under_way(socket.as_ref()?)).ok()
+    }
+
+    /// So many bytes have gone.
+    pub(crate) const fn went(&mut self, bytes: usize) {
+        self.ahead.went(bytes);
+    }
+
+    /// Bytes that may be under way.
+    pub(crate) fn window(&self) -> usize {
+        self.ahead.window()
+    }
+
+    /// How long to wait where there is no room.
+    pub(crate) fn pause(&self) -> Duration {
+        self.ahead.pause()
     }
 }
 
 fn under_way(socket: &OwnedFd) -> Option<UnderWay> {
-    let info = sys::tcp_info(socket)?;
+    let (info, bytes) = (sys::tcp_info(socket)?, sys::unconfirmed(socket)?);
     Some(UnderWay {
-        sent: u64::from(info.tcpi_unacked) * u64::from(info.tcpi_snd_mss),
-        unsent: info.tcpi_notsent_bytes.into(),
-        time: Duration::from_micros(info.tcpi_rtt.into()),
+        bytes: bytes.into(),
+        sent: info.tcpi_unacked > 0,
+        confirmed: info.tcpi_bytes_acked,
         least: Duration::from_micros(info.tcpi_min_rtt.into()),
+        without_room: Duration::from_micros(info.tcpi_rwnd_limited),
     })
 }
 
@@ -50,8 +66,15 @@ mod tests {
         while std::io::Write::write(&mut &near, &[0; 4096]).is_ok() {}
         let info = sys::tcp_info(&near).expect("told");
         assert!(info.tcpi_notsent_bytes > 0, "nobody reads");
+        assert!(sys::unconfirmed(&near).is_some_and(|bytes| bytes >= info.tcpi_notsent_bytes));
         assert!(info.tcpi_min_rtt <= info.tcpi_rtt && info.tcpi_rtt > 0);
-        assert!(!Ahead::new(&near).is_full(), "who does not read is no queue");
+        // What was sent last may be confirmed a moment later.
+        let mut ahead = Ahead::new(&near);
+        let looked = std::iter::from_fn(|| {
+            std::thread::sleep(Duration::from_millis(10));
+            Some(ahead.room().is_some())
+        });
+        assert!(looked.take(100).any(|room| room), "who does not read is no queue");
         drop(far);
         assert!(sys::tcp_info(std::io::stdin()).is_none(), "no connection");
     }

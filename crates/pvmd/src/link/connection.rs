@@ -12,6 +12,7 @@ use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::ClientConfig;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
@@ -35,8 +36,8 @@ const URGENT: usize = 256;
 const SEALED_BYTES: usize = 16 << 10;
 /// So many bytes of a batch go at once, and one frame at least: what is urgent waits no longer.
 const FEW_BYTES: usize = 16 << 10;
-/// How often it is looked whether a connection that is full takes more.
-const LOOK: Duration = Duration::from_millis(5);
+/// The least and the most of a message in one frame: nothing goes between its bytes, so it is little on a slow cable.
+const PART_BYTES: (usize, usize) = (2 << 10, 16 << 10);
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
 
@@ -130,10 +131,10 @@ impl Waiting {
         Some(())
     }
 
-    /// A few frames of it.
-    fn few(&mut self) -> &[u8] {
+    /// A few frames of it: so many bytes, where they are not less than one frame.
+    fn few(&mut self, most: usize) -> &[u8] {
         let rest = &self.batch[self.gone..];
-        let few = &rest[..few(rest)];
+        let few = &rest[..few(rest, most)];
         self.gone += few.len();
         few
     }
@@ -149,11 +150,11 @@ impl Waiting {
 }
 
 /// Where the first frames of a batch end that go at once.
-fn few(batch: &[u8]) -> usize {
+fn few(batch: &[u8], most: usize) -> usize {
     let mut end = 0;
     while let Some(length) = batch[end..].first_chunk() {
         let next = end + FRAME_HEAD + u32::from_le_bytes(*length) as usize;
-        if end > 0 && next > FEW_BYTES {
+        if end > 0 && next > most {
             break;
         }
         end = next.min(batch.len());
@@ -177,24 +178,25 @@ impl Queues {
         Self { urgent, said: Waiting::new(said), messages: Waiting::new(messages) }
     }
 
-    /// Whose turn it is; while the connection is full, only what is urgent goes. The kernel is asked about that only
-    /// where something else waits: most of what a host at rest says is urgent.
-    async fn next(&mut self, mut is_full: impl FnMut() -> bool) -> Option<Next> {
+    /// Whose turn it is, and how many bytes may go; while there is no room, only what is urgent goes. The kernel is asked
+    /// about that only where something else waits: most of what a host at rest says is urgent.
+    async fn next(&mut self, mut room: impl FnMut() -> Result<usize, Duration>) -> Option<Next> {
         let Self { urgent, said, messages } = self;
         loop {
             let turn = tokio::select! {
                 biased;
                 Some(bytes) = urgent.recv() => return Some(Next::Urgent(bytes)),
-                Some(()) = said.some() => Next::Said,
-                some = messages.some() => some.map(|()| Next::Messages)?,
+                Some(()) = said.some() => Class::Said,
+                some = messages.some() => some.map(|()| Class::Messages)?,
             };
-            if !is_full() {
-                return Some(turn);
-            }
+            let pause = match room() {
+                Ok(room) => return Some(Next::Few(turn, room.min(FEW_BYTES))),
+                Err(pause) => pause,
+            };
             tokio::select! {
                 biased;
                 Some(bytes) = urgent.recv() => return Some(Next::Urgent(bytes)),
-                () = sleep(LOOK) => {}
+                () = sleep(pause) => {}
             }
         }
     }
@@ -203,8 +205,8 @@ impl Queues {
     fn few<'a>(&'a mut self, turn: &'a Next) -> &'a [u8] {
         match turn {
             Next::Urgent(bytes) => bytes,
-            Next::Said => self.said.few(),
-            Next::Messages => self.messages.few(),
+            Next::Few(Class::Said, most) => self.said.few(*most),
+            Next::Few(Class::Messages, most) => self.messages.few(*most),
         }
     }
 
@@ -222,10 +224,8 @@ impl Queues {
 enum Next {
     /// Before all else, and as a whole.
     Urgent(Vec<u8>),
-    /// A few frames of what machines say.
-    Said,
-    /// The same of messages.
-    Messages,
+    /// A few frames of this class, of so many bytes.
+    Few(Class, usize),
 }
 
 /// A connection as the shell holds it. Dropped, it sends what was accepted and closes.
@@ -236,6 +236,8 @@ pub(crate) struct Connection {
     urgent: mpsc::Sender<Vec<u8>>,
     said: mpsc::Sender<Vec<u8>>,
     messages: mpsc::Sender<Vec<u8>>,
+    /// The most of a message in one frame.
+    part_bytes: Arc<AtomicUsize>,
     reader: Reader,
     writer: JoinHandle<()>,
 }
@@ -259,6 +261,11 @@ impl Connection {
         }
         .try_reserve()
         .ok()
+    }
+
+    /// The most of a message that is to stand in one frame.
+    pub(crate) fn part_bytes(&self) -> usize {
+        self.part_bytes.load(Ordering::Relaxed)
     }
 
     /// Sends a short frame before all that waits, if there is room.
@@ -293,7 +300,7 @@ impl Connection {
 #[derive(Debug)]
 pub(crate) struct Wiring {
     events: Events,
-    last: std::sync::atomic::AtomicU64,
+    last: AtomicU64,
 }
 
 impl Wiring {
@@ -408,7 +415,7 @@ impl Wiring {
     ) {
         let Some(fingerprint) = peer_fingerprint(stream.get_ref().1) else { return };
         bound_what_waits(&mut stream);
-        let id = 1 + self.last.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let id = 1 + self.last.fetch_add(1, Ordering::Relaxed);
         let (urgent, urgents) = mpsc::channel(URGENT);
         let (said, saids) = mpsc::channel(BATCHES);
         let (messages, messages_waiting) = mpsc::channel(BATCHES);
@@ -422,8 +429,9 @@ impl Wiring {
                 let _ = events.send(LinkEvent::Silent { id }).await;
             }
         });
-        let writer =
-            tokio::spawn(write(writer, (queue, ahead, pulse.clone()), self.events.clone(), id));
+        let part_bytes = Arc::new(AtomicUsize::new(PART_BYTES.1));
+        let outlet = Outlet { queue, ahead, part_bytes: part_bytes.clone(), pulse: pulse.clone() };
+        let writer = tokio::spawn(write(writer, outlet, self.events.clone(), id));
         // The reader waits for its turn, so that nothing of it is told before the connection is.
         let (start, started) = oneshot::channel();
         let events = self.events.clone();
@@ -433,7 +441,8 @@ impl Wiring {
                 let _ = events.send(LinkEvent::Down { id }).await;
             }
         });
-        let connection = Connection { id, urgent, said, messages, reader: Reader(reader), writer };
+        let reader = Reader(reader);
+        let connection = Connection { id, urgent, said, messages, part_bytes, reader, writer };
         let up = LinkEvent::Up { connection, fingerprint, called };
         if self.events.send(up).await.is_ok() {
             let _ = start.send(());
@@ -487,14 +496,39 @@ async fn read(
     }
 }
 
+/// What a connection's writer has.
+struct Outlet {
+    queue: Queues,
+    ahead: Ahead,
+    part_bytes: Arc<AtomicUsize>,
+    pulse: Arc<Pulse>,
+}
+
+impl Outlet {
+    /// What goes next, when it may.
+    async fn next(&mut self) -> Option<Next> {
+        let Self { queue, ahead, part_bytes, .. } = self;
+        let room = || {
+            let room = ahead.room();
+            let part = (ahead.window() / 4).clamp(PART_BYTES.0, PART_BYTES.1);
+            part_bytes.store(part, Ordering::Relaxed);
+            room.ok_or_else(|| ahead.pause())
+        };
+        queue.next(room).await
+    }
+}
+
 async fn write(
     mut stream: WriteHalf<TlsStream<TcpStream>>,
-    (mut queue, mut ahead, pulse): (Queues, Ahead, Arc<Pulse>),
+    mut outlet: Outlet,
     events: Events,
     id: u64,
 ) {
-    while let Some(turn) = queue.next(|| ahead.is_full()).await {
-        let mut gone = stream.write_all(queue.few(&turn)).await;
+    while let Some(turn) = outlet.next().await {
+        let Outlet { queue, ahead, pulse, .. } = &mut outlet;
+        let few = queue.few(&turn);
+        ahead.went(few.len());
+        let mut gone = stream.write_all(few).await;
         if gone.is_ok() && queue.is_empty() {
             gone = stream.flush().await;
         }
@@ -523,7 +557,7 @@ mod tests {
 
     /// What goes next where there is room for all.
     async fn next(queues: &mut Queues) -> Option<Vec<u8>> {
-        let turn = queues.next(|| false).await?;
+        let turn = queues.next(|| Ok(usize::MAX)).await?;
         Some(queues.few(&turn).to_vec())
     }
 
@@ -579,14 +613,14 @@ mod tests {
             queue.send(frame(&LinkFrame::Beat)).await.expect("room");
         }
         let looks = std::cell::Cell::new(0);
-        let is_full = || {
+        let room = || {
             looks.set(looks.get() + 1);
-            looks.get() < 4
+            if looks.get() < 4 { Err(Duration::from_millis(1)) } else { Ok(5) }
         };
-        assert!(matches!(queues.next(is_full).await, Some(Next::Urgent(_))));
+        assert!(matches!(queues.next(room).await, Some(Next::Urgent(_))));
         assert_eq!(looks.get(), 0);
         // Nothing else goes before there is room.
-        assert!(matches!(queues.next(is_full).await, Some(Next::Said)));
+        assert!(matches!(queues.next(room).await, Some(Next::Few(Class::Said, 5))));
         assert_eq!(looks.get(), 4);
     }
 }

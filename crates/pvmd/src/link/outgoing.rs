@@ -16,8 +16,6 @@ use std::time::{Duration, Instant};
 const PARCELS_MAX: usize = 4096;
 /// Bytes of them; one message is always allowed.
 const PARCEL_BYTES_MAX: usize = 8 << 20;
-/// How many bytes of one stream go before it is another one's turn.
-const TURN_BYTES: usize = CHUNK_BYTES / 4;
 /// How long a stream rests that the other host has no memory for.
 const REST: Duration = Duration::from_millis(100);
 
@@ -74,9 +72,14 @@ impl Stream {
         self.begun = None;
     }
 
-    /// Puts up to a turn's share into the batch.
-    fn take_turn(&mut self, lane: LaneNumber, source: &mut impl Source, batch: &mut Vec<u8>) {
-        let end = batch.len() + TURN_BYTES;
+    /// Puts a part into the batch, of so many bytes, or more of small messages.
+    fn take_turn(
+        &mut self,
+        lane: LaneNumber,
+        source: &mut impl Source,
+        (batch, part): (&mut Vec<u8>, usize),
+    ) {
+        let end = batch.len() + part;
         while batch.len() < end {
             if self.sent == self.parcels.len() {
                 if self.read_up || !self.has_room() {
@@ -91,7 +94,7 @@ impl Stream {
             }
             let Parcel { envelope, payload, receivers, .. } = &self.parcels[self.sent];
             let offset = self.begun.unwrap_or(0);
-            let size = (payload.size() - offset).min(TURN_BYTES);
+            let size = (payload.size() - offset).min(part);
             let head = match self.begun {
                 None => BodyHead::Begin { stream: self.number, envelope, receivers },
                 Some(_) => BodyHead::More { stream: self.number },
@@ -171,13 +174,13 @@ impl Streams {
         }
     }
 
-    /// Fills a batch, a part of each stream in turn.
-    pub(crate) fn fill(&mut self, source: &mut impl Source, batch: &mut Vec<u8>) {
+    /// Fills a batch, a part of so many bytes of each stream in turn.
+    pub(crate) fn fill(&mut self, source: &mut impl Source, batch: &mut Vec<u8>, part: usize) {
         while batch.len() < CHUNK_BYTES {
             let Some(lane) = self.turns.pop_front() else { return };
             let Some(stream) = self.streams.get_mut(&lane) else { continue };
             stream.queued = false;
-            stream.take_turn(lane, source, batch);
+            stream.take_turn(lane, source, (batch, part));
             let done = stream.read_up && stream.parcels.is_empty();
             if done {
                 let number = stream.number;
@@ -260,6 +263,8 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PART: usize = CHUNK_BYTES / 4;
     use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
     use pvm_shm::Payload;
     use pvm_wire::{Envelope, FrameBuffer, Tid, Wire as _};
@@ -324,7 +329,7 @@ mod tests {
             }
             streams.wake(lane);
             let mut batch = Vec::new();
-            streams.fill(&mut lanes, &mut batch);
+            streams.fill(&mut lanes, &mut batch, PART);
             let mut delivered: BTreeMap<u32, u32> = BTreeMap::new();
             for (stream, lane, number) in begun(&batch) {
                 let last: &mut u64 = had.entry(lane).or_default();
@@ -346,7 +351,7 @@ mod tests {
         }
         for _ in 0..10_000 {
             let mut batch = Vec::new();
-            streams.fill(&mut lanes, &mut batch);
+            streams.fill(&mut lanes, &mut batch, PART);
             for (stream, lane, number) in begun(&batch) {
                 let last = had.entry(lane).or_default();
                 *last = number.max(*last);
@@ -371,14 +376,14 @@ mod tests {
         let mut count = 0;
         while streams.has_work() {
             let mut batch = Vec::new();
-            streams.fill(&mut lanes, &mut batch);
+            streams.fill(&mut lanes, &mut batch, PART);
             count += begun(&batch).len();
         }
         assert_eq!(count, PARCELS_MAX);
         lanes.lanes.insert(2, (1..=5).collect());
         streams.wake(2);
         let mut batch = Vec::new();
-        streams.fill(&mut lanes, &mut batch);
+        streams.fill(&mut lanes, &mut batch, PART);
         let numbers: Vec<_> = begun(&batch).iter().map(|(_, lane, n)| (*lane, *n)).collect();
         assert_eq!(numbers, [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5)]);
     }
@@ -392,7 +397,7 @@ mod tests {
             streams.wake(lane);
         }
         let mut batch = Vec::new();
-        streams.fill(&mut lanes, &mut batch);
+        streams.fill(&mut lanes, &mut batch, PART);
         let of = |lane| begun(&batch).iter().filter(|(_, l, _)| *l == lane).count();
         assert!(of(1) > 50 && of(1).abs_diff(of(2)) < 10, "{} and {}", of(1), of(2));
     }
@@ -404,7 +409,7 @@ mod tests {
         lanes.lanes.insert(1, (1..=2).collect());
         streams.wake(1);
         let mut batch = Vec::new();
-        streams.fill(&mut lanes, &mut batch);
+        streams.fill(&mut lanes, &mut batch, PART);
         lanes.lanes.insert(1, (3..=4).collect());
         streams.wake(1);
         streams.confirm(&mut lanes, 1, u32::MAX);

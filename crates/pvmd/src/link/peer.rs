@@ -269,7 +269,7 @@ impl Peer {
             let mut batch = Vec::new();
             self.incoming.report(&mut batch);
             if let Some(inbox) = inbox.as_deref_mut() {
-                self.streams.fill(inbox, &mut batch);
+                self.streams.fill(inbox, &mut batch, connection.part_bytes());
             }
             if !batch.is_empty() {
                 self.used_at = Instant::now();
