@@ -58,11 +58,10 @@ impl Agreement {
                 continue;
             }
             self.looked.insert(host, at);
-            let sum = node.sums().agreed;
-            let (other, known) = *self.agreed.entry((at.0, at.1)).or_insert((host, sum));
-            if known != sum {
-                return Some(format!("{host} and {other} differ after command {}", at.1));
+            if let Some(wrong) = self.compare(host, node) {
+                return Some(wrong);
             }
+            let sum = node.sums().agreed;
             // What is kept is what is known: only that makes the sums worth anything.
             let turn = u64::from(host.0) % LOOK_EVERY == at.1 % LOOK_EVERY;
             if turn && Sums::agreed_of(machine) != sum {
@@ -78,5 +77,15 @@ impl Agreement {
             self.agreed.pop_first();
         }
         None
+    }
+
+    /// What is wrong if others that have applied as much as this host have another state. One that
+    /// ends is asked, too: what its last commands did has been told to its tasks.
+    pub(crate) fn compare(&mut self, host: HostIndex, node: &Node) -> Option<String> {
+        let machine = node.machine.as_ref().filter(|machine| machine.is_joined())?;
+        let at = (machine.era(), machine.applied());
+        let sum = node.sums().agreed;
+        let (other, known) = *self.agreed.entry(at).or_insert((host, sum));
+        (known != sum).then(|| format!("{host} and {other} differ after command {}", at.1))
     }
 }

@@ -76,6 +76,8 @@ pub struct World {
     /// Who has which lock of the witness.
     witness: BTreeMap<(Blob, u64), HostIndex>,
     agreement: Agreement,
+    /// How far the two hosts of a link were when it was made, the one that was farther.
+    met: BTreeMap<(HostIndex, HostIndex), u64>,
     calls: BTreeSet<(HostIndex, HostIndex)>,
     rules: Option<Rules>,
     random: Random,

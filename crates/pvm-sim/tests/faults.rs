@@ -178,6 +178,22 @@ fn what_waits_for_a_daemon_stopped_twice_overtakes_nothing() {
     run(Scene::Anything, 2080, None).expect("all is at rest at the end");
 }
 
+/// A host that was taken out while its own commands stood in the log behind that did them alone: it
+/// confirmed a put that nobody else knows of, and gave a place to a host that another one has.
+#[test]
+fn what_a_host_has_proposed_is_not_done_behind_its_own_end() {
+    run(Scene::Anything, 1_000_174, None).expect("all hosts skip it");
+}
+
+/// The link between two hosts was back, and the second one had not yet got what the first had
+/// confirmed alone, when the first died: the run took that for a loss that may not be.
+#[test]
+fn what_was_confirmed_apart_may_be_lost_until_the_other_host_has_it() {
+    for seed in [1_000_025, 1_000_158] {
+        run(Scene::Two, seed, None).expect("nothing else is lost");
+    }
+}
+
 #[test]
 fn a_put_of_a_mebibyte_over_a_cable_of_one_megabit_is_answered() {
     scene(Scene::SlowestCables, (0, 1));

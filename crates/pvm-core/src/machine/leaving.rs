@@ -123,6 +123,9 @@ impl Machine {
     pub(super) fn host_is_out(&mut self, host: HostIndex, name: &str, exit: Exit) {
         if host == self.me() {
             self.log("this host was taken out of the machine".to_owned());
+            // All others skip what it has proposed and what comes behind this in the log, so
+            // nobody here may be told that it is done.
+            self.consensus.unseat(host);
             self.ending = true;
             return;
         }

@@ -125,7 +125,10 @@ impl World {
             self.write(|| Some(format!("{host}: end")));
             // What was said before is still sent: the link goes a little later.
             self.checks.host_ended(host, &self.nodes);
-            self.nodes.remove(&host);
+            let node = self.nodes.remove(&host);
+            if let Some(wrong) = node.and_then(|node| self.agreement.compare(host, &node)) {
+                self.checks.violate(format!("{}: {wrong}", self.now));
+            }
             for pair in self.links.of(host) {
                 // The daemon says goodbye, behind everything else.
                 let other = if pair.0 == host { pair.1 } else { pair.0 };

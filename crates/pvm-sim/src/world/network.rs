@@ -234,7 +234,20 @@ impl World {
             }
             self.input(pair.0, Input::News(News::LinkUp { host: pair.1 }));
             self.input(pair.1, Input::News(News::LinkUp { host: pair.0 }));
+            let applied = self.applied_by(pair.0).max(self.applied_by(pair.1));
+            self.met.insert(pair, applied);
         }
+    }
+
+    fn applied_by(&self, host: HostIndex) -> u64 {
+        let machine = self.nodes.get(&host).and_then(|node| node.machine.as_ref());
+        machine.map_or(0, pvm_core::Machine::applied)
+    }
+
+    /// True while a host may lack what another one had applied when their link was made last.
+    pub(crate) fn lags(&self, host: HostIndex, other: HostIndex) -> bool {
+        let met = self.met.get(&pair(host, other)).copied().unwrap_or(0);
+        self.applied_by(host) < met
     }
 
     /// Both directions of a pair, in an order from the seed.
