@@ -1,12 +1,15 @@
 #!/bin/bash
 # Measures groups over several hosts: run.sh PREFIX OUT
 #
-# On the hosts of xtask/hosts.sh, as root: a round of each collective call with two members on each of 2 to 8 hosts, and how
-# often the data of a call crossed a host's network card. Prints a line for each and keeps them in OUT/groups.txt. HOSTS="2 4 8",
-# MEMBERS (on each host), ROUNDS (of a call) and TIMES (of everything; the line of the median is printed) may be set.
+# Times a round of each collective call with two members on each of 2 to 8 hosts of `testbed hosts`
+# (root), and counts how often the data of a call crossed a host's network card. Prints a line for
+# each call and keeps them in OUT/groups.txt. HOSTS="2 4 8", MEMBERS (on each host), ROUNDS (of a
+# call) and TIMES (of everything; the line of the median is printed) may be set.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../xtask/hosts.sh
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../../crates/testbed/testbed.sh"
 hosts=${HOSTS:-2 4 8} members=${MEMBERS:-2} rounds=${ROUNDS:-20} times=${TIMES:-3}
 
 if [ -z "${GROUPS_PASS:-}" ]; then
@@ -17,7 +20,10 @@ if [ -z "${GROUPS_PASS:-}" ]; then
   export PREFIX=$prefix OUT=$out
   : >"$out/groups.txt"
   for count in $hosts; do
-    GROUPS_PASS=$count bash "$tool" run "$count" -- bash "$here/run.sh" || exit
+    (
+      testbed_hosts "$count"
+      GROUPS_PASS=$count bash "$here/run.sh" && testbed down
+    ) || exit
   done
   exit 0
 fi
