@@ -5,6 +5,7 @@
 #[path = "simulation/history.rs"]
 mod history;
 #[path = "simulation/world.rs"]
+#[allow(dead_code, reason = "the other test, which sums up its runs, uses all of it")]
 mod world;
 
 use pvm_tuples::planted::{Bug, plant};

@@ -75,7 +75,10 @@ pub(super) const BUILD: Part = Part {
     concerns: Concerns { packages: INSTALLED, paths: &[] },
     steps: |run| {
         let elsewhere = ["--exclude=pvm-sim", "--exclude=pvm-quorum"];
-        run.compile_tests(CRATES_LIST, &[&CRATES[..], &elsewhere, &UNOPTIMISED].concat())
+        run.compile_tests(
+            CRATES_LIST,
+            &[&CRATES[..], &elsewhere, &[PLANTED_TOO], &UNOPTIMISED].concat(),
+        )
     },
     ..PART
 };

@@ -26,6 +26,10 @@ pub(super) const WATCHED: [&str; 3] = ["programs", "build", "simulator"];
 /// can be planted: none is, where nobody plants one.
 pub(super) const PLANTED: &str = "--features=pvm-sim/planted,pvm-quorum/planted";
 
+/// The other crates with bugs that can be planted are compiled with them for all of their tests: a
+/// compilation without would take thirty processor seconds more, and run what it made for one.
+pub(super) const PLANTED_TOO: &str = "--features=pvm-predict/planted,pvm-tuples/planted";
+
 /// The crates of the end-to-end tests, which need an installation, and all others.
 pub(super) const REAL: [&str; 2] = ["--package=pvm-e2e", "--package=testbed"];
 pub(super) const CRATES: [&str; 3] = ["--workspace", "--exclude=pvm-e2e", "--exclude=testbed"];
