@@ -58,7 +58,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let ours = !NOT_OURS.contains(&entry.file_name().to_string_lossy().as_ref());
         if kind.is_dir() && ours {
             collect(&entry.path(), files)?;
-        } else if kind.is_file() {
+        } else if kind.is_file() && ours {
             files.push(entry.path());
         }
     }
@@ -235,5 +235,16 @@ mod tests {
     #[test]
     fn a_word_is_a_whole_word() {
         assert_eq!(lines_with("unsafe_code\n#[unsafe(no_mangle)]\nnot_unsafe\n", "unsafe"), [2]);
+    }
+
+    #[test]
+    fn the_file_git_of_a_worktree_is_not_read() {
+        let root = std::env::temp_dir().join(format!("xtask-worktree-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        fs::write(root.join(".git"), "gitdir: elsewhere\n").unwrap();
+        fs::write(root.join("lib.rs"), "\n").unwrap();
+        let found = read_all(&root).unwrap();
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["lib.rs"]);
     }
 }
