@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 const HOSTS_MAX: usize = 1 << 13;
 const TASKS_MAX: usize = 1 << 20;
 const NAMES_MAX: usize = 1 << 16;
+/// Bytes of all names together.
+const NAMES_BYTES_MAX: usize = 16 << 20;
 const GAPS_MAX: usize = 1 << 12;
 const CLOCKS_MAX: usize = 1 << 16;
 
@@ -83,6 +85,8 @@ impl Gap {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Names {
     all: BTreeMap<(TaskIndex, Class, u32), Vec<u8>>,
+    /// Bytes in these.
+    bytes: usize,
 }
 
 impl Names {
@@ -99,12 +103,19 @@ impl Names {
             .map(|((task, class, number), text)| (*task, *class, *number, text.as_slice()))
     }
 
-    /// Gives a name. When there are too many, new ones are left out.
-    pub fn set(&mut self, (task, class, number): (TaskIndex, Class, u32), text: &[u8]) {
-        let key = (task, class, number);
-        if self.all.len() < NAMES_MAX || self.all.contains_key(&key) {
-            self.all.insert(key, text[..text.len().min(NAME_BYTES_MAX)].to_vec());
+    /// Gives a name. When there are too many, or too many bytes in them, new ones are left out. True
+    /// if that changed something.
+    pub fn set(&mut self, key: (TaskIndex, Class, u32), text: &[u8]) -> bool {
+        let text = &text[..text.len().min(NAME_BYTES_MAX)];
+        let before = self.all.get(&key).map(Vec::as_slice);
+        let bytes = self.bytes - before.map_or(0, <[u8]>::len) + text.len();
+        let is_room = before.is_some() || self.all.len() < NAMES_MAX;
+        if before == Some(text) || !is_room || bytes > NAMES_BYTES_MAX {
+            return false;
         }
+        self.bytes = bytes;
+        self.all.insert(key, text.to_vec());
+        true
     }
 }
 
@@ -276,7 +287,7 @@ impl Tables {
                 let task = self.known(input.number_of()?)?;
                 let class = Class::from_number(input.byte()?).ok_or(Fault::Range)?;
                 let number = input.number_of()?;
-                self.names.set((task, class, number), input.rest);
+                let _ = self.names.set((task, class, number), input.rest);
             }
             kind::ENDED => {
                 let task = self.known(input.number_of()?)?;

@@ -7,8 +7,8 @@ mod ring;
 
 use proptest::prelude::*;
 use pvm_trace::{
-    Class, ClockPair, Error, Gap, HostFacts, Limits, Loss, Processor, Reader, Reason, Record,
-    RouteStep, Summary, TaskFacts, TaskIndex, Transfer, Way, What, Writer,
+    Class, ClockPair, Ended, Error, Gap, HostFacts, Limits, Loss, Processor, Reader, Reason,
+    Record, RouteStep, Summary, TaskFacts, TaskIndex, Transfer, Way, What, Writer,
 };
 use pvm_wire::{Encoding, HostIndex, Tid};
 use ring::Ring;
@@ -338,6 +338,80 @@ fn tables_come_back() {
         let name = reader.tables().names.get(index, Class::Group, 5);
         assert_eq!(name.as_deref(), Some("<b>ring</b>"));
     }
+}
+
+#[test]
+fn each_section_of_a_bounded_file_added_up_all_tables() {
+    const TASKS: u32 = 20_000;
+    let write = |bytes| {
+        let begun = std::time::Instant::now();
+        let mut writer = Writer::new(Cursor::new(Vec::new()), Limits { bytes }, 3).unwrap();
+        for number in 0..TASKS {
+            let index = writer.task(task(0x40001 + number)).unwrap();
+            for at in 0..3 {
+                writer.record(index, &Record::call(1, u64::from(number) * 10 + at, 1)).unwrap();
+            }
+            let ended = Ended { at: 5, status: 0, noted: 3, lost: 0 };
+            writer.ended(index, ended).unwrap();
+        }
+        (writer.finish().unwrap().into_inner(), begun.elapsed())
+    };
+    let (_, free) = write(None);
+    let (bytes, first) = write(Some(256 << 20));
+    let bounded = first.min(write(Some(256 << 20)).1);
+    // It took five times as long.
+    assert!(bounded < 3 * free, "{bounded:?} beside {free:?}");
+    let mut reader = open(&bytes).unwrap();
+    assert_eq!((reader.cut(), reader.tables().tasks.len()), (None, TASKS as usize));
+    assert!(reader.tables().tasks.iter().all(|task| task.ended.is_some()));
+    assert_eq!(read(&mut reader).iter().map(Vec::len).sum::<usize>(), 3 * TASKS as usize);
+}
+
+#[test]
+fn four_thousand_tasks_of_one_trace_are_read_drawn_from_and_merged() {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 3).unwrap();
+    let mut now = 1000;
+    for number in 0..4096 {
+        writer.task(task(0x40001 + number)).unwrap();
+    }
+    for round in 0..20u32 {
+        for number in 0..4096 {
+            now += 10;
+            writer.record((number * 31 + round) % 4096, &Record::call(1, now, 7)).unwrap();
+        }
+    }
+    let bytes = writer.finish().unwrap().into_inner();
+    let mut reader = open(&bytes).unwrap();
+    let merged: Vec<_> = reader.merged(|_, time| time).map(Result::unwrap).collect();
+    assert_eq!(merged.len(), 20 * 4096);
+    assert!(merged.is_sorted_by_key(|(_, record)| record.end()));
+    let mut count = 0;
+    reader.window((now - 991, now), |_, _| count += 1).unwrap();
+    assert_eq!(count, 100);
+}
+
+#[test]
+fn names_without_end_filled_memory_and_disk() {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 3).unwrap();
+    let index = writer.task(task(0x40001)).unwrap();
+    let markup = "</text><script>".repeat(65_536 / 15 + 1);
+    for number in 0..30_000u32 {
+        // New ones, and one that is called another thing each time.
+        let text = format!("{number}{markup}").into_bytes();
+        for number in [number, 1 << 30] {
+            let what = What::Name { class: Class::Mark, number, text: text.clone() };
+            writer.record(index, &Record { what, ..Record::call(0, 0, 0) }).unwrap();
+        }
+    }
+    let held: usize = writer.tables().names.iter().map(|(.., text)| text.len()).sum();
+    assert!((8 << 20..=16 << 20).contains(&held), "{held}");
+    let bytes = writer.finish().unwrap().into_inner();
+    assert!(bytes.len() < 100 << 20, "{}", bytes.len());
+    let reader = open(&bytes).unwrap();
+    let first = reader.tables().names.get(index, Class::Mark, 7).unwrap();
+    assert!(first.starts_with("7</text><script>") && first.len() == 4096, "{}", first.len());
+    let held: usize = reader.tables().names.iter().map(|(.., text)| text.len()).sum();
+    assert!(held <= 16 << 20, "{held}");
 }
 
 #[test]

@@ -17,6 +17,8 @@ use std::io::{Seek, SeekFrom, Write};
 const PENDING_BYTES_MAX: usize = 16 << 20;
 /// A smaller file would hold little more than its tables.
 const SIZE_MIN: u64 = 4 << 20;
+/// Bytes of names that are written while a trace is recorded: a ring may rename things without end.
+const NAMES_TOLD_MAX: usize = 64 << 20;
 /// What a place takes in the index at most: eleven numbers of ten bytes.
 const PLACE_BYTES_MAX: usize = 120;
 
@@ -37,6 +39,11 @@ pub struct Writer<W> {
     builders: Vec<BlockBuilder>,
     pending: usize,
     places: Vec<BlockEntry>,
+    /// Bytes that the tables take at most: what they took when the chapter began, and what was told
+    /// since.
+    tables_size: usize,
+    /// Bytes of names that were told.
+    named: usize,
     /// What the chapters that are in the file come to, by their place.
     kept: [Summary; CHAPTERS as usize],
 }
@@ -53,6 +60,8 @@ impl<W: Write + Seek> Writer<W> {
             builders: Vec::new(),
             pending: 0,
             places: Vec::new(),
+            tables_size: 0,
+            named: 0,
             kept: [Summary::default(); CHAPTERS as usize],
         };
         writer.begin_chapter()?;
@@ -108,8 +117,12 @@ impl<W: Write + Seek> Writer<W> {
             What::Name { class, number, text } => {
                 let key = (task, *class, *number);
                 self.tables.known(task).map_err(|_| unknown(task))?;
-                self.tables.names.set(key, text);
-                return self.put(kind::NAME, &tables::name_section(key, text));
+                if self.named > NAMES_TOLD_MAX || !self.tables.names.set(key, text) {
+                    return Ok(());
+                }
+                let payload = tables::name_section(key, text);
+                self.named += payload.len();
+                return self.put(kind::NAME, &payload);
             }
             What::Gap { reason, lost } => {
                 let (from, to) = (record.begin, record.end());
@@ -184,8 +197,11 @@ impl<W: Write + Seek> Writer<W> {
         (self.chapter.sequence % CHAPTERS) as usize
     }
 
+    /// A section of the tables, which the chapter's end repeats.
     fn put(&mut self, kind: u8, payload: &[u8]) -> Result<(), Error> {
-        self.make_room(SECTION_HEAD + payload.len())?;
+        let bytes = SECTION_HEAD + payload.len();
+        self.make_room(2 * bytes)?;
+        self.tables_size += bytes;
         self.put_here(kind, payload)
     }
 
@@ -216,14 +232,9 @@ impl<W: Write + Seek> Writer<W> {
     }
 
     /// Bytes that the end of the chapter takes at most, one more place included.
-    fn end_size(&self) -> u64 {
-        let tables = &self.tables;
-        let strings: usize = tables.tasks.iter().map(|task| task.facts.program.0.len()).sum();
-        let hosts: usize = tables.hosts.iter().map(|host| host.to_bytes().len()).sum();
-        let names: usize = tables.names.iter().map(|(.., text)| text.len() + 40).sum();
-        let rest = 140 * tables.tasks.len() + 60 * (tables.clocks.len() + tables.gaps.len());
+    const fn end_size(&self) -> u64 {
         let places = (self.places.len() + 1) * PLACE_BYTES_MAX;
-        (strings + hosts + 12 * tables.hosts.len() + names + rest + places + 4096) as u64
+        (self.tables_size + places + 4096) as u64
     }
 
     fn begin_chapter(&mut self) -> Result<(), Error> {
@@ -247,6 +258,7 @@ impl<W: Write + Seek> Writer<W> {
 
     fn put_tables(&mut self) -> Result<(), Error> {
         let sections = self.tables.sections();
+        self.tables_size = sections.iter().map(|(_, payload)| SECTION_HEAD + payload.len()).sum();
         sections.iter().try_for_each(|(kind, payload)| self.put_here(*kind, payload))
     }
 
