@@ -195,14 +195,19 @@ impl Recording {
             self.write(|intake| intake.broken(host, now));
         }
         self.clocks.ask(self.hosts.recorders(), |to, ask| tell(self.task, to, ask));
-        for (host, pair) in self.clocks.take(self.task.tid().host()) {
-            self.write(|intake| intake.writer().clock(host, pair));
-        }
+        self.write_clocks(false);
         if self.flushed.elapsed() > FLUSH {
             self.flushed = Instant::now();
             self.write(|intake| intake.writer().flush());
         }
         Ok(())
+    }
+
+    /// How the clocks compare; at the end of the recording all that is known of it.
+    fn write_clocks(&mut self, at_end: bool) {
+        for (host, pair) in self.clocks.take(self.task.tid().host(), at_end) {
+            self.write(|intake| intake.writer().clock(host, pair));
+        }
     }
 
     fn hear(&mut self) -> Result<(), Failure> {
@@ -222,7 +227,9 @@ impl Recording {
     fn take(&mut self, from: Tid, mut frame: Frame) {
         let host = from.host();
         match &mut frame {
-            Frame::Shows { number, at } => return self.clocks.heard(from, *number, *at),
+            Frame::Shows { number, at } => {
+                return self.clocks.heard(from, *number, *at, self.task.tid().host());
+            }
             Frame::End { .. } => self.hosts.done(from),
             Frame::Gap { tid, lost, .. } => {
                 self.lost = self.lost.saturating_add(*lost);
@@ -278,8 +285,9 @@ impl Recording {
         remark(format_args!("pvm: {path}: {error}; the recording ends, the tasks go on"));
     }
 
-    /// Sleeps until something comes, or for so long.
+    /// Sleeps until something comes or the clocks are to be compared, or for so long.
     pub(crate) fn wait(&self, token: WaitToken, most: Duration) -> Result<(), Failure> {
+        let most = most.min(self.clocks.until_next());
         self.task.wait(token, Deadline::after(most)).map(drop).map_err(failed)
     }
 
@@ -313,6 +321,7 @@ impl Recording {
                 break;
             }
         }
+        self.write_clocks(true);
         let now = self.clocks.now();
         for host in self.hosts.undone() {
             self.write(|intake| intake.broken(host, now));

@@ -1,13 +1,17 @@
 //! Times of different hosts made comparable: each host's clock as a line beside that of one of them.
 //!
-//! Daemons compare clocks over their links; each comparison is within half of its round trip. The line
-//! goes through all of them, and its stated error covers the worst. Hosts that nobody compared are
-//! set by their messages: as both directions take some time, the two shortest ones bound the offset.
+//! Recorders and who writes the trace compare clocks; each comparison is within half of its round trip.
+//! The line is in the middle of all that they allow, and its stated error covers these. Hosts that
+//! nobody compared are set by their messages: as both directions take some time, the two shortest
+//! ones bound the offset.
+
+mod line;
 
 use crate::error::Error;
 use crate::file::Reader;
 use crate::matching::{Matched, messages};
 use crate::tables::{Tables, TaskIndex};
+use line::{Line, Sample, line};
 use pvm_wire::HostIndex;
 use pvm_wire::record::frames::ClockPair;
 use std::collections::BTreeMap;
@@ -35,7 +39,7 @@ pub struct HostClock {
 pub enum ClockSource {
     /// It is the reference.
     Reference,
-    /// Daemons compared the clocks.
+    /// The clocks were compared.
     Compared,
     /// Messages in both directions bound it.
     Messages,
@@ -63,14 +67,6 @@ pub struct Clocks {
     hosts: Vec<HostClock>,
     /// For each task the place of its host's clock.
     of_task: Vec<usize>,
-}
-
-/// A comparison, from the side of the host whose line it is for.
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    at: u64,
-    offset: i64,
-    error: u64,
 }
 
 impl Clocks {
@@ -237,15 +233,6 @@ fn bounds(shortest: &Shortest) -> BTreeMap<(HostIndex, HostIndex), Vec<Line>> {
     shortest.iter().filter_map(line).collect()
 }
 
-/// A clock beside another one.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    at: u64,
-    offset: i64,
-    drift: f64,
-    error: u64,
-}
-
 /// A clock whose line leads to one that is known itself.
 fn behind(host: HostIndex, line: &Line, known: &HostClock, source: ClockSource) -> HostClock {
     let there = line.at.saturating_add_signed(line.offset);
@@ -265,31 +252,4 @@ fn both_ways(pair: &ClockPair) -> (Sample, Sample) {
     let back = pair.offset.checked_neg().unwrap_or(i64::MAX);
     let error = pair.error;
     (Sample { at: pair.at, offset: pair.offset, error }, Sample { at: there, offset: back, error })
-}
-
-/// The line through all comparisons, each weighed by its error; its own error covers the worst one.
-fn line(samples: &[Sample]) -> Line {
-    let first = samples[0];
-    let mut sums = [0.0; 5];
-    for sample in samples {
-        let x = sample.at as f64 - first.at as f64;
-        let y = sample.offset as f64 - first.offset as f64;
-        let weight = 1.0 / (sample.error as f64 + 1.0).powi(2);
-        for (sum, more) in sums.iter_mut().zip([1.0, x, y, x * x, x * y]) {
-            *sum += weight * more;
-        }
-    }
-    let [w, x, y, xx, xy] = sums;
-    let spread = w * xx - x * x;
-    // Two comparisons that are nearly one say nothing of the drift.
-    let drift = if spread > w * w * 1e6 { (w * xy - x * y) / spread } else { 0.0 };
-    let begin = (y - drift * x) / w;
-    let worst = samples.iter().map(|sample| {
-        let x = sample.at as f64 - first.at as f64;
-        let off = (sample.offset as f64 - first.offset as f64) - begin - drift * x;
-        sample.error.saturating_add(off.abs().ceil() as u64)
-    });
-    let error = worst.max().unwrap_or(0).saturating_add(1);
-    let offset = first.offset.saturating_add(begin.round() as i64);
-    Line { at: first.at, offset, drift: drift * 1e9, error }
 }
