@@ -5,6 +5,7 @@
 //! reads as messages, on this host and on others. When nobody has listened for a while it ends, and
 //! with it all recording of the host.
 
+mod allowance;
 mod clock;
 mod dropped;
 mod listeners;
@@ -20,7 +21,7 @@ use pace::Pace;
 use pvm::{Deadline, Pattern, Policy, Task};
 use pvm_wire::record::frames::{Ask, CONTEXT};
 use pvm_wire::{HostIndex, Tid};
-use rings::Rings;
+use rings::{Marks, Rings};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -147,16 +148,24 @@ impl Recorder {
         self.read_once();
         let marks = self.rings.marks(|tid| self.listeners.is_wanted_by(from, tid));
         let begun = Instant::now();
-        while begun.elapsed() < LAST_LOOK && self.rings.are_behind(&marks) {
+        while begun.elapsed() < LAST_LOOK && self.owes(from, &marks) {
             if !self.read_once() {
-                // Who listens has to take something first, or a claim waits for its record.
+                // Who listens has to take something first, or a claim waits for its record, or the
+                // parent has not heard yet how a task has ended.
                 let token = self.task.token();
                 self.listeners.look();
                 self.task.wait(token, Deadline::after(SOON))?;
+                self.list()?;
             }
         }
         self.rings.tell_unread(&marks, &mut self.listeners, (from, self.clock));
         Ok(())
+    }
+
+    /// True while something is not told that belongs to what was noted up to these marks.
+    fn owes(&self, to: Tid, marks: &Marks) -> bool {
+        let is_wanted = |tid| self.listeners.is_wanted_by(to, tid);
+        self.rings.are_behind(marks) || self.rings.have_ends(is_wanted)
     }
 
     /// One block of each ring; false if there was nothing or the listeners do not follow.

@@ -5,6 +5,8 @@
 #include <time.h>
 
 #define CELLS 32768
+#define LONGEST 255
+#define NAME 14
 
 struct cell {
 	uint32_t stamp;
@@ -56,6 +58,15 @@ static void scribble(volatile struct ring *ring, int mode)
 	case 4: /* anything */
 		for (i = 0; i < sizeof *ring / 4; i += 1 + rand() % 50)
 			((volatile uint32_t *)ring)[i] = (uint32_t)rand() << (rand() % 16);
+		break;
+	case 6: /* the longest names that there are, each for another number */
+		for (i = 0; i < CELLS; i += LONGEST) {
+			volatile struct cell *head = &ring->cells[(at + i) % CELLS], *next = &ring->cells[(at + i + 1) % CELLS];
+			next->stamp = 0, next->kind = (uint8_t)rand(), next->cells = (uint8_t)rand(), next->others[0] = 4096;
+			head->kind = NAME, head->cells = LONGEST, head->others[2] = 3ull << 32;
+			head->stamp = 2 * (at + i) + 1;
+		}
+		ring->claims = at + CELLS / LONGEST * LONGEST;
 		break;
 	default: /* claims that run away from their reader */
 		ring->claims += 1;

@@ -208,6 +208,25 @@ fn tasks_that_ended_while_the_recorder_stood_still_were_in_no_trace_and_in_no_ga
 }
 
 #[test]
+fn a_task_that_had_left_before_it_ended_had_no_status_in_its_trace() {
+    let machine = Machine::start();
+    let file = file(&machine);
+    let running = begin_program(&machine, &file, "endings.c", &[]);
+    machine.expect_success(running);
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "show", "--json"]).arg(&file);
+    let shown = machine.succeed(command).out;
+    let statuses = shown.split("\"status\":").skip(1);
+    let mut statuses: Vec<i32> = statuses
+        .map(|rest| rest.trim_start().split([',', '}']).next().expect("a number"))
+        .map(|text| text.trim().parse().unwrap_or_else(|_| panic!("{text}: {shown}")))
+        .collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [0, 9, 3 << 8, 4 << 8]);
+    machine.halt();
+}
+
+#[test]
 fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
     let machine = Machine::local(2);
     let file = file(&machine);
@@ -230,7 +249,7 @@ fn a_task_that_scribbles_over_its_own_ring_harms_no_trace_of_others_and_no_recor
     let mut recording = record_all(&machine, &file);
     let recorder = recorders(&machine);
     let tokens = machine.begin("tokens.c", &["3", "1000", "2000"]);
-    for mode in 0..=5 {
+    for mode in 0..=6 {
         let used = process::processor_ns(recorder[0]);
         let mode = mode.to_string();
         machine.run("scribbles.c", &[&mode, "2"]);

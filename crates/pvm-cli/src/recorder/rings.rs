@@ -1,5 +1,6 @@
 //! The rings that the recorder reads, and what it knows of their tasks.
 
+use super::allowance::{self, Allowance};
 use super::clock::Clock;
 use super::dropped::Unreads;
 use super::listeners::{Block, GRACE, Listeners};
@@ -9,12 +10,18 @@ use pvm_wire::record::{Cell, Class, DecodedRecords, Loss, Moment, Record, Scale,
 use pvm_wire::request::{Ring, SegmentId};
 use pvm_wire::{Blob, Tid};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Records with which a task introduces itself.
 const INTRODUCTION: usize = 2;
-/// Names of a task that are told again to those who listen later.
-const NAMES_MAX: usize = 4096;
+/// Cells of a task's names that are told again to those who listen later: as many as its ring keeps.
+const NAMES_CELLS_MAX: usize = 1 << 13;
+/// A task that has left the machine mostly ends soon, and then it is known how: its end is told so
+/// much later at most, and of so many tasks at once.
+const LEAVING: Duration = Duration::from_millis(500);
+const LEAVING_MAX: usize = 64;
+/// The status of a task of which nobody knows how it ended.
+const UNKNOWN: i32 = -1;
 
 /// A ring that is read.
 struct Known {
@@ -23,6 +30,8 @@ struct Known {
     facts: Option<TaskFacts>,
     /// Records with names, for those who listen later.
     names: BTreeMap<(Class, u32), Vec<Cell>>,
+    /// Cells in these.
+    names_cells: usize,
     /// Records that were looked at and not told yet.
     held: Vec<Cell>,
     held_records: u64,
@@ -31,6 +40,9 @@ struct Known {
     /// Records that were read and that not everybody has got.
     unpassed: u64,
     end_told: bool,
+    /// When all was read of a task that is gone.
+    read_to_its_end: Option<Instant>,
+    allowance: Allowance,
     /// When it was seen first.
     since: Instant,
     /// The ring is of another recorder, and what that one lost is told.
@@ -70,27 +82,18 @@ impl Rings {
             }
             // Without memory to map it, it is looked at again soon.
             let Ok(reader) = self.task.map_ring(ring.id) else { continue };
-            let known = Known {
-                ring: *ring,
-                reader,
-                facts: None,
-                names: BTreeMap::new(),
-                held: Vec::new(),
-                held_records: 0,
-                lost: 0,
-                unpassed: 0,
-                end_told: false,
-                since: Instant::now(),
-                examined: false,
-                last: Moment { ticks: 0, nanoseconds: 0 },
-            };
-            self.known.insert(ring.id, known);
+            self.known.insert(ring.id, Known::new(*ring, reader));
         }
     }
 
-    /// How full the fullest one is, in percent.
-    pub(super) fn fullness(&self) -> u64 {
-        self.known.values().map(|known| known.reader.fullness()).max().unwrap_or(0)
+    /// How full the fullest one is that may be read, in percent.
+    pub(super) fn fullness(&mut self) -> u64 {
+        let now = Instant::now();
+        let fullness = |known: &mut Known| {
+            let may_be_read = !known.allowance.is_used_up(now);
+            may_be_read.then(|| known.reader.fullness())
+        };
+        self.known.values_mut().filter_map(fullness).max().unwrap_or(0)
     }
 
     /// How far these tasks have noted.
@@ -102,6 +105,12 @@ impl Rings {
     /// True while something noted before these marks was not read.
     pub(super) fn are_behind(&self, marks: &Marks) -> bool {
         self.known.iter().any(|(id, known)| known.is_behind(marks.get(id)))
+    }
+
+    /// True while the end of one of these tasks, which are gone, was not told.
+    pub(super) fn have_ends(&self, which: impl Fn(Tid) -> bool) -> bool {
+        let is_untold = |known: &Known| known.ring.ended && !known.end_told;
+        self.known.values().any(|known| is_untold(known) && which(known.ring.owner))
     }
 
     /// Tells somebody that something is between these marks and what was read: nobody knows how many
@@ -133,19 +142,26 @@ impl Rings {
     pub(super) fn read(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         let mut any = self.unread.tell(listeners, clock);
         let mut done = self.unread.take_told(listeners);
+        let mut leaving = 0;
         for known in self.known.values_mut() {
             if listeners.are_behind() {
                 return any;
             }
-            // Who listens may still name its tasks.
-            let early = known.since.elapsed() < GRACE;
-            if early && !known.is_wanted(listeners, clock) {
+            if known.allowance.is_used_up(Instant::now()) {
                 continue;
             }
-            let read = known.read(&mut self.room, listeners, clock);
-            any |= read;
-            known.pass(listeners);
-            if !read && known.ring.ended && known.end(listeners, clock) {
+            let before = (known.reader.waiting() > 0).then(allowance::used);
+            let read = known.read_if_wanted(&mut self.room, listeners, clock);
+            if let Some(before) = before {
+                known.allowance.use_up(allowance::used().saturating_sub(before));
+            }
+            any |= read == Some(true);
+            let is_through = read == Some(false) && known.ring.ended;
+            leaving += usize::from(is_through && known.is_leaving());
+            if is_through
+                && (leaving > LEAVING_MAX || !known.is_leaving())
+                && known.end(listeners, clock)
+            {
                 done.push(known.ring.id);
             }
         }
@@ -159,6 +175,50 @@ impl Rings {
 }
 
 impl Known {
+    fn new(ring: Ring, reader: RecordReader) -> Self {
+        let since = Instant::now();
+        Self {
+            ring,
+            reader,
+            facts: None,
+            names: BTreeMap::new(),
+            names_cells: 0,
+            held: Vec::new(),
+            held_records: 0,
+            lost: 0,
+            unpassed: 0,
+            end_told: false,
+            read_to_its_end: None,
+            allowance: Allowance::new(since),
+            since,
+            examined: false,
+            last: Moment { ticks: 0, nanoseconds: 0 },
+        }
+    }
+
+    /// A block to those who listen; false if there was none, nothing if somebody may still name the
+    /// task.
+    fn read_if_wanted(
+        &mut self,
+        room: &mut Vec<Cell>,
+        listeners: &mut Listeners,
+        clock: Clock,
+    ) -> Option<bool> {
+        let early = self.since.elapsed() < GRACE;
+        if early && !self.is_wanted(listeners, clock) {
+            return None;
+        }
+        let read = self.read(room, listeners, clock);
+        self.pass(listeners);
+        Some(read)
+    }
+
+    /// True while it may still become known how a task has ended of which all was read.
+    fn is_leaving(&mut self) -> bool {
+        let since = *self.read_to_its_end.get_or_insert_with(Instant::now);
+        !self.end_told && self.ring.status == UNKNOWN && since.elapsed() < LEAVING
+    }
+
     /// True if somebody wants the task, or the one that has started it: a ring begins with what the
     /// task says of itself.
     fn is_wanted(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
@@ -280,10 +340,12 @@ impl Known {
 
     fn keep(&mut self, record: &Record) {
         let What::Name { class, number, .. } = record.what else { return };
-        if self.names.len() < NAMES_MAX {
+        if self.names_cells + record.cells() <= NAMES_CELLS_MAX {
             let mut cells = Vec::new();
             record.encode(|cell| cells.push(cell));
-            self.names.insert((class, number), cells);
+            self.names_cells += cells.len();
+            let before = self.names.insert((class, number), cells);
+            self.names_cells -= before.map_or(0, |cells| cells.len());
         }
     }
 

@@ -135,14 +135,17 @@ impl Keeper {
         Ok(())
     }
 
-    /// How a task has ended, of which the keeper will hear that it is gone.
+    /// How a task's process has ended. The keeper will hear that the task is gone, or has heard it, if
+    /// the task had left before.
     pub fn note_status(&mut self, tid: Tid, status: i32) {
-        if self.rings.living.contains_key(&tid) {
+        if let Some(ring) = self.rings.ended.iter_mut().rfind(|ring| ring.owner == tid) {
+            ring.status = status;
+        } else if self.rings.living.contains_key(&tid) {
             self.rings.statuses.insert(tid, status);
         }
     }
 
-    /// The owner is gone.
+    /// The owner is gone, or has left: then nobody knows yet how its process ends.
     pub(super) fn end_ring(&mut self, owner: Tid) {
         let status = self.rings.statuses.remove(&owner).unwrap_or(-1);
         let Some(id) = self.rings.living.remove(&owner) else { return };
@@ -207,6 +210,19 @@ mod tests {
         let what = What::Begin { parent: READER, process: 1, name: 1 };
         recorder.put(&Record { what, ..Record::call(1, 2, 3) });
         segment.id
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn a_task_that_left_before_its_process_ended_had_no_status() {
+        let mut keeper = keeper();
+        keeper.begin_recording(false);
+        let id = ring(&mut keeper);
+        keeper.remove_task(TASK);
+        let listed = |status| Ring { id, owner: TASK, ended: true, status, dropped: None };
+        assert_eq!(keeper.list_rings(READER), Ok(vec![listed(-1)]));
+        keeper.note_status(TASK, 9);
+        assert_eq!(keeper.list_rings(READER), Ok(vec![listed(9)]));
     }
 
     #[test]

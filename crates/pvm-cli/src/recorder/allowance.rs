@@ -1,0 +1,81 @@
+//! How much of a processor goes into one ring, whatever its task writes there: a task that fills its
+//! ring with nonsense as fast as memory allows takes no more of it, and what finds no room is told.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::time::{Duration, Instant};
+
+/// A ring may use one part in so many of the time that passes.
+const SHARE: u32 = 4;
+/// What it has not used is kept for it, up to so much: a burst that fills all of an honest ring takes
+/// half of it.
+const KEPT: Duration = Duration::from_millis(100);
+
+/// What a ring may still use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    left: Duration,
+    /// Used beyond what it had: it waits until that is made up for.
+    owed: Duration,
+    at: Instant,
+}
+
+impl Allowance {
+    pub(super) const fn new(now: Instant) -> Self {
+        Self { left: KEPT, owed: Duration::ZERO, at: now }
+    }
+
+    /// True while the ring has used up what it may.
+    pub(super) fn is_used_up(&mut self, now: Instant) -> bool {
+        let earned = now.saturating_duration_since(self.at) / SHARE;
+        self.at = now;
+        self.left = (self.left + earned.saturating_sub(self.owed)).min(KEPT);
+        self.owed = self.owed.saturating_sub(earned);
+        self.left.is_zero()
+    }
+
+    /// So much was used.
+    pub(super) fn use_up(&mut self, used: Duration) {
+        self.owed += used.saturating_sub(self.left);
+        self.left = self.left.saturating_sub(used);
+    }
+}
+
+/// What this thread has used of a processor.
+pub(super) fn used() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_that_is_always_full_gets_its_share_and_no_more() {
+        let begin = Instant::now();
+        let mut allowance = Allowance::new(begin);
+        let (mut now, mut all) = (begin, Duration::ZERO);
+        let block = Duration::from_micros(700);
+        while now < begin + Duration::from_secs(10) {
+            if allowance.is_used_up(now) {
+                now += Duration::from_millis(1);
+            } else {
+                allowance.use_up(block);
+                (all, now) = (all + block, now + block);
+            }
+        }
+        let most = Duration::from_secs(10) / SHARE + KEPT + block;
+        assert!(all <= most && all > most * 9 / 10, "{all:?}");
+    }
+
+    #[test]
+    fn a_ring_that_rested_gets_a_burst_and_one_that_took_too_much_waits_for_it() {
+        let begin = Instant::now();
+        let mut allowance = Allowance::new(begin);
+        let later = begin + Duration::from_secs(3600);
+        assert!(!allowance.is_used_up(later));
+        allowance.use_up(KEPT + Duration::from_millis(20));
+        assert!(allowance.is_used_up(later + Duration::from_millis(79)));
+        assert!(!allowance.is_used_up(later + Duration::from_millis(81)));
+    }
+}
