@@ -33,6 +33,7 @@ tests() {
   local version=$1 java=$2 engine=$3 goal=$4
   echo "tests on Java $version with the $engine engine"
   maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine-$version" \
+    -Dtest.pvm="$prefix/bin/pvm" \
     -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}"
 }
 

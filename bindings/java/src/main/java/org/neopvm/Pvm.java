@@ -336,6 +336,27 @@ public final class Pvm implements AutoCloseable {
         return new Farm(this, program, workers);
     }
 
+    // Traces
+
+    /**
+     * Puts a mark with a value into the trace. This and the next two have no effect while nobody
+     * records, nor with the wire engine, whose tasks have no trace. Names are kept: use few
+     * different ones.
+     */
+    public void mark(String name, long value) {
+        engine.mark(Objects.requireNonNull(name), value);
+    }
+
+    /** Says what the program does from now on; null ends that. */
+    public void state(String name) {
+        engine.state(name);
+    }
+
+    /** Says how far the program is: {@code done} of {@code total}. */
+    public void progress(String text, long done, long total) {
+        engine.progress(Objects.requireNonNull(text), done, total);
+    }
+
     /** Leaves the machine if this was the last connection. */
     @Override
     public void close() {

@@ -338,4 +338,26 @@ final class Checked implements Engine {
     public void freeContext(int context) {
         engine.freeContext(context);
     }
+
+    @Override
+    public void mark(String name, long value) {
+        engine.mark(said(name, "a mark"), value);
+    }
+
+    @Override
+    public void state(String name) {
+        engine.state(name == null ? null : said(name, "a state"));
+    }
+
+    @Override
+    public void progress(String text, long done, long total) {
+        engine.progress(said(text, "progress"), done, total);
+    }
+
+    /** What a program says of itself. */
+    private static String said(String text, String what) {
+        bound(text.length(), what);
+        Texts.check(text, what + " named");
+        return text;
+    }
 }

@@ -201,4 +201,16 @@ public interface Engine {
 
     /** Gives a context back. */
     void freeContext(int context);
+
+    // What the program says of itself to those who record it. A task without shared memory has no trace ring, so
+    // there these calls have no effect. None of them waits.
+
+    /** A mark with a value. */
+    void mark(String name, long value);
+
+    /** What the program does from now on; null for nothing more. */
+    void state(String name);
+
+    /** How far the program is; both numbers are C's uint64_t. */
+    void progress(String text, long done, long total);
 }

@@ -343,4 +343,15 @@ public final class WireEngine implements Engine {
     public void freeContext(int context) {
         machine.freeContext(context);
     }
+
+    // This task has no trace ring.
+
+    @Override
+    public void mark(String name, long value) {}
+
+    @Override
+    public void state(String name) {}
+
+    @Override
+    public void progress(String text, long done, long total) {}
 }

@@ -477,4 +477,22 @@ public final class NativeEngine implements Engine {
     public void freeContext(int context) {
         Offloaded.callAtOnce(() -> machine.freeContext(context));
     }
+
+    @Override
+    public void mark(String name, long value) {
+        check();
+        Marks.mark(name, value);
+    }
+
+    @Override
+    public void state(String name) {
+        check();
+        Marks.state(name);
+    }
+
+    @Override
+    public void progress(String text, long done, long total) {
+        check();
+        Marks.progress(text, done, total);
+    }
 }
