@@ -8,6 +8,7 @@ mod long;
 mod official;
 mod profile;
 mod programs;
+mod recorded;
 mod report;
 
 use programs::{ALL, Build, build};

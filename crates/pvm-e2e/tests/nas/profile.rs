@@ -9,18 +9,18 @@ use std::fs;
 /// Beside a master, which comes first.
 const MASTERED: [&str; 3] = ["lu", "sp", "bt"];
 /// The report and the like are not told.
-const BYTES_MIN: u64 = 1000;
+pub(crate) const BYTES_MIN: u64 = 1000;
 /// Pairs that are so near to each other stand in one row.
 const NEAR: f64 = 1.02;
 const HEADING: &str = "## Who sends to whom";
 
 /// What one task has sent to another one.
 #[derive(Clone, Debug)]
-struct Sent {
+pub(crate) struct Sent {
     from: String,
     to: String,
-    messages: u64,
-    bytes: u64,
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The workers by their ranks, the master as `m`.
@@ -33,11 +33,15 @@ fn name(word: &str, mastered: bool) -> String {
     }
 }
 
-fn counted(machine: &Machine, program: &str, more: &[&str]) -> Vec<Sent> {
+/// With four workers, and a master where it has one.
+pub(crate) fn tasks(program: &str) -> &'static str {
+    if MASTERED.contains(&program) { "5" } else { "4" }
+}
+
+pub(crate) fn counted(machine: &Machine, program: &str, more: &[&str]) -> Vec<Sent> {
     let mastered = MASTERED.contains(&program);
     let path = build(&Build::Ours).join(format!("nas-{program}")).display().to_string();
-    let tasks = if mastered { "5" } else { "4" };
-    let words = [&[&*path, tasks, "--shape", "thesis", "--json"], more].concat();
+    let words = [&[&*path, tasks(program), "--shape", "thesis", "--json"], more].concat();
     let output = machine.run("counts.c", &words);
     let sent = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
