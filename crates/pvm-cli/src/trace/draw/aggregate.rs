@@ -1,4 +1,4 @@
-//! What each task sent to each other one: bars for few tasks, a table of shades for many.
+//! What each task sent to each one, itself included: bars for few tasks, a table of shades for many.
 
 use super::canvas::{Anchor, Axis, Canvas, colour, short};
 use pvm_trace::profile::{Profile, Traffic};
@@ -15,12 +15,24 @@ pub(super) fn draw(tables: &Tables, profile: &Profile) -> Canvas {
 }
 
 fn sent(profile: &Profile, from: TaskIndex, to: TaskIndex) -> Traffic {
+    if from == to {
+        return to_itself(profile, from);
+    }
     profile.pairs.get(&(from, Some(to))).copied().unwrap_or_default()
 }
 
+/// What a task sent to itself: all that it sent but what went to others.
+fn to_itself(profile: &Profile, task: TaskIndex) -> Traffic {
+    let all = profile.tasks.get(task as usize).map(|row| row.sent).unwrap_or_default();
+    let of_task = (task, None)..=(task, Some(TaskIndex::MAX));
+    profile.pairs.range(of_task).fold(all, |left, (_, traffic)| Traffic {
+        messages: left.messages.saturating_sub(traffic.messages),
+        bytes: left.bytes.saturating_sub(traffic.bytes),
+    })
+}
+
 fn bars(tables: &Tables, profile: &Profile) -> Canvas {
-    let mut canvas =
-        Canvas::new(900.0, 420.0, "Bytes and messages sent from each task to each other");
+    let mut canvas = Canvas::new(900.0, 420.0, "Bytes and messages sent from each task to each");
     panel(&mut canvas, tables, (60.0, "bytes"), |from, to| sent(profile, from, to).bytes);
     panel(&mut canvas, tables, (500.0, "messages"), |from, to| sent(profile, from, to).messages);
     let labels: Vec<String> =
@@ -99,4 +111,25 @@ fn shades(tables: &Tables, profile: &Profile) -> Canvas {
     );
     canvas.text((80.0, 710.0), Anchor::Start, 11, &told);
     canvas
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pvm_trace::profile::TaskProfile;
+
+    #[test]
+    fn what_a_task_sent_to_itself_had_no_bar() {
+        let traffic = |messages, bytes| Traffic { messages, bytes };
+        let mut profile = Profile::default();
+        let sender = TaskProfile { sent: traffic(9, 900), ..TaskProfile::default() };
+        profile.tasks = vec![TaskProfile::default(), sender];
+        for (pair, sent) in [((1, Some(0)), (2, 300)), ((1, None), (1, 5)), ((0, Some(1)), (7, 7))]
+        {
+            profile.pairs.insert(pair, traffic(sent.0, sent.1));
+        }
+        assert_eq!(sent(&profile, 1, 1), traffic(6, 595));
+        assert_eq!(sent(&profile, 1, 0), traffic(2, 300));
+        assert_eq!(sent(&profile, 2, 2), traffic(0, 0));
+    }
 }

@@ -131,15 +131,15 @@ impl Picture {
             canvas.text((left - 6.0, y + row / 2.0 + 4.0), Anchor::End, 11, &label);
             draw_row(&mut canvas, columns, (left, y + row * 0.2), row * 0.6);
         }
-        let x = |time: u64| {
-            let since = time.saturating_sub(self.from).min(self.length);
-            left + since as f64 / self.length as f64 * COLUMNS as f64
-        };
         let y = |task: TaskIndex| top + row * (f64::from(task) + 0.5);
         for message in &self.messages {
-            let from = (x(message.sent.begin), y(message.from));
-            let to = (x(message.received.end), y(message.to));
-            canvas.line(from, to, (colour::MESSAGES, 0.7));
+            let ends = [message.sent.begin, message.received.end].map(|time| self.part(time));
+            let Some([from, to]) = visible(ends) else { continue };
+            let (begin, end) = (y(message.from), y(message.to));
+            let at = |part: f64, along: f64| {
+                (left + part * COLUMNS as f64, begin + (end - begin) * along)
+            };
+            canvas.line(at(from.0, from.1), at(to.0, to.1), (colour::MESSAGES, 0.7));
         }
         self.axis(&mut canvas, left, bottom);
         let lines = match self.stride {
@@ -160,6 +160,11 @@ impl Picture {
         canvas
     }
 
+    /// Where a time lies in the window, of which 0 is the begin and 1 the end.
+    fn part(&self, time: u64) -> f64 {
+        (i128::from(time) - i128::from(self.from)) as f64 / self.length as f64
+    }
+
     fn axis(&self, canvas: &mut Canvas, left: f64, bottom: f64) {
         let (name, scale) = unit(self.length);
         let axis = Axis::up_to(self.length as f64 / scale);
@@ -171,6 +176,20 @@ impl Picture {
         let middle = left + COLUMNS as f64 / 2.0;
         canvas.text((middle, bottom + 36.0), Anchor::Middle, 11, &format!("time, {name}"));
     }
+}
+
+/// What is in the window of a line from one time to another: both ends, each with how far it is along
+/// the line.
+fn visible([begin, end]: [f64; 2]) -> Option<[(f64, f64); 2]> {
+    if begin.max(end) < 0.0 || begin.min(end) > 1.0 {
+        return None;
+    }
+    let cut = |part: f64| {
+        let inside = part.clamp(0.0, 1.0);
+        (inside, if begin == end { 0.0 } else { (inside - begin) / (end - begin) })
+    };
+    let [from, to] = [cut(begin), cut(end)];
+    Some([from, if begin == end { (to.0, 1.0) } else { to }])
 }
 
 /// Runs of columns that look alike are one box.
@@ -195,5 +214,22 @@ fn draw_row(canvas: &mut Canvas, columns: &[Column], (left, top): (f64, f64), hi
             canvas.rect((x, top + rest), (wide, high * waiting), colour::WAITING);
         }
         begin += alike.max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_a_window_cuts_were_drawn_as_if_they_ended_at_its_edge() {
+        assert_eq!(visible([-3.0, -0.1]), None);
+        assert_eq!(visible([1.2, 7.0]), None);
+        assert_eq!(visible([0.25, 0.75]), Some([(0.25, 0.0), (0.75, 1.0)]));
+        assert_eq!(visible([-1.0, 1.0]), Some([(0.0, 0.5), (1.0, 1.0)]));
+        assert_eq!(visible([0.5, 1.5]), Some([(0.5, 0.0), (1.0, 0.5)]));
+        // Clocks may say that it came before it was sent.
+        assert_eq!(visible([1.5, 0.5]), Some([(1.0, 0.5), (0.5, 1.0)]));
+        assert_eq!(visible([0.5, 0.5]), Some([(0.5, 0.0), (0.5, 1.0)]));
     }
 }
