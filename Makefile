@@ -62,10 +62,11 @@ bench-messages: ## messages, side by side with Open MPI, MPICH and the original 
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench $(if $(filter-out 0,$(WRITE)),--write)
 
-bench-traces: ## what recording costs: a call, a message, and a million records a second
+bench-traces: ## what recording costs, and reading a large trace (six minutes)
 	@bash xtask/deps.sh demo
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/traces/run.sh $(STAGE) $(TARGET)/bench/traces
+	@bash benchmarks/traces/files.sh $(TARGET)/bench/traces
 
 bench-modes: ## do small messages stay fast, left alone and disturbed: target/bench/modes.txt
 	@bash xtask/deps.sh demo
