@@ -4,12 +4,16 @@
 //! hosts a connection. Tasks of one host share its cores. A message is handed to its connection
 //! in one piece; where the send buffer is full the task waits. It is taken when all of it is there.
 
+mod debts;
 mod inbox;
 mod places;
+mod send;
 mod wires;
 
+use self::debts::Debts;
 use self::inbox::{Arrived, Inbox, Message, Receive};
 use self::places::Places;
+use self::send::Send;
 use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
 use crate::action::{Action, Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
@@ -61,6 +65,7 @@ pub fn run(
         connections: Map::default(),
         inbox: Inbox::new(matching),
         matching,
+        debts: Debts::new(tasks, tcp.confirmation),
         meetings: Meetings::default(),
         sections: Sections::default(),
         actions: 0,
@@ -108,20 +113,6 @@ enum State {
     Over,
 }
 
-/// A send between its begin and its end.
-#[derive(Debug)]
-struct Send {
-    to: Box<[TaskNumber]>,
-    /// The receiver that is served, and what it has not got.
-    at: usize,
-    left: u64,
-    bytes: u64,
-    tag: i32,
-    began: Time,
-    chain: Chain,
-    serial: u64,
-}
-
 /// One end of a connection, and what it is for.
 #[derive(Debug)]
 struct Side {
@@ -150,6 +141,7 @@ struct Run<'a> {
     connections: Map<(TaskNumber, TaskNumber), u32>,
     inbox: Inbox,
     matching: Matching,
+    debts: Debts,
     meetings: Meetings,
     sections: Sections,
     actions: u64,
@@ -306,8 +298,7 @@ impl Run<'_> {
                 Ok(())
             }
             Some(Action::Meet { time, point, count }) => {
-                self.meet(now, number, time, (point, count));
-                Ok(())
+                self.meet(now, number, time, (point, count))
             }
             Some(Action::Enter(section)) => {
                 self.sections.enter(number, section, now);
@@ -346,11 +337,20 @@ impl Run<'_> {
     }
 
     /// A task comes to a point at which it may have to wait for others.
-    fn meet(&mut self, now: Time, number: TaskNumber, time: Time, at: (u32, u32)) {
+    fn meet(
+        &mut self,
+        now: Time,
+        number: TaskNumber,
+        time: Time,
+        at: (u32, u32),
+    ) -> Result<(), Error> {
         let task = &mut self.tasks[number as usize];
         task.state = State::Meeting;
         let came = Came { task: number, at: now, time, chain: task.chain };
-        let Some(met) = self.meetings.come(at, came) else { return };
+        let Some(met) = self.meetings.come(at, came) else {
+            self.debts.look(number);
+            return self.confirm(now, number);
+        };
         for one in met.all() {
             let (wait, chain) = met.wait_of(one, self.base);
             let task = &mut self.tasks[one.task as usize];
@@ -361,6 +361,7 @@ impl Run<'_> {
             task.report.calls += one.time;
             self.queue.push(one.at + wait.total() + one.time, Planned::Task(one.task));
         }
+        Ok(())
     }
 
     fn begin_send(
@@ -424,6 +425,7 @@ impl Run<'_> {
                 began: send.began,
                 ended: now,
             })?;
+            self.debts.told(number, to);
             send.at += 1;
             send.left = self.length(send.bytes);
         }
@@ -466,10 +468,11 @@ impl Run<'_> {
         mut receive: Receive,
     ) -> Result<(), Error> {
         self.inbox.take(number, &mut receive);
+        self.debts.look(number);
         let task = &mut self.tasks[number as usize];
         if !receive.is_done {
             task.state = State::Receiving(Box::new(receive));
-            return Ok(());
+            return self.confirm(now, number);
         }
         receive.wait.until(Phase::Queue, now);
         let waited = receive.wait.split.total();
@@ -550,6 +553,7 @@ impl Run<'_> {
         let open = &mut self.ends[peer as usize].open;
         while let Some(message) = open.front().copied().filter(|message| message.end <= until) {
             open.pop_front();
+            self.debts.arrived(own, other);
             self.inbox.put(own, other, Arrived::new(message, cause.copied()));
         }
         self.look(now, own, other)
@@ -561,18 +565,27 @@ impl Run<'_> {
         match std::mem::take(&mut task.state) {
             State::Receiving(receive) if receive.from == other => self.receive(now, own, *receive),
             state => {
+                let waits = matches!(state, State::Receiving(_) | State::Meeting);
                 task.state = state;
-                Ok(())
+                if !waits {
+                    return Ok(());
+                }
+                // Its library takes in what it does not wait for, and finds no more.
+                self.debts.look(own);
+                self.confirm(now, own)
             }
         }
     }
-}
 
-impl Send {
-    /// The message to the receiver that is served.
-    fn message(&self, handed: Time, end: u64) -> Message {
-        let (bytes, tag, began, chain) = (self.bytes, self.tag, self.began, self.chain);
-        let serial = self.serial + self.at as u64;
-        Message { serial, bytes, tag, end, began, handed, chain }
+    /// A task has found nothing more: those are told whose messages it has seen.
+    fn confirm(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
+        for other in self.debts.take(number) {
+            let (bytes, end) = (self.debts.bytes, self.connection(number, other));
+            let side = &mut self.ends[end as usize];
+            side.written += bytes;
+            side.end.handle(now, Input::Written(bytes));
+            self.end(now, end, None)?;
+        }
+        Ok(())
     }
 }

@@ -154,6 +154,9 @@ pub struct Tcp {
     pub receive_buffer: u64,
     /// What each message has beside its data: frames, records, seals.
     pub message: u64,
+    /// A frame of its own by which a task confirms messages, where no message of its own goes there before it waits; 0
+    /// where nobody confirms.
+    pub confirmation: u64,
     /// The shortest time until a segment is sent anew.
     pub timeout: Time,
 }
@@ -171,6 +174,7 @@ impl Default for Tcp {
             send_buffer: 4 << 20,
             receive_buffer: 6 << 20,
             message: 0,
+            confirmation: 0,
             timeout: Time::microseconds(200_000),
         }
     }
@@ -318,6 +322,7 @@ fn transport_of(section: &mut Section<'_>) -> Result<Transport, Error> {
         send_buffer: buffer(section.size("send_buffer")?, plain.send_buffer),
         receive_buffer: buffer(section.size("receive_buffer")?, plain.receive_buffer),
         message: section.size("message")?.unwrap_or(plain.message).min(1_000_000),
+        confirmation: section.size("confirmation")?.unwrap_or(plain.confirmation).min(1_000_000),
         timeout: section.time("timeout")?.unwrap_or(plain.timeout).max(Time::microseconds(1)),
     }))
 }

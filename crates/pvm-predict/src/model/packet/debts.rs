@@ -1,0 +1,86 @@
+//! Confirmations: a task's library tells senders of other hosts that their messages came, with its next message to
+//! them, or in a frame of its own when a look finds nothing more.
+
+use crate::action::TaskNumber;
+
+/// Whom each task has to tell.
+#[derive(Debug)]
+pub(super) struct Debts {
+    /// Bytes of a confirmation; 0 where nobody confirms.
+    pub(super) bytes: u64,
+    tasks: Vec<Debt>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Debt {
+    /// Senders of what has come since the task looked last.
+    unseen: Vec<TaskNumber>,
+    /// Senders of what it has seen.
+    owed: Vec<TaskNumber>,
+}
+
+impl Debts {
+    pub(super) fn new(tasks: TaskNumber, bytes: u64) -> Self {
+        let tasks = if bytes == 0 { 0 } else { tasks as usize };
+        Self { bytes, tasks: vec![Debt::default(); tasks] }
+    }
+
+    /// A message of `from` is there.
+    pub(super) fn arrived(&mut self, task: TaskNumber, from: TaskNumber) {
+        if let Some(debt) = self.tasks.get_mut(task as usize) {
+            insert(&mut debt.unseen, from);
+        }
+    }
+
+    /// A task looks what has come.
+    pub(super) fn look(&mut self, task: TaskNumber) {
+        if let Some(debt) = self.tasks.get_mut(task as usize) {
+            for from in std::mem::take(&mut debt.unseen) {
+                insert(&mut debt.owed, from);
+            }
+        }
+    }
+
+    /// A message goes to `to`, which is told by it.
+    pub(super) fn told(&mut self, task: TaskNumber, to: TaskNumber) {
+        if let Some(debt) = self.tasks.get_mut(task as usize) {
+            debt.owed.retain(|other| *other != to);
+        }
+    }
+
+    /// A task has found nothing more: whom it tells now.
+    pub(super) fn take(&mut self, task: TaskNumber) -> Vec<TaskNumber> {
+        let debt = self.tasks.get_mut(task as usize);
+        debt.map(|debt| std::mem::take(&mut debt.owed)).unwrap_or_default()
+    }
+}
+
+/// In their order, once each.
+fn insert(list: &mut Vec<TaskNumber>, task: TaskNumber) {
+    if let Err(place) = list.binary_search(&task) {
+        list.insert(place, task);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_is_told_once_by_a_message_or_by_a_frame() {
+        let mut debts = Debts::new(3, 37);
+        debts.arrived(0, 2);
+        debts.arrived(0, 1);
+        debts.arrived(0, 2);
+        assert_eq!(debts.take(0), [], "it has not looked");
+        debts.told(0, 1);
+        debts.look(0);
+        debts.told(0, 2);
+        assert_eq!(debts.take(0), [1], "what it had not seen was told by no message");
+        assert_eq!(debts.take(0), []);
+        let mut none = Debts::new(3, 0);
+        none.arrived(0, 1);
+        none.look(0);
+        assert_eq!(none.take(0), []);
+    }
+}

@@ -1,0 +1,29 @@
+//! A send that hands its messages over, one receiver after the other.
+
+use super::inbox::Message;
+use crate::action::TaskNumber;
+use crate::blame::Chain;
+use crate::unit::Time;
+
+/// A send between its begin and its end.
+#[derive(Debug)]
+pub(super) struct Send {
+    pub(super) to: Box<[TaskNumber]>,
+    /// The receiver that is served, and what it has not got.
+    pub(super) at: usize,
+    pub(super) left: u64,
+    pub(super) bytes: u64,
+    pub(super) tag: i32,
+    pub(super) began: Time,
+    pub(super) chain: Chain,
+    pub(super) serial: u64,
+}
+
+impl Send {
+    /// The message to the receiver that is served.
+    pub(super) fn message(&self, handed: Time, end: u64) -> Message {
+        let (bytes, tag, began, chain) = (self.bytes, self.tag, self.began, self.chain);
+        let serial = self.serial + self.at as u64;
+        Message { serial, bytes, tag, end, began, handed, chain }
+    }
+}
