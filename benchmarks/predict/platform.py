@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""platform.py ECHO RATE: a platform file for four namespaces of this computer whose cables are shaped by tbf.
+
+What a message costs its sender and its receiver is from the echo that ECHO tells; all else is from the command line of
+the shaping and from this computer."""
+import json
+import os
+import sys
+
+echo, rate = json.load(open(sys.argv[1])), float(sys.argv[2])
+short, long, size = echo["short_us"], echo["long_us"], echo["bytes"]
+# Both copy the bytes, one behind the other.
+copy = 2 * size / max(long - short, 0.1) / 1e3
+print(f"""# Four network namespaces of one computer, their cables shaped by
+# `tc ... tbf rate {rate:g}mbit burst 1600 limit 256kb` at both ends. Between two such hosts, not shaped, a message takes
+# {short:g} us for 1 byte and {long:g} us for {size} bytes (medians).
+name = "tbf-{rate:g}"
+
+[network]
+kind = "switch"
+rate = "{rate:g} Mb/s"
+latency = "0 us"
+burst = "1600 B"
+queue = "256 kB"
+frame = "14 B"
+shortest = "0 B"
+
+[host]
+send = "{short / 2:.2f} us"
+receive = "{short / 2:.2f} us"
+copy = "{copy:.2f} GB/s"
+cores = {os.cpu_count()}
+computers = 1
+
+[transport]
+kind = "tcp"
+congestion = "bbr"
+# A frame's head and a message's, in a record (72 + 21 bytes); a confirmation (16 + 21).
+message = "93 B"
+confirmation = "37 B\"""")
