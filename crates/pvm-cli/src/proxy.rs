@@ -74,6 +74,8 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::FAILURE);
         }
     };
+    // What it does is the task's program's, which has no turns.
+    task.take_no_turns();
     let welcome = Reply::Welcome { welcome: task.welcome().clone() };
     frame_of_host(&mut answers, options.id, &welcome).map_err(|error| failed(error.to_string()))?;
     let voice = Arc::new(Voice::new(answers));

@@ -5,6 +5,7 @@
 //! cores when the woken counted itself). It counts them where they slept; a task that waits corrects its own place, as the
 //! kernel tells nobody that it has moved a task.
 
+use crate::baton::Baton;
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicI32, AtomicU64, Ordering};
 use crate::trial::Trial;
@@ -20,6 +21,7 @@ struct Words {
     cores: [AtomicI32; CORES],
     yielding: [Trial; YIELDING],
     rings: Line<AtomicU64>,
+    baton: Line<Baton>,
 }
 
 /// The same of those whose tasks give the core to each other.
@@ -115,6 +117,11 @@ impl Activity {
     /// Bytes that trace rings have taken by growing.
     pub(crate) fn rings(&self) -> &AtomicU64 {
         &self.words().rings.0
+    }
+
+    /// For tasks that take turns.
+    pub const fn baton(&self) -> &Baton {
+        &self.words().baton.0
     }
 
     fn on(&self, core: u32) -> &AtomicI32 {

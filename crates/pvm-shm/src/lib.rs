@@ -14,6 +14,7 @@
 
 pub mod activity;
 pub mod barrier;
+pub mod baton;
 mod bells;
 pub mod broker;
 pub mod bytes;

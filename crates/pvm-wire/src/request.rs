@@ -18,7 +18,9 @@ pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
 pub use names::{GroupInfo, MailboxEntry, MailboxInfo, inserted_at, inserted_tag};
 pub use reply::{DaemonStatus, Reply};
 pub use segments::{ACTIVITY_SEGMENT, Change, Dropped, MEMORY_BYTES_MAX, Ring, Segment, SegmentId};
-pub use tasks::{Inherited, RECORDED, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
+pub use tasks::{
+    ALONE, Inherited, RECORDED, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome,
+};
 
 /// In front of a program's name in [`Request::Hello`]: one of the machine's own tools, which is a task
 /// and of which programs, resource managers and tracers are not told.

@@ -30,6 +30,7 @@ mod state;
 #[allow(unsafe_code, reason = "the one room that talks to the C library and to foreign memory")]
 pub mod sys;
 mod task;
+mod turns;
 mod wait;
 
 pub use buffer::{Buffer, Remains};

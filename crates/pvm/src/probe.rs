@@ -381,6 +381,16 @@ pub(crate) fn wait<T>(probes: &Probes, wait: impl FnOnce() -> T) -> T {
     done
 }
 
+/// What this thread has slept before counts no more.
+pub(crate) fn forget_sleep() {
+    SLEPT.set(None);
+}
+
+/// The processor's clock around the sleeps since [`forget_sleep`].
+pub(crate) fn take_sleep() -> Option<Processor> {
+    SLEPT.take()
+}
+
 /// A sleep of this thread within a wait: processor time is asked for here only, where its price
 /// does not count.
 #[inline]

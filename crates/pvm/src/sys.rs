@@ -40,6 +40,17 @@ pub(crate) fn futex_wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX as u32);
 }
 
+/// Sleeps while a word that the host's tasks share is `value`, until a wake-up, a signal or the moment.
+pub(crate) fn futex_wait_of_host(word: &AtomicU32, value: u32, until: Instant) {
+    let timeout = timespec(until.saturating_duration_since(Instant::now()));
+    let _ = futex::wait(word, futex::Flags::empty(), value, Some(&timeout));
+}
+
+/// Wakes the first of those that sleep there.
+pub(crate) fn futex_wake_one_of_host(word: &AtomicU32) {
+    let _ = futex::wake(word, futex::Flags::empty(), 1);
+}
+
 /// Processor time of this thread, in nanoseconds. It costs 0.2 to 0.65 us.
 pub(crate) fn processor_time() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

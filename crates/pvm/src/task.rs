@@ -22,13 +22,14 @@ use crate::memory::Memories;
 use crate::state::State;
 use crate::sys::gate::Gate;
 use crate::sys::{self, Leaked};
+use crate::turns::Turns;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, probe, source};
 use aside::{Aside, OVER};
 use place::Place;
 use pvm_shm::probe::Probes;
 use pvm_shm::{Inlet, Outbox, Slab};
-use pvm_wire::request::{RECORDED, Request, Role, Welcome};
+use pvm_wire::request::{ALONE, RECORDED, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Layout, PROTOCOL_VERSION, Tid};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -77,6 +78,7 @@ pub struct Task {
     policy: AtomicU32,
     /// Threads that look at rosters.
     group_waits: AtomicU32,
+    turns: Turns,
 }
 
 impl Task {
@@ -121,6 +123,9 @@ impl Task {
             *options &= !RECORDED;
             probes.word().fetch_or(probe::RECORDS, Ordering::Relaxed);
         }
+        let alone = *options & ALONE != 0;
+        *options &= !ALONE;
+        let turns = Turns::new(alone, activity.clone(), probes.clone());
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),
@@ -152,10 +157,16 @@ impl Task {
             other_descriptors,
             policy: AtomicU32::new(Policy::Spill as u32),
             group_waits: AtomicU32::new(0),
+            turns,
         }));
         LAST.set(task);
         task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
+        if alone {
+            // The wait is to be noted, or the task would seem to have begun behind it.
+            task.ready_probes();
+            task.turns.await_turn();
+        }
         Ok(task)
     }
 
@@ -200,9 +211,11 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
         let came = self.come_in().ok_or(Code::SysErr)?;
+        self.turns.hand_on();
         let wait = || self.waiter.wait(&self.state, &self.generation, token, deadline);
         let woken = probe::wait(&self.probes, wait);
         self.go_out(came);
+        self.turns.await_turn();
         match woken? {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),

@@ -302,6 +302,9 @@ phases, messages: what led to the end), inputs (trace, form, network, model, dep
 phases are late, host, queue, wire and retransmission, and sum up to blocked. Tables, and stations and path in \
 JSON, are those of the first run. One input gives one result, byte for byte.
 
+Record with `pvm run --trace FILE --alone`: tasks of a host compute one after the other then, and disturb one \
+another neither in caches nor in memory.
+
   pvm predict generate ring --tasks 4 -o ring.ti
   pvm predict ring.ti --network switch-100
   pvm predict stations/ --network ethernet-10 --model thesis --seeds 10 --json";

@@ -4,7 +4,9 @@ use crate::failure::{Failure, Status};
 use crate::operator::Operator;
 use crate::options::tasks::RunOptions;
 use crate::program;
-use pvm_wire::request::{Inherited, RECORDED, Reply, Request, SpawnRequest, Target, TraceOptions};
+use pvm_wire::request::{
+    ALONE, Inherited, RECORDED, Reply, Request, SpawnRequest, Target, TraceOptions,
+};
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -119,8 +121,13 @@ fn request(options: &RunOptions, file: &Path, folder: &Path, vmid: Option<&str>)
     let bytes = |text: &OsString| Blob(text.clone().into_vec());
     let nowhere = || Target { tid: Tid::NONE, context: 0, tag: 0 };
     let recorded = if options.trace.is_some() { RECORDED } else { 0 };
-    let trace =
-        TraceOptions { target: nowhere(), buffer: 0, options: recorded, mask: Blob::default() };
+    let alone = if options.alone { ALONE } else { 0 };
+    let trace = TraceOptions {
+        target: nowhere(),
+        buffer: 0,
+        options: recorded | alone,
+        mask: Blob::default(),
+    };
     let place = options.host.clone().unwrap_or_default();
     SpawnRequest {
         file: Blob(file.as_os_str().as_bytes().to_vec()),

@@ -7,7 +7,7 @@ use crate::pending::{Asker, Question, SpawnStart};
 use crate::placement::{LEAST_LOADED, NO_SPAWN_PARENT, TASK_DEBUG};
 use crate::tasks::{Child, SPAWN_COUNT_MAX, Task};
 use pvm_wire::peer::{Operator, Said};
-use pvm_wire::request::{RECORDED, Reply, SpawnRequest};
+use pvm_wire::request::{ALONE, RECORDED, Reply, SpawnRequest};
 use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Tid, Wire};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct Share {
 impl Machine {
     pub(super) fn spawn(&mut self, asker: Asker, tid: Tid, mut spawn: SpawnRequest) {
         if let Some(task) = self.tasks.get(tid).filter(|task| task.retraced) {
-            let recorded = spawn.inherited.trace.options & RECORDED;
+            let recorded = spawn.inherited.trace.options & (RECORDED | ALONE);
             spawn.inherited.trace = task.inherited.trace.clone();
             spawn.inherited.trace.options |= recorded;
         }

@@ -24,6 +24,7 @@ pub const fn what(record: &Record) -> &'static str {
         What::Wait { reason: Reason::Answer, .. } => "wait for an answer",
         What::Wait { reason: Reason::Group, .. } => "wait for the group",
         What::Wait { reason: Reason::Room, .. } => "wait for room",
+        What::Wait { reason: Reason::Turn, .. } => "wait for its turn",
         What::Wait { .. } => "wait",
         What::Send { .. } => "send",
         What::Receive { .. } => "receive",

@@ -266,6 +266,8 @@ numbered! {
         Room = 3,
         /// Something that is none of these.
         Other = 4,
+        /// Its turn to compute (`pvm run --alone`).
+        Turn = 5,
     }
 
     /// How far the negotiation of a direct route is.

@@ -5,6 +5,8 @@ use crate::{Blob, Tid, record};
 /// In [`TraceOptions::options`]: the task is recorded from its first call on, and so are those that
 /// it spawns. Programs do not see it.
 pub const RECORDED: i32 = 1 << 16;
+/// Beside [`RECORDED`]: the recorded tasks of a host take turns, as if each had a computer of its own.
+pub const ALONE: i32 = 1 << 17;
 
 record! {
     /// Where a message of the machine (output of a task, a trace event) is to go.
@@ -23,7 +25,7 @@ record! {
         pub target: Target,
         /// Bytes collected before they are sent.
         pub buffer: i32,
-        /// `PvmTraceFull`, `PvmTraceTime`, `PvmTraceCount`; beside them [`RECORDED`].
+        /// `PvmTraceFull`, `PvmTraceTime`, `PvmTraceCount`; beside them [`RECORDED`] and [`ALONE`].
         pub options: i32,
         /// The mask in its text form.
         pub mask: Blob,

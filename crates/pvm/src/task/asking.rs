@@ -3,7 +3,7 @@
 use super::Task;
 use crate::wait::Deadline;
 use pvm_wire::Code;
-use pvm_wire::request::{RECORDED, Reply, Request};
+use pvm_wire::request::{ALONE, RECORDED, Reply, Request};
 use std::time::Duration;
 
 /// A daemon that does not answer within this has failed.
@@ -71,7 +71,8 @@ impl Task {
             && self.probes.is_on()
         {
             let mut spawn = spawn.clone();
-            spawn.inherited.trace.options |= RECORDED;
+            let alone = if self.turns.are_taken() { ALONE } else { 0 };
+            spawn.inherited.trace.options |= RECORDED | alone;
             return state.connection.send(&Request::Spawn { spawn });
         }
         state.connection.send(request)

@@ -22,6 +22,8 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
     pub fn leave(&self) -> Result<(), Code> {
+        // What it has computed since its last wait is held to the processor's clock.
+        self.turns.await_turn();
         let left = self.enter().and_then(|mut state| {
             state.end_routes();
             state.connection.say_goodbye()
@@ -33,6 +35,7 @@ impl Task {
     /// Leaves without a word: whoever waits finds the task dead.
     fn end(&self) {
         self.aside.set(OVER);
+        self.turns.end();
         CURRENT.clear(self);
         if let Ok(state) = self.state.enter()
             && let Some(state) = &*state

@@ -33,6 +33,12 @@ impl Task {
     /// it records.
     pub fn be_unrecorded(&self) {
         self.probes.word().store(UNRECORDED, Ordering::Relaxed);
+        self.turns.end();
+    }
+
+    /// This task computes when it likes, as it computes nothing for a program that is recorded.
+    pub fn take_no_turns(&self) {
+        self.turns.end();
     }
 
     /// Switches the probe points of any task of the machine: 1 on, 0 off. The task takes no part.

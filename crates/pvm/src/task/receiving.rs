@@ -40,6 +40,8 @@ impl Task {
             self.follow_routes(&mut state);
         }
         self.rewatch(&mut state, found.is_none());
+        drop(state);
+        self.turns.has_looked(found.is_some());
         Ok(found)
     }
 
@@ -74,9 +76,14 @@ impl Task {
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
         // Of a task that is over the next look tells.
         let Some(came) = self.come_in() else { return true };
+        self.turns.hand_on();
         let linger = || self.waiter.linger_for(&self.generation, token, deadline);
         let has_come = probe::wait(&self.probes, linger);
         self.go_out(came);
+        // Whoever has lingered in vain waits next, and is in nobody's way.
+        if has_come || deadline.passed() {
+            self.turns.await_turn();
+        }
         has_come
     }
 
@@ -112,6 +119,8 @@ impl Task {
             self.follow_routes(&mut state);
         }
         self.rewatch(&mut state, !found);
+        drop(state);
+        self.turns.has_looked(found);
         Ok(found)
     }
 
@@ -133,6 +142,8 @@ impl Task {
             (*envelope, size.unwrap_or(0))
         });
         self.rewatch(&mut state, found.is_none());
+        drop(state);
+        self.turns.has_looked(found.is_some());
         Ok(found)
     }
 

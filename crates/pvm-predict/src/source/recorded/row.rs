@@ -5,7 +5,7 @@ use super::survey::Survey;
 use crate::action::{Action, TaskNumber};
 use crate::error::Error;
 use crate::unit::{BYTES_MAX, Time};
-use pvm_trace::{Ended, Reason, Record, Tid, Transfer, What, calls};
+use pvm_trace::{Ended, Processor, Reason, Record, Tid, Transfer, What, calls};
 
 /// A message within a call.
 #[derive(Clone, Copy, Debug)]
@@ -84,14 +84,7 @@ impl Row {
             What::Send { message, .. } => self.message(*message, true, record.end(), survey),
             What::Receive { message, .. } => self.message(*message, false, record.end(), survey),
             What::Wait { reason, processor } => {
-                self.waited = self.waited.saturating_add(record.length);
-                if matches!(reason, Reason::Answer | Reason::Other) {
-                    self.idle = self.idle.saturating_add(record.length);
-                }
-                if let Some(processor) = processor {
-                    let slept = (record.begin, record.end());
-                    self.stretch.slept(record.thread, slept, *processor);
-                }
+                self.wait(record, *reason, *processor);
                 Ok(())
             }
             _ => Ok(()),
@@ -103,6 +96,26 @@ impl Row {
         (self.records, self.waited, self.idle) = (0, 0, 0);
         self.parts.clear();
         Ok(())
+    }
+
+    fn wait(&mut self, record: &Record, reason: Reason, processor: Option<Processor>) {
+        // The first and the last turn of a task: it enrols, and it has left.
+        let is_apart = record.call == calls::NONE && reason == Reason::Turn;
+        if is_apart {
+            self.compute_until(record.begin);
+            self.end = self.end.max(record.end());
+        } else {
+            self.waited = self.waited.saturating_add(record.length);
+        }
+        if matches!(reason, Reason::Answer | Reason::Other) {
+            self.idle = self.idle.saturating_add(record.length);
+        }
+        if let Some(processor) = processor {
+            self.stretch.slept(record.thread, (record.begin, record.end()), processor);
+        }
+        if is_apart {
+            self.stretch.call_is_over();
+        }
     }
 
     fn message(

@@ -248,6 +248,32 @@ fn what_probes_cost_and_what_others_took_is_taken_off() {
 }
 
 #[test]
+fn turns_of_others_are_no_time_of_a_task_and_its_first_and_last_stretch_are_held_to_its_processor()
+{
+    let mut made = Made::new(1);
+    let turn = |begin: u64, end: u64| What::Wait {
+        reason: Reason::Turn,
+        processor: Some(Processor { begin: begin * 1000, end: end * 1000 }),
+    };
+    let other = What::Call { bytes: 0 };
+    made.begin(0, 0).part(0, (10, 990), calls::NONE, turn(10, 11));
+    // 1000 us on the wall, of which 500 on a processor; then a turn within a call.
+    made.part(0, (2000, 600), calls::CONFIG, turn(511, 512));
+    made.call(0, (2000, 600), calls::CONFIG, other);
+    // 800 us, of which 200 on a processor, until it leaves.
+    made.part(0, (3400, 1), calls::NONE, turn(712, 713)).end(0, 3401);
+    let mut source = made.source(Wish::default());
+    let times: Vec<u64> = actions(&mut source, 0)
+        .iter()
+        .map(|action| match action {
+            Action::Compute(time) => time.0 / 1_000_000,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(times, [10, 500, 199], "without what the records cost");
+}
+
+#[test]
 fn a_trace_without_tasks_and_a_message_without_end_are_refused() {
     let writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).expect("memory");
     let empty = Reader::open(writer.finish().expect("memory")).expect("a trace");

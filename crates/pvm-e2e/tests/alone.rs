@@ -1,0 +1,93 @@
+//! `pvm run --trace FILE --alone`: tasks of a host compute one after the other.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::{Machine, Output, Running};
+use std::path::PathBuf;
+
+const TASKS: u32 = 4;
+const ROUNDS: u32 = 5;
+const MS: u32 = 20;
+
+/// From when to when a task has computed, in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    begin: f64,
+    end: f64,
+}
+
+fn file(machine: &Machine) -> PathBuf {
+    machine.place().home().join("run.trace")
+}
+
+fn run(machine: &Machine, options: &[&str], mode: &str) -> Output {
+    let program = machine.place().compile("alone.c");
+    let numbers = [TASKS, ROUNDS, MS].map(|number| number.to_string());
+    let mut command = machine.place().installed("pvm");
+    command.args(["run", "--quiet", "--trace"]).arg(file(machine)).args(options);
+    command.arg(program).arg(mode).args(&numbers);
+    machine.expect_success(Running::start(command))
+}
+
+/// What tasks have computed, in the order of its begin.
+fn turns(output: &Output) -> Vec<Turn> {
+    let turn = |line: &str| {
+        let mut words = line.split_once("turn ")?.1.split(' ').map(|word| word.parse().ok());
+        Some(Turn { begin: words.next()??, end: words.next()?? })
+    };
+    let mut all: Vec<Turn> = output.out.lines().filter_map(turn).collect();
+    all.sort_by(|a, b| a.begin.total_cmp(&b.begin));
+    all
+}
+
+/// How many of them began before the last one had ended.
+fn overlaps(turns: &[Turn]) -> usize {
+    turns.windows(2).filter(|pair| pair[1].begin < pair[0].end).count()
+}
+
+#[test]
+fn tasks_that_take_turns_never_compute_at_one_time() {
+    let machine = Machine::start();
+    for mode in ["ring", "barrier", "poll"] {
+        let turns = turns(&run(&machine, &["--alone"], mode));
+        assert_eq!(turns.len(), (TASKS * ROUNDS) as usize, "{mode}");
+        assert_eq!(overlaps(&turns), 0, "{mode}: {turns:?}");
+    }
+    let others = turns(&run(&machine, &[], "ring"));
+    assert!(overlaps(&others) > 0, "without turns they do: {others:?}");
+    machine.halt();
+}
+
+#[test]
+fn a_task_that_dies_or_stops_in_its_turn_holds_up_nobody() {
+    let machine = Machine::start();
+    for mode in ["killed", "stopped"] {
+        let turns = turns(&run(&machine, &["--alone"], mode));
+        assert_eq!(turns.len(), ((TASKS - 1) * ROUNDS) as usize, "{mode}");
+        let before = overlaps(&turns);
+        // One that is let go on behind its stop computes beside another one until it waits.
+        assert_eq!(before, 0, "{mode}: {turns:?}");
+    }
+    machine.halt();
+}
+
+/// How long the rounds take on hosts of their own, says `pvm predict`.
+fn predicted(machine: &Machine) -> f64 {
+    let mut command = machine.place().installed("pvm");
+    command.args(["predict", "--json", "--depth", "line", "--network", "sgi"]).arg(file(machine));
+    let told = machine.succeed(command).out;
+    let sections = told.split("\"sections\":").nth(1).expect("sections");
+    let one = sections.split('{').find(|one| one.contains("\"rounds\"")).expect("the rounds");
+    let digits = one.split("\"seconds\":").nth(1).expect("its seconds").chars();
+    digits.take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>().parse().expect("one")
+}
+
+#[test]
+fn the_turns_of_others_are_no_time_of_a_task() {
+    let machine = Machine::start();
+    run(&machine, &["--alone"], "ring");
+    let seconds = predicted(&machine);
+    let own = f64::from(ROUNDS * MS) / 1e3;
+    // All four together compute four times as long.
+    assert!((own..1.5 * own).contains(&seconds), "{seconds}");
+    machine.halt();
+}
