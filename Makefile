@@ -12,7 +12,7 @@ XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
 SHIPPED := --package pvmd --package pvm-cli --package pvm-bench --package pvm-capi --package pvm-space --package pvm-clc
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-traces bench-java bench-links bench-groups bench-nas bench-environments bench-faults predict-error oracle soak docs clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-traces bench-java bench-links bench-groups bench-tuples bench-nas bench-environments bench-faults predict-error oracle soak docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -87,6 +87,11 @@ bench-groups: ## groups over 2 to 8 hosts of this computer (root): times, and wh
 	@bash xtask/deps.sh check
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/groups/run.sh $(STAGE) $(TARGET)/bench/groups
+
+bench-tuples: ## tuple spaces beside Redis: target/bench/tuples/tuples.txt (ROUNDS=5, PASSES="one memory two")
+	@bash xtask/deps.sh bench
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/tuples/run.sh $(STAGE) $(TARGET)/bench/tuples
 
 bench-nas: ## the NAS Parallel Benchmarks: target/bench/nas/report.html (QUICK=1, CLASS=S,W,A, PEER=DIR: programs of NPB)
 	@bash xtask/deps.sh bench

@@ -85,13 +85,20 @@ fn within<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 
 /// Begins a request and waits for its end.
 fn finish(begin: impl FnOnce() -> Result<(&'static Spaces, Ticket), Error>) -> Result<End, Error> {
-    let (spaces, ticket) = within(begin)?;
+    let (spaces, ticket, mut token, mut wait) = within(|| {
+        let token = spaces()?.task().token();
+        let (spaces, ticket) = begin()?;
+        Ok((spaces, ticket, token, spaces.first_wait(ticket)))
+    })?;
     let task: &'static Task = spaces.task();
     loop {
-        let token = task.token();
+        if let Some(until) = wait {
+            task.wait(token, until)?;
+        }
+        token = task.token();
         match within(|| spaces.look(ticket))? {
             Ok(end) => return Ok(end),
-            Err(until) => drop(task.wait(token, until)?),
+            Err(until) => wait = Some(until),
         }
     }
 }

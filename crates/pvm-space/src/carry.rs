@@ -1,29 +1,84 @@
 //! Frames in messages of raw bytes.
 
-use pvm::{Buffer, Task};
+use pvm::{Buffer, Glance, Pattern, Task};
+use pvm_tuples::carried::{Frame, LARGE_BYTES};
 use pvm_tuples::frames::{CONTEXT, GONE, JOINED};
 use pvm_wire::request::Request;
-use pvm_wire::{Code, Encoding, Kind, Tid, Wire};
+use pvm_wire::{Code, Encoding, Kind, Tid};
 
-/// Sends a frame.
-pub(crate) fn send(task: &Task, to: Tid, tag: i32, frame: &impl Wire) -> Result<(), Code> {
-    let mut buffer = Buffer::new(Encoding::Raw);
-    buffer.pack(Kind::Byte, &frame.to_bytes())?;
-    task.send(&mut buffer, to, tag, CONTEXT)
+/// What servers and clients say to this task.
+const ALL: Pattern = Pattern { context: CONTEXT, source: None, tag: None };
+
+/// Sends and receives frames. The memory of one small message is the next one's.
+#[derive(Debug)]
+pub(crate) struct Post {
+    task: &'static Task,
+    bytes: Vec<u8>,
+    sent: Buffer,
+    received: Buffer,
 }
 
-/// The frame that a message is; none if it is no such frame.
-pub(crate) fn read<T: Wire>(message: &mut Buffer) -> Option<T> {
-    let mut bytes = vec![0; message.data_size()];
-    message.unpack(Kind::Byte, &mut bytes).ok()?;
-    T::from_bytes(&bytes).ok()
-}
+impl Post {
+    pub(crate) fn new(task: &'static Task) -> Self {
+        let (sent, received) = (Buffer::new(Encoding::Raw), Buffer::new(Encoding::Raw));
+        Self { task, bytes: Vec::new(), sent, received }
+    }
 
-/// The task or host that a notice is about.
-pub(crate) fn noticed(message: &mut Buffer) -> Option<Tid> {
-    let mut number = [0; 4];
-    message.unpack(Kind::Int, &mut number).ok()?;
-    Some(Tid::from_c_int(i32::from_ne_bytes(number)))
+    /// Sends a frame.
+    pub(crate) fn send(&mut self, to: Tid, tag: i32, frame: &impl Frame) -> Result<(), Code> {
+        self.bytes.clear();
+        let large = frame.encode_apart(&mut self.bytes);
+        self.sent.begin(Encoding::Raw);
+        self.sent.pack(Kind::Byte, &self.bytes)?;
+        let Some(tuple) = large else {
+            return self.task.send(&mut self.sent, to, tag, CONTEXT);
+        };
+        self.sent.pack(Kind::Byte, tuple.encoded())?;
+        let sent = self.task.send(&mut self.sent, to, tag, CONTEXT);
+        drop(self.sent.vacate());
+        sent
+    }
+
+    /// Receives the next message, if the fast path can, without a wait.
+    pub(crate) fn glance(&mut self) -> Glance<()> {
+        self.task.fast_receive(&ALL, &mut self.received)
+    }
+
+    /// Receives the next message; false if there is none.
+    pub(crate) fn receive(&mut self) -> Result<bool, Code> {
+        match self.glance() {
+            Glance::Taken(()) => Ok(true),
+            Glance::Nothing | Glance::More => self.task.receive_into(&ALL, &mut self.received),
+        }
+    }
+
+    /// Who has sent what was received, and its tag.
+    pub(crate) const fn from(&self) -> (Tid, i32) {
+        (self.received.source(), self.received.tag())
+    }
+
+    /// The frame that was received; none if it is no such frame.
+    pub(crate) fn read<T: Frame>(&mut self) -> Option<T> {
+        let size = self.received.data_size();
+        if size >= LARGE_BYTES {
+            let mut message = vec![0; size];
+            let read = self.received.unpack(Kind::Byte, &mut message);
+            drop(self.received.vacate());
+            read.ok()?;
+            return T::decode_whole(message).ok();
+        }
+        self.bytes.clear();
+        self.bytes.resize(size, 0);
+        self.received.unpack(Kind::Byte, &mut self.bytes).ok()?;
+        T::from_bytes(&self.bytes).ok()
+    }
+
+    /// The task or host that the notice is about that was received.
+    pub(crate) fn noticed(&mut self) -> Option<Tid> {
+        let mut number = [0; 4];
+        self.received.unpack(Kind::Int, &mut number).ok()?;
+        Some(Tid::from_c_int(i32::from_ne_bytes(number)))
+    }
 }
 
 /// `PvmTaskExit` and `PvmHostAdd`.

@@ -5,13 +5,13 @@
 
 mod helpers;
 
-use crate::carry::{noticed, read, send, watch, watch_hosts};
+use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
 use helpers::Helpers;
-use pvm::{Buffer, Deadline, Pattern, Policy, Task};
+use pvm::{Deadline, Glance, Policy, Task};
 use pvm_tuples::Reason;
 use pvm_tuples::frames::{
-    Ask, BETWEEN, Between, CONTEXT, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
+    Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
 use pvm_tuples::partition::{Event, Output, Partition, Title};
 use pvm_wire::{Blob, Code, Tid};
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// A server without a space ends after this time.
 const IDLE: Duration = Duration::from_secs(30);
+/// No pause is shorter.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Serves until there has been no space for a while, or the machine ends.
 ///
@@ -36,6 +38,7 @@ pub fn run() -> Result<(), Code> {
     watch_hosts(task)?;
     let mut server = Server {
         task,
+        post: Post::new(task),
         partitions: BTreeMap::new(),
         watched: BTreeSet::new(),
         helpers: Helpers::new(task),
@@ -55,6 +58,7 @@ fn since_1970() -> u64 {
 
 struct Server {
     task: &'static Task,
+    post: Post,
     partitions: BTreeMap<u64, Partition>,
     /// Tasks of whose end a notice will come.
     watched: BTreeSet<Tid>,
@@ -70,45 +74,66 @@ impl Server {
     }
 
     fn serve(&mut self) -> Result<(), Code> {
-        let all = Pattern { context: CONTEXT, source: None, tag: None };
         loop {
             let token = self.task.token();
-            while let Some(mut message) = self.task.receive(&all)? {
-                self.heard(&mut message)?;
-            }
+            let mut is_busy = false;
+            let looked = loop {
+                match self.post.glance() {
+                    Glance::Taken(()) => self.heard()?,
+                    other => break other,
+                }
+                is_busy = true;
+            };
             self.pass_time()?;
-            if !self.partitions.is_empty() {
-                self.idle_since = Instant::now();
-            } else if self.idle_since.elapsed() >= IDLE {
+            let until = self.deadline();
+            // Small messages of busy clients come so. What is not seen so is seen by the long look, in the next round.
+            if is_busy && looked == Glance::Nothing && self.task.linger(token, until) {
+                continue;
+            }
+            while self.post.receive()? {
+                self.heard()?;
+            }
+            if self.has_been_idle() {
                 return Ok(());
             }
-            self.task.wait(token, self.deadline())?;
+            self.task.wait(token, until)?;
         }
+    }
+
+    /// True if there has been no space for a while.
+    fn has_been_idle(&mut self) -> bool {
+        if !self.partitions.is_empty() {
+            self.idle_since = Instant::now();
+        }
+        self.idle_since.elapsed() >= IDLE
     }
 
     fn deadline(&self) -> Deadline {
-        let now = self.now();
         let timeouts = self.partitions.values().filter_map(Partition::poll_timeout);
-        let pauses = timeouts.map(|at| Duration::from_millis(at.saturating_sub(now)));
-        let idle = self.partitions.is_empty().then_some(IDLE);
-        match pauses.chain(self.helpers.pause()).chain(idle).min() {
-            Some(pause) => Deadline::after(pause.max(Duration::from_millis(1))),
-            None => Deadline::Never,
-        }
+        let pauses = self.helpers.pause().map(|pause| Instant::now() + pause.max(SHORTEST));
+        let idle = self.partitions.is_empty().then(|| Instant::now() + IDLE);
+        let timeout = timeouts.min().and_then(|at| self.instant(at));
+        [timeout, pauses, idle].into_iter().flatten().min().map_or(Deadline::Never, Deadline::At)
     }
 
-    fn heard(&mut self, message: &mut Buffer) -> Result<(), Code> {
-        let from = message.source();
-        match message.tag() {
-            TO_SERVER => match read(message) {
+    /// The moment of a time in milliseconds; none for one that is too far away.
+    fn instant(&self, at_ms: u64) -> Option<Instant> {
+        let since = at_ms.saturating_sub(self.begun.1 / 1_000_000);
+        self.begun.0.checked_add(Duration::from_millis(since))
+    }
+
+    fn heard(&mut self) -> Result<(), Code> {
+        let (from, tag) = self.post.from();
+        match tag {
+            TO_SERVER => match self.post.read() {
                 Some(ask) => self.asked(from, ask),
                 None => Ok(()),
             },
-            BETWEEN => match read(message) {
+            BETWEEN => match self.post.read() {
                 Some(said) => self.other_said(from, said),
                 None => Ok(()),
             },
-            GONE => match noticed(message) {
+            GONE => match self.post.noticed() {
                 Some(tid) => self.gone(tid),
                 None => Ok(()),
             },
@@ -129,8 +154,8 @@ impl Server {
         self.answer(client, number, &Told::Elsewhere { number })
     }
 
-    fn answer(&self, client: Tid, number: u64, told: &Told) -> Result<(), Code> {
-        unless_gone(send(self.task, client, answer_tag(number), told))
+    fn answer(&mut self, client: Tid, number: u64, told: &Told) -> Result<(), Code> {
+        unless_gone(self.post.send(client, answer_tag(number), told))
     }
 
     fn other_said(&mut self, from: Tid, said: Between) -> Result<(), Code> {
@@ -187,7 +212,7 @@ impl Server {
         while let Some(output) = self.partitions.get_mut(&space).and_then(Partition::poll_output) {
             match output {
                 Output::Tell { client, number, told } => self.answer(client, number, &told)?,
-                Output::Say { to, what } => unless_gone(send(self.task, to, BETWEEN, &what))?,
+                Output::Say { to, what } => unless_gone(self.post.send(to, BETWEEN, &what))?,
                 Output::Watch { task } => self.watch(task)?,
                 Output::Put { epoch, entry } => self.put(space, epoch, &entry)?,
                 Output::Look => self.look(space)?,

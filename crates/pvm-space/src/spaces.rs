@@ -1,10 +1,10 @@
 //! A task's side: open spaces, and the requests that are under way.
 
-use crate::carry::{noticed, read, send, watch};
+use crate::carry::{Post, watch};
 use crate::{Error, registry, starting};
-use pvm::{Deadline, Pattern, Task};
+use pvm::{Deadline, Task};
 use pvm_tuples::client::{Client, End, Output};
-use pvm_tuples::frames::{Ask, CONTEXT, Entry, GONE, Options, Seen, TO_SERVER, Told};
+use pvm_tuples::frames::{Ask, Entry, GONE, Options, Seen, TO_SERVER, Told};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,8 +29,8 @@ pub struct Spaces {
     inner: Mutex<Inner>,
 }
 
-#[derive(Default)]
 struct Inner {
+    post: Post,
     open: BTreeMap<u64, Open>,
     watched: BTreeSet<Tid>,
     /// Answers to what is about no open space, by request.
@@ -67,7 +67,14 @@ pub struct Found {
 impl Spaces {
     /// Of a task.
     pub fn new(task: &'static Task) -> Self {
-        Self { task, begun: Instant::now(), inner: Mutex::default() }
+        let inner = Inner {
+            post: Post::new(task),
+            open: BTreeMap::new(),
+            watched: BTreeSet::new(),
+            created: BTreeMap::new(),
+            spaces: BTreeMap::new(),
+        };
+        Self { task, begun: Instant::now(), inner: Mutex::new(inner) }
     }
 
     /// The task.
@@ -110,8 +117,10 @@ impl Spaces {
             let server = self.server()?;
             let number = self.next();
             let ask = Ask::Create { number, name: name.clone(), options, owned };
-            self.lock().watch(self.task, server)?;
-            send(self.task, server, TO_SERVER, &ask)?;
+            let mut inner = self.lock();
+            inner.watch(self.task, server)?;
+            inner.post.send(server, TO_SERVER, &ask)?;
+            drop(inner);
             if let Some(created) = self.await_creation(server, number)? {
                 created?;
                 return self.open(name);
@@ -132,7 +141,7 @@ impl Spaces {
         loop {
             let token = self.task.token();
             let mut inner = self.lock();
-            self.take_in(&mut inner)?;
+            self.take_in(&mut inner, |_| false)?;
             if let Some(created) = inner.created.remove(&number) {
                 return Ok(Some(created));
             }
@@ -217,35 +226,67 @@ impl Spaces {
     /// [`Error::Machine`]
     pub fn look(&self, ticket: Ticket) -> Result<Result<End, Deadline>, Error> {
         let mut inner = self.lock();
-        self.take_in(&mut inner)?;
-        let Some(space) = inner.spaces.get(&ticket.0).copied() else {
-            return Err(Error::NoSpace);
-        };
-        let now = self.now();
-        if let Some(open) = inner.open.get_mut(&space) {
-            if open.client.poll_timeout().is_some_and(|at| at <= now) {
-                open.client.handle_timeout(now);
-            }
-            self.carry_out(&mut inner, space)?;
-        }
-        let Some(open) = inner.open.get_mut(&space) else {
-            inner.spaces.remove(&ticket.0);
-            return Err(Error::NoSpace);
-        };
-        if let Some(end) = open.client.take_end(ticket.0) {
-            inner.spaces.remove(&ticket.0);
+        self.take_in(&mut inner, |inner| inner.has_ended(ticket))?;
+        if let Some(end) = inner.take_end(ticket)? {
             return Ok(Ok(end));
         }
-        let pause = open.client.poll_timeout().map(|at| at.saturating_sub(now).max(1));
-        let wait = pause.map_or(Deadline::Never, |ms| Deadline::after(Duration::from_millis(ms)));
-        Ok(Err(wait))
+        let Some(&space) = inner.spaces.get(&ticket.0) else { return Err(Error::NoSpace) };
+        let now = self.now();
+        if let Some(open) = inner.open.get_mut(&space)
+            && open.client.poll_timeout().is_some_and(|at| at <= now)
+        {
+            open.client.handle_timeout(now);
+            self.carry_out(&mut inner, space)?;
+        }
+        match inner.take_end(ticket)? {
+            Some(end) => Ok(Ok(end)),
+            None => Ok(Err(self.latest(&inner, ticket))),
+        }
+    }
+
+    /// When a request is to be looked at again at the latest.
+    fn latest(&self, inner: &Inner, ticket: Ticket) -> Deadline {
+        let open = inner.spaces.get(&ticket.0).and_then(|space| inner.open.get(space));
+        let at = open.and_then(|open| open.client.poll_timeout());
+        at.and_then(|at| self.begun.checked_add(Duration::from_millis(at)))
+            .map_or(Deadline::Never, Deadline::At)
+    }
+
+    /// How long a request that has just begun may wait before its first look; none if it has ended.
+    pub fn first_wait(&self, ticket: Ticket) -> Option<Deadline> {
+        let inner = self.lock();
+        (!inner.has_ended(ticket)).then(|| self.latest(&inner, ticket))
+    }
+
+    /// A request that waits is to end now. Its end says what it has come to.
+    ///
+    /// # Errors
+    /// [`Error::Machine`]
+    pub fn cancel(&self, ticket: Ticket) -> Result<(), Error> {
+        let now = self.now();
+        let mut inner = self.lock();
+        let Some(&space) = inner.spaces.get(&ticket.0) else { return Ok(()) };
+        if let Some(open) = inner.open.get_mut(&space) {
+            open.client.cancel(now, ticket.0);
+        }
+        Ok(self.carry_out(&mut inner, space)?)
+    }
+
+    /// Does what `begin` begins, and waits for its end.
+    fn finish(&self, begin: impl FnOnce() -> Result<Ticket, Error>) -> Result<End, Error> {
+        let token = self.task.token();
+        let ticket = begin()?;
+        if let Some(until) = self.first_wait(ticket) {
+            self.task.wait(token, until)?;
+        }
+        self.await_end(ticket)
     }
 
     /// Waits for the end of a request.
     ///
     /// # Errors
     /// As for [`Spaces::look`]
-    pub fn finish(&self, ticket: Ticket) -> Result<End, Error> {
+    pub fn await_end(&self, ticket: Ticket) -> Result<End, Error> {
         loop {
             let token = self.task.token();
             match self.look(ticket)? {
@@ -255,24 +296,27 @@ impl Spaces {
         }
     }
 
-    /// Takes in all that has come, whichever thread waits for it.
-    fn take_in(&self, inner: &mut Inner) -> Result<(), Code> {
-        let all = Pattern { context: CONTEXT, source: None, tag: None };
-        let now = self.now();
-        while let Some(mut message) = self.task.receive(&all)? {
-            if message.tag() == GONE {
-                if let Some(task) = noticed(&mut message) {
+    /// Takes in what has come, whichever thread waits for it, up to what is enough.
+    fn take_in(&self, inner: &mut Inner, enough: impl Fn(&Inner) -> bool) -> Result<(), Code> {
+        let mut others = false;
+        while !enough(inner) && inner.post.receive()? {
+            let now = self.now();
+            if inner.post.from().1 == GONE {
+                if let Some(task) = inner.post.noticed() {
                     inner.watched.remove(&task);
                     inner.open.values_mut().for_each(|open| open.client.gone(now, task));
                 }
-            } else if let Some(told) = read::<Told>(&mut message) {
+            } else if let Some(told) = inner.post.read::<Told>() {
                 inner.told(now, told);
             }
+            for space in inner.busy() {
+                self.carry_out(inner, space)?;
+            }
+            others |= !enough(inner);
+        }
+        if others {
             // Another thread may wait for what this one has taken.
             self.task.nudge();
-        }
-        for space in inner.open.keys().copied().collect::<Vec<_>>() {
-            self.carry_out(inner, space)?;
         }
         Ok(())
     }
@@ -282,7 +326,7 @@ impl Spaces {
             && let Some(output) = open.client.poll_output()
         {
             match output {
-                Output::Send { to, ask } => match send(self.task, to, TO_SERVER, &ask) {
+                Output::Send { to, ask } => match inner.post.send(to, TO_SERVER, &ask) {
                     // A notice tells of its end.
                     Err(Code::NoTask | Code::HostFail | Code::BadParam) => {}
                     other => other?,
@@ -303,7 +347,7 @@ impl Spaces {
     /// # Errors
     /// See [`Error`].
     pub fn perform(&self, space: Space, op: Op, limit: Limit) -> Result<Outcome, Error> {
-        outcome(self.finish(self.begin(space, op, limit)?)?)
+        outcome(self.finish(|| self.begin(space, op, limit))?)
     }
 
     /// Puts tuples in one step; false if there was no room until the limit.
@@ -335,10 +379,12 @@ impl Spaces {
     /// # Errors
     /// See [`Error`].
     pub fn seen(&self, space: Space, tuples: u64) -> Result<Seen, Error> {
-        let ticket = self.begin_with(space, |client, now, number| {
-            client.begin(now, Ask::Look { number, space: space.0, tuples }, None);
-        })?;
-        match self.finish(ticket)? {
+        let begin = || {
+            self.begin_with(space, |client, now, number| {
+                client.begin(now, Ask::Look { number, space: space.0, tuples }, None);
+            })
+        };
+        match self.finish(begin)? {
             End::Seen(seen) => Ok(seen),
             other => Err(outcome(other).err().unwrap_or(Error::Machine(Code::DSysErr))),
         }
@@ -350,11 +396,11 @@ impl Spaces {
     /// See [`Error`].
     pub fn delete(&self, name: &Blob) -> Result<(), Error> {
         let space = self.open(name)?;
-        let ended = self
-            .begin_with(space, |client, now, number| {
+        let ended = self.finish(|| {
+            self.begin_with(space, |client, now, number| {
                 client.begin(now, Ask::Delete { number, space: space.0 }, None);
             })
-            .and_then(|ticket| self.finish(ticket));
+        });
         self.close(space);
         match outcome(ended?) {
             Err(Error::Lost) => Ok(registry::forget(self.task, name, i32::MAX)?),
@@ -386,6 +432,32 @@ pub(crate) fn found(outcome: Outcome) -> Result<Option<Found>, Error> {
 }
 
 impl Inner {
+    /// True if a request has ended, or its space was closed.
+    fn has_ended(&self, ticket: Ticket) -> bool {
+        let open = self.spaces.get(&ticket.0).and_then(|space| self.open.get(space));
+        open.is_none_or(|open| open.client.has_ended(ticket.0))
+    }
+
+    /// How a request has ended, if it has.
+    fn take_end(&mut self, ticket: Ticket) -> Result<Option<End>, Error> {
+        let space = *self.spaces.get(&ticket.0).ok_or(Error::NoSpace)?;
+        let Some(open) = self.open.get_mut(&space) else {
+            self.spaces.remove(&ticket.0);
+            return Err(Error::NoSpace);
+        };
+        let end = open.client.take_end(ticket.0);
+        if end.is_some() {
+            self.spaces.remove(&ticket.0);
+        }
+        Ok(end)
+    }
+
+    /// Spaces whose clients want something done.
+    fn busy(&self) -> Vec<u64> {
+        let busy = self.open.iter().filter(|(_, open)| open.client.has_output());
+        busy.map(|(space, _)| *space).collect()
+    }
+
     fn watch(&mut self, task: &Task, of: Tid) -> Result<(), Code> {
         if self.watched.insert(of) {
             return watch(task, of);

@@ -158,6 +158,11 @@ impl Client {
         }
     }
 
+    /// True if a request has ended, or there is none.
+    pub fn has_ended(&self, number: u64) -> bool {
+        self.requests.get(&number).is_none_or(|request| request.end.is_some())
+    }
+
     /// How a request has ended, if it has; it is told once.
     pub fn take_end(&mut self, number: u64) -> Option<End> {
         self.requests.get(&number)?.end.as_ref()?;
@@ -213,6 +218,14 @@ impl Client {
         deadline.map_or(request.again_at, |deadline| deadline.min(request.again_at))
     }
 
+    /// A request that may wait ends now.
+    pub fn cancel(&mut self, now_ms: u64, number: u64) {
+        if let Some(request) = self.requests.get_mut(&number) {
+            request.deadline = Some(now_ms);
+            self.handle_timeout(now_ms);
+        }
+    }
+
     /// When [`Client::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<u64> {
         let open = self.requests.values().filter(|request| request.end.is_none());
@@ -242,6 +255,11 @@ impl Client {
                 self.send(number);
             }
         }
+    }
+
+    /// True if there is something to do.
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
     }
 
     /// The next thing to do.

@@ -1,4 +1,5 @@
-//! What clients and servers of a space say to each other: each message has one frame.
+//! What clients and servers of a space say to each other: each message has one frame
+//! ([`crate::carried`] says how).
 
 use crate::ops::{Input, Op, Outcome, Reason};
 use crate::snapshot::Snapshot;

@@ -3,7 +3,7 @@
 
 use crate::hash::{Map, mix};
 use crate::ids::Ids;
-use crate::tuple::Tuple;
+use crate::matching::Marks;
 
 /// Numbers of tuples, or of waiters, by what they are looked for with.
 #[derive(Default, Debug)]
@@ -18,8 +18,8 @@ fn place(signature: u64, keys: [Option<u64>; 2]) -> u64 {
 }
 
 /// The places where those wait whom a tuple may serve: one for each form of a template's first two fields.
-fn places_of_waiters(tuple: &Tuple) -> impl Iterator<Item = u64> {
-    let (signature, [first, second]) = (tuple.signature(), tuple.keys());
+fn places_of_waiters(marks: Marks) -> impl Iterator<Item = u64> {
+    let Marks { signature, keys: [first, second] } = marks;
     let paired = second.is_some().then_some([[first, second], [None, second]]);
     let alone = [[first, None], [None, None]];
     paired.into_iter().flatten().chain(alone).map(move |keys| place(signature, keys))
@@ -27,16 +27,15 @@ fn places_of_waiters(tuple: &Tuple) -> impl Iterator<Item = u64> {
 
 /// The places where a tuple lies. There is none for a formal followed by a value: few templates are so, and each place
 /// costs memory.
-fn places_of_tuple(tuple: &Tuple) -> impl Iterator<Item = u64> {
-    let (signature, [first, second]) = (tuple.signature(), tuple.keys());
+fn places_of_tuple(marks: Marks) -> impl Iterator<Item = u64> {
+    let Marks { signature, keys: [first, second] } = marks;
     let paired = second.is_some().then_some([first, second]);
     paired.into_iter().chain([[first, None], [None, None]]).map(move |keys| place(signature, keys))
 }
 
 /// The one of them where a template looks.
-fn place_for_template(template: &Tuple) -> u64 {
-    let [first, second] = template.keys();
-    place(template.signature(), [first, first.and(second)])
+fn place_for_template(Marks { signature, keys: [first, second] }: Marks) -> u64 {
+    place(signature, [first, first.and(second)])
 }
 
 impl Index {
@@ -54,31 +53,35 @@ impl Index {
     }
 
     /// A tuple is there, or no more.
-    pub(crate) fn put_tuple(&mut self, tuple: &Tuple, id: u64) {
-        places_of_tuple(tuple).for_each(|place| self.put(place, id));
+    pub(crate) fn put_tuple(&mut self, marks: Marks, id: u64) {
+        places_of_tuple(marks).for_each(|place| self.put(place, id));
     }
 
-    pub(crate) fn take_tuple(&mut self, tuple: &Tuple, id: u64) {
-        places_of_tuple(tuple).for_each(|place| self.take(place, id));
+    pub(crate) fn take_tuple(&mut self, marks: Marks, id: u64) {
+        places_of_tuple(marks).for_each(|place| self.take(place, id));
     }
 
     /// Tuples that may fit, the oldest first.
-    pub(crate) fn for_template(&self, template: &Tuple) -> impl Iterator<Item = u64> {
-        self.0.get(&place_for_template(template)).into_iter().flat_map(Ids::iter)
+    pub(crate) fn for_template(&self, marks: Marks) -> impl Iterator<Item = u64> {
+        self.0.get(&place_for_template(marks)).into_iter().flat_map(Ids::iter)
     }
 
     /// Somebody waits with a template, or no more.
-    pub(crate) fn put_waiter(&mut self, template: &Tuple, id: u64) {
-        self.put(place(template.signature(), template.keys()), id);
+    pub(crate) fn put_waiter(&mut self, marks: Marks, id: u64) {
+        self.put(place(marks.signature, marks.keys), id);
     }
 
-    pub(crate) fn take_waiter(&mut self, template: &Tuple, id: u64) {
-        self.take(place(template.signature(), template.keys()), id);
+    pub(crate) fn take_waiter(&mut self, marks: Marks, id: u64) {
+        self.take(place(marks.signature, marks.keys), id);
     }
 
     /// Those whose template this tuple may fit, in the order in which they came.
-    pub(crate) fn for_tuple(&self, tuple: &Tuple) -> impl Iterator<Item = u64> {
-        let mut queues: Vec<_> = places_of_waiters(tuple)
+    pub(crate) fn for_tuple(&self, marks: Marks) -> impl Iterator<Item = u64> {
+        // Nobody waits most of the time.
+        let places = (!self.0.is_empty()).then(|| places_of_waiters(marks));
+        let mut queues: Vec<_> = places
+            .into_iter()
+            .flatten()
             .filter_map(|place| self.0.get(&place))
             .map(|ids| ids.iter().peekable())
             .collect();

@@ -8,6 +8,8 @@
 
 #![forbid(unsafe_code)]
 
+mod builder;
+pub mod carried;
 pub mod client;
 pub mod frames;
 mod hash;
@@ -23,7 +25,8 @@ pub mod snapshot;
 mod store;
 mod tuple;
 
+pub use builder::{BuildError, Builder};
 pub use kind::{Kind, Shape};
 pub use ops::{Answer, Find, Input, Op, Outcome, Reason};
 pub use store::Store;
-pub use tuple::{BuildError, Builder, FIELDS_MAX, FieldView, Tuple};
+pub use tuple::{FIELDS_MAX, FieldView, Tuple};

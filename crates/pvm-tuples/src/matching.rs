@@ -4,6 +4,15 @@ use crate::hash::{mix, of_bytes};
 use crate::kind::{Kind, Shape};
 use crate::tuple::{FieldView, Tuple};
 
+/// What a tuple or a template is found by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Marks {
+    /// Arity and types.
+    pub(crate) signature: u64,
+    /// Hashes of the first two fields; none for a formal, or where there is no field.
+    pub(crate) keys: [Option<u64>; 2],
+}
+
 impl Tuple {
     /// True if `self`, a tuple, fits `template`.
     pub fn fits(&self, template: &Self) -> bool {
@@ -13,17 +22,21 @@ impl Tuple {
 
     /// What stands for arity and types: only tuples and templates with equal ones can fit.
     pub(crate) fn signature(&self) -> u64 {
-        self.fields().fold(mix(1, self.arity() as u64), |hash, field| {
-            let size = if field.kind == Kind::Struct { field.count } else { 0 };
-            mix(mix(hash, (field.kind as u64) << 8 | field.shape as u64), size)
-        })
+        self.marks().signature
     }
 
-    /// Hashes of the first two fields; none for a formal, or where there is no field.
-    pub(crate) fn keys(&self) -> [Option<u64>; 2] {
-        let mut fields = self.fields();
-        let mut key = || fields.next().and_then(|field| key(&field));
-        [key(), key()]
+    /// What it is found by, in one pass over its fields.
+    pub(crate) fn marks(&self) -> Marks {
+        let mut marks = Marks { signature: mix(1, self.arity() as u64), keys: [None; 2] };
+        for (place, field) in self.fields().enumerate() {
+            let size = if field.kind == Kind::Struct { field.count } else { 0 };
+            let types = (field.kind as u64) << 8 | field.shape as u64;
+            marks.signature = mix(mix(marks.signature, types), size);
+            if let Some(kept) = marks.keys.get_mut(place) {
+                *kept = key(&field);
+            }
+        }
+        marks
     }
 }
 
@@ -88,7 +101,7 @@ fn zeroless(hash: u64, data: &[u8], part: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tuple::Builder;
+    use crate::builder::Builder;
 
     fn one(add: impl FnOnce(&mut Builder) -> Result<(), crate::BuildError>) -> Tuple {
         let mut builder = Builder::new();
@@ -124,8 +137,8 @@ mod tests {
         let double =
             |value: f64| one(|b| b.actual(Kind::Double, Shape::Scalar, &value.to_le_bytes()));
         assert!(double(0.0).fits(&double(-0.0)));
-        assert_eq!(double(0.0).keys(), double(-0.0).keys());
-        assert_ne!(double(1.0).keys(), double(2.0).keys());
+        assert_eq!(double(0.0).marks().keys, double(-0.0).marks().keys);
+        assert_ne!(double(1.0).marks().keys, double(2.0).marks().keys);
         assert!(!double(f64::NAN).fits(&double(f64::NAN)));
     }
 }

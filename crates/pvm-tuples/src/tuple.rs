@@ -12,17 +12,35 @@
 use crate::kind::{Kind, Shape};
 use pvm_wire::{DecodeError, Reader, Wire};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Fields of a tuple.
 pub const FIELDS_MAX: usize = 255;
-const HEAD: usize = 16;
-const FIELD: usize = 16;
-const ALIGNMENT: usize = 16;
+pub(crate) const HEAD: usize = 16;
+pub(crate) const FIELD: usize = 16;
+pub(crate) const ALIGNMENT: usize = 16;
 
 /// A tuple or a template whose bytes have been checked. Clones share them.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Tuple(Arc<[u8]>);
+#[derive(Clone)]
+pub struct Tuple(Lying);
+
+/// Where the bytes of a tuple lie.
+#[derive(Clone)]
+enum Lying {
+    /// In memory of their own.
+    Alone(Arc<[u8]>),
+    /// In a part of other memory: a large tuple stays where it was built, or came.
+    Within { memory: Arc<Vec<u8>>, start: usize, end: usize },
+}
+
+impl PartialEq for Tuple {
+    fn eq(&self, other: &Self) -> bool {
+        self.encoded() == other.encoded()
+    }
+}
+
+impl Eq for Tuple {}
 
 /// A field of a tuple.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,11 +56,11 @@ pub struct FieldView<'a> {
 }
 
 /// The 16 bytes of a field.
-struct Head {
-    kind: Kind,
-    shape: Shape,
-    formal: bool,
-    number: u64,
+pub(crate) struct Head {
+    pub(crate) kind: Kind,
+    pub(crate) shape: Shape,
+    pub(crate) formal: bool,
+    pub(crate) number: u64,
 }
 
 impl Head {
@@ -61,13 +79,13 @@ impl Head {
         Ok(Self { kind, shape, formal: formal == 1, number })
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend([self.kind as u8, self.shape as u8, self.formal.into(), 0, 0, 0, 0, 0]);
         out.extend(self.number.to_le_bytes());
     }
 
     /// The value stands in the head itself.
-    fn is_inline(&self) -> bool {
+    pub(crate) fn is_inline(&self) -> bool {
         self.kind.has_shape() && self.shape == Shape::Scalar && self.kind.size() <= 8
     }
 
@@ -106,7 +124,7 @@ fn check(bytes: &[u8]) -> Result<(), DecodeError> {
 }
 
 /// True if the values are some of their type's, and what has no meaning is 0.
-fn is_sound(head: &Head, data: &[u8]) -> bool {
+pub(crate) fn is_sound(head: &Head, data: &[u8]) -> bool {
     if head.formal {
         return head.number == 0 || head.kind == Kind::Struct;
     }
@@ -129,29 +147,53 @@ impl Tuple {
     /// They are no tuple.
     pub fn from_encoded(bytes: &[u8]) -> Result<Self, DecodeError> {
         check(bytes)?;
-        Ok(Self(bytes.into()))
+        Ok(Self(Lying::Alone(bytes.into())))
+    }
+
+    /// The same for what lies from `start` on in some memory, which is not copied.
+    ///
+    /// # Errors
+    /// They are no tuple.
+    pub(crate) fn behind(memory: Vec<u8>, start: usize) -> Result<Self, DecodeError> {
+        check(memory.get(start..).ok_or(DecodeError::Short)?)?;
+        let end = memory.len();
+        Ok(Self::lying(memory, start..end))
+    }
+
+    /// A tuple of bytes that are known to be one.
+    pub(crate) fn lying(memory: Vec<u8>, Range { start, end }: Range<usize>) -> Self {
+        Self(Lying::Within { memory: Arc::new(memory), start, end })
+    }
+
+    /// A tuple of bytes that are known to be one, copied.
+    pub(crate) fn alone(bytes: &[u8]) -> Self {
+        Self(Lying::Alone(bytes.into()))
     }
 
     /// Its bytes.
     pub fn encoded(&self) -> &[u8] {
-        &self.0
+        match &self.0 {
+            Lying::Alone(bytes) => bytes,
+            Lying::Within { memory, start, end } => &memory[*start..*end],
+        }
     }
 
     /// How many fields it has: at least one.
     pub fn arity(&self) -> usize {
-        self.0[0].into()
+        self.encoded()[0].into()
     }
 
     /// Its fields.
     pub fn fields(&self) -> impl Iterator<Item = FieldView<'_>> {
+        let bytes = self.encoded();
         let mut at = HEAD + FIELD * self.arity();
-        let (heads, _) = self.0[HEAD..at].as_chunks::<FIELD>();
-        heads.iter().map(move |bytes| {
-            let head = Head::read(bytes).expect("checked when the tuple was made");
+        let (heads, _) = bytes[HEAD..at].as_chunks::<FIELD>();
+        heads.iter().map(move |head_bytes| {
+            let head = Head::read(head_bytes).expect("checked when the tuple was made");
             let size = head.size().expect("checked when the tuple was made");
             let data = match head.is_inline() {
-                true => &bytes[8..8 + head.kind.size()],
-                false => &self.0[at..at + size],
+                true => &head_bytes[8..8 + head.kind.size()],
+                false => &bytes[at..at + size],
             };
             at += size.next_multiple_of(ALIGNMENT);
             let data = (!head.formal).then_some(data);
@@ -172,8 +214,9 @@ impl Tuple {
 
 impl Wire for Tuple {
     fn encode(&self, out: &mut Vec<u8>) {
-        (self.0.len() as u64).encode(out);
-        out.extend_from_slice(&self.0);
+        let bytes = self.encoded();
+        (bytes.len() as u64).encode(out);
+        out.extend_from_slice(bytes);
     }
     fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let size = usize::try_from(u64::decode(input)?).map_err(|_| DecodeError::Short)?;
@@ -258,125 +301,10 @@ fn item(kind: Kind, bytes: &[u8]) -> String {
     }
 }
 
-/// Why a field cannot be added.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BuildError {
-    /// A tuple has at most [`FIELDS_MAX`] fields.
-    TooMany,
-    /// The type has no such shape, or the bytes are not whole items of it.
-    Misfit,
-    /// There is no memory.
-    NoMemory,
-}
-
-/// A tuple in the making.
-#[derive(Clone, Default, Debug)]
-pub struct Builder {
-    heads: Vec<u8>,
-    data: Vec<u8>,
-}
-
-impl Builder {
-    /// One without fields.
-    pub const fn new() -> Self {
-        Self { heads: Vec::new(), data: Vec::new() }
-    }
-
-    /// Takes all fields away.
-    pub fn clear(&mut self) {
-        self.heads.clear();
-        self.data.clear();
-    }
-
-    /// How many fields there are.
-    pub const fn arity(&self) -> usize {
-        self.heads.len() / FIELD
-    }
-
-    fn add(&mut self, head: &Head) -> Result<(), BuildError> {
-        if self.arity() == FIELDS_MAX {
-            return Err(BuildError::TooMany);
-        }
-        head.write(&mut self.heads);
-        Ok(())
-    }
-
-    /// Adds an actual; its items are little-endian.
-    ///
-    /// # Errors
-    /// See [`BuildError`].
-    pub fn actual(&mut self, kind: Kind, shape: Shape, items: &[u8]) -> Result<(), BuildError> {
-        let count = items.len() / kind.size();
-        let is_one = !kind.has_shape() || shape == Shape::Array || count == 1;
-        if !items.len().is_multiple_of(kind.size()) || !is_one {
-            return Err(BuildError::Misfit);
-        }
-        if !kind.has_shape() && shape == Shape::Array {
-            return Err(BuildError::Misfit);
-        }
-        let mut head = Head { kind, shape, formal: false, number: count as u64 };
-        let is_inline = head.is_inline();
-        if is_inline {
-            let mut wide = [0; 8];
-            wide[..items.len()].copy_from_slice(items);
-            head.number = u64::from_le_bytes(wide);
-        }
-        let stored = if is_inline { &[] } else { items };
-        if !is_sound(&head, stored) {
-            return Err(BuildError::Misfit);
-        }
-        let filled = stored.len().next_multiple_of(ALIGNMENT);
-        self.data.try_reserve(filled).map_err(|_| BuildError::NoMemory)?;
-        self.add(&head)?;
-        let end = self.data.len() + filled;
-        self.data.extend_from_slice(stored);
-        self.data.resize(end, 0);
-        Ok(())
-    }
-
-    /// Adds a formal. `size` is that of a struct.
-    ///
-    /// # Errors
-    /// See [`BuildError`].
-    pub fn formal(&mut self, kind: Kind, shape: Shape, size: u64) -> Result<(), BuildError> {
-        if !kind.has_shape() && shape == Shape::Array {
-            return Err(BuildError::Misfit);
-        }
-        let number = if kind == Kind::Struct { size } else { 0 };
-        self.add(&Head { kind, shape, formal: true, number })
-    }
-
-    /// Adds a text.
-    ///
-    /// # Errors
-    /// See [`BuildError`].
-    pub fn text(&mut self, text: &str) -> Result<(), BuildError> {
-        self.actual(Kind::Text, Shape::Scalar, text.as_bytes())
-    }
-
-    /// Adds an `int`.
-    ///
-    /// # Errors
-    /// See [`BuildError`].
-    pub fn int(&mut self, value: i32) -> Result<(), BuildError> {
-        self.actual(Kind::Int, Shape::Scalar, &value.to_le_bytes())
-    }
-
-    /// The tuple; none without fields.
-    pub fn tuple(&self) -> Option<Tuple> {
-        let count = u8::try_from(self.arity()).ok().filter(|count| *count > 0)?;
-        let mut bytes = Vec::with_capacity(HEAD + self.heads.len() + self.data.len());
-        bytes.extend([count, 0, 0, 0, 0, 0, 0, 0]);
-        bytes.extend([0; HEAD / 2]);
-        bytes.extend_from_slice(&self.heads);
-        bytes.extend_from_slice(&self.data);
-        Some(Tuple(bytes.into()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builder::{BuildError, Builder};
     use proptest::prelude::*;
 
     fn sample() -> Tuple {

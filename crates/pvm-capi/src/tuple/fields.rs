@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use pvm_tuples::{BuildError, Kind, Shape};
+use pvm_tuples::{BuildError, Builder, Kind, Shape};
 use pvm_wire::Code;
 
 use super::TABLE;
@@ -43,7 +43,7 @@ fn size(number: u64) -> Result<usize, Code> {
     usize::try_from(number).map_err(|_| Code::BadParam)
 }
 
-fn built(result: Result<(), BuildError>) -> Result<(), Code> {
+fn built<T>(result: Result<T, BuildError>) -> Result<T, Code> {
     result.map_err(|error| match error {
         BuildError::NoMemory => Code::NoMem,
         BuildError::TooMany | BuildError::Misfit => Code::BadParam,
@@ -60,7 +60,12 @@ fn add(handle: i32, body: impl FnOnce(&mut Held) -> Result<(), Code>) -> i32 {
         if held.taken {
             return Err(Code::BadParam);
         }
-        held.tuple = None;
+        if let Some(tuple) = held.tuple.take()
+            && held.builder.arity() == 0
+        {
+            // A large one took its fields with it.
+            held.builder = built(Builder::of(&tuple))?;
+        }
         held.converted.clear();
         body(held)
     }))

@@ -33,7 +33,7 @@ impl Held {
     /// All of it.
     pub(super) fn tuple(&mut self) -> Option<&Tuple> {
         if self.tuple.is_none() {
-            self.tuple = self.builder.tuple();
+            self.tuple = self.builder.finish();
         }
         self.tuple.as_ref()
     }

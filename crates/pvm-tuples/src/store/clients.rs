@@ -11,8 +11,8 @@ impl Store {
         let known = self.clients.entry(client).or_default();
         if settled > known.settled {
             known.settled = settled;
-            if known.answered.first_key_value().is_some_and(|(first, _)| *first < settled) {
-                known.answered = known.answered.split_off(&settled);
+            while known.answered.first_key_value().is_some_and(|(first, _)| *first < settled) {
+                known.answered.pop_first();
             }
         }
         if let Some(outcome) = known.answered.get(&number).cloned()

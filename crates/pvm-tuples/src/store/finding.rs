@@ -1,6 +1,7 @@
 //! Looking for tuples: `in`, `rd`, claims, `count`, bulk.
 
 use super::{GATHERED_BYTES_MAX, Store, cost};
+use crate::matching::Marks;
 use crate::ops::{Find, Outcome};
 use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept, Waiting};
@@ -10,7 +11,7 @@ use pvm_wire::Tid;
 impl Store {
     /// Free tuples that fit, the oldest first.
     pub(super) fn fitting(&self, template: &Tuple) -> impl Iterator<Item = (u64, &Kept)> {
-        let candidates = self.index.for_template(template);
+        let candidates = self.index.for_template(template.marks());
         let kept = candidates.filter_map(|id| self.tuples.get(&id).map(|kept| (id, kept)));
         kept.filter(|(_, kept)| kept.tuple.fits(template))
     }
@@ -33,7 +34,7 @@ impl Store {
 
     fn wait(&mut self, (client, number): (Tid, u64), template: Tuple, how: Find) {
         let waiter = self.next();
-        self.waiters.put_waiter(&template, waiter);
+        self.waiters.put_waiter(template.marks(), waiter);
         self.clients.entry(client).or_default().waiting.insert(number, waiter);
         let since = self.now;
         self.waiting.insert(waiter, Waiting { client, number, template, how, since });
@@ -58,29 +59,30 @@ impl Store {
 
     fn remove(&mut self, id: u64) {
         if let Some(kept) = self.tuples.remove(&id) {
-            self.index.take_tuple(&kept.tuple, id);
+            self.index.take_tuple(kept.tuple.marks(), id);
         }
     }
 
     /// A tuple becomes free. Whoever waits for it gets it: each who copies, in order, up to the first who takes.
     pub(super) fn offer(&mut self, id: u64, kept: Kept) {
-        let served = self.served_by(&kept.tuple);
+        let marks = kept.tuple.marks();
+        let served = self.served_by(&kept.tuple, marks);
         let mut is_taken = false;
         for waiter in served {
             let Some(waiting) = self.waiting.remove(&waiter) else { continue };
-            self.waiters.take_waiter(&waiting.template, waiter);
+            self.waiters.take_waiter(waiting.template.marks(), waiter);
             is_taken = waiting.how != Find::Copy;
             self.hand_over((waiting.client, waiting.number), &waiting.how, id, kept.clone());
         }
         if !is_taken || planted::is(Bug::OffersTwice) {
-            self.index.put_tuple(&kept.tuple, id);
+            self.index.put_tuple(marks, id);
             self.tuples.insert(id, kept);
         }
     }
 
-    fn served_by(&self, tuple: &Tuple) -> Vec<u64> {
+    fn served_by(&self, tuple: &Tuple, marks: Marks) -> Vec<u64> {
         let mut served = Vec::new();
-        for waiter in self.waiters.for_tuple(tuple) {
+        for waiter in self.waiters.for_tuple(marks) {
             let Some(waiting) = self.waiting.get(&waiter) else { continue };
             if tuple.fits(&waiting.template) {
                 served.push(waiter);

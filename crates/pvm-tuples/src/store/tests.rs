@@ -1,7 +1,7 @@
 use super::*;
+use crate::builder::Builder;
 use crate::kind::{Kind, Shape};
 use crate::ops::Find;
-use crate::tuple::Builder;
 
 const ANN: Tid = Tid(0x4_0001);
 const BOB: Tid = Tid(0x4_0002);

@@ -44,7 +44,7 @@ impl Store {
         }
         for (id, kept) in snapshot.tuples {
             store.bytes += cost(&kept.tuple);
-            store.index.put_tuple(&kept.tuple, id);
+            store.index.put_tuple(kept.tuple.marks(), id);
             store.tuples.insert(id, kept);
         }
         let claims =
@@ -61,7 +61,7 @@ impl Store {
                 known.waiting.insert(waiting.number, waiter);
                 continue;
             }
-            store.waiters.put_waiter(&waiting.template, waiter);
+            store.waiters.put_waiter(waiting.template.marks(), waiter);
             let known = store.clients.entry(waiting.client).or_default();
             known.waiting.insert(waiting.number, waiter);
             store.waiting.insert(waiter, waiting);

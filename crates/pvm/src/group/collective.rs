@@ -11,6 +11,7 @@ use crate::pattern::Pattern;
 use crate::reduction::{Operation, combine};
 use crate::task::Task;
 use crate::wait::Deadline;
+use pvm_shm::Glance;
 use pvm_wire::{Code, Encoding, Kind, Tid};
 use std::sync::Arc;
 
@@ -113,7 +114,8 @@ impl<'a> Collective<'a> {
     pub fn receive(&self, task: &Task, from: Tid, message: &mut Buffer) -> Result<bool, Code> {
         let tag = Some(self.arguments.tag);
         let pattern = Pattern { context: CONTEXT, source: Some(from), tag };
-        Ok(task.fast_receive(&pattern, message) || task.receive_into(&pattern, message)?)
+        let taken = task.fast_receive(&pattern, message) == Glance::Taken(());
+        Ok(taken || task.receive_into(&pattern, message)?)
     }
 
     /// Watches over the wait for a member.

@@ -95,16 +95,15 @@ impl Task {
         taken
     }
 
-    /// [`Task::fast_take`] by this thread, whoever else there is; true if the message was there.
-    pub(crate) fn fast_receive(&self, pattern: &Pattern, buffer: &mut Buffer) -> bool {
+    /// [`Task::fast_take`] by this thread, whoever else there is.
+    pub fn fast_receive(&self, pattern: &Pattern, buffer: &mut Buffer) -> Glance<()> {
         if self.probes.is_on() {
-            return false;
+            return Glance::More;
         }
-        let taken = match ThisThread::now() {
+        match ThisThread::now() {
             ThisThread::Alone(only) => self.fast_take(only, pattern, buffer),
             ThisThread::Among(among) => self.fast_take(among, pattern, buffer),
-        };
-        taken == Glance::Taken(())
+        }
     }
 
     /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.

@@ -1,0 +1,151 @@
+#!/bin/bash
+# Measures tuple spaces beside Redis: run.sh PREFIX OUT
+#
+# The same loops by neotuple.h and by Redis's lists (Debian's redis-server on a Unix socket, hiredis, no pipelining), in
+# turns, ROUNDS (5) of each; speed.c says what each loop does. OUT/tuples.txt has all values, and the table the median
+# of each with the best in brackets. Memory, and what an idle space costs, are measured once, of ours alone.
+# Where hosts can be made (root, xtask/hosts.sh), a put with a copy on a second host follows, beside a message's round
+# trip. PASSES="one memory two" chooses.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+tool=$here/../../xtask/hosts.sh
+rounds=${ROUNDS:-5}
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../../crates/testbed/testbed.sh"
+
+run() { # SYSTEM WHAT NUMBER [BYTES]
+  timeout 120 "$OUT/speed.$1" "${@:2}" | sed "s/^/$1 /"
+}
+
+one_round() {
+  local system
+  for system in $SYSTEMS; do
+    run $system pair 50000
+    run $system pingpong 20000 100
+    run $system pingpong 400 1000000
+    run $system bag 100000
+    run $system claims 100000
+    run $system tuples 100000
+    run $system waiters 10000
+  done
+}
+
+server() { pgrep -n -u "$(id -u)" -x pvmtuples; }
+
+resident() { awk '/^Pss_Anon:/ { print $2 * 1024 }' "/proc/$1/smaps_rollup"; }
+
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+
+# Bytes of the server's own memory for each tuple of 100 and of 10 000 bytes, beside those of the tuple.
+memory() { # COUNT BYTES
+  local before after
+  coproc FILL { "$OUT/speed.space" fill "$1" "$2"; }
+  read -r _ <&"${FILL[0]}"
+  before=$(resident "$(server)")
+  echo >&"${FILL[1]}"
+  read -r _ <&"${FILL[0]}"
+  after=$(resident "$(server)")
+  echo "space memory-of-$2 $(((after - before) / $1))"
+  exec {FILL[1]}>&-
+  wait "$FILL_PID"
+  "$PREFIX/bin/pvm" space delete speed
+}
+
+# Ticks of the processor that the server of an idle space uses in ten seconds.
+idle() {
+  local before
+  "$PREFIX/bin/pvm" out speed here 1
+  before=$(ticks "$(server)")
+  sleep 10
+  echo "space idle-ticks $(($(ticks "$(server)") - before))"
+}
+
+on_one_host() {
+  local round redis socket=$OUT/redis.sock
+  SYSTEMS=space
+  if redis=$(command -v redis-server) && [ -x "$OUT/speed.redis" ]; then
+    "$redis" --port 0 --unixsocket "$socket" --save "" --maxclients 20000 --dir "$OUT" >/dev/null &
+    redis=$!
+    # The server is ended with this part, however it ends.
+    trap 'kill $redis 2>/dev/null' EXIT
+    export REDIS_SOCKET=$socket
+    until [ -S "$socket" ]; do sleep 0.05; done
+    SYSTEMS="space redis"
+  else
+    echo "Redis is missing (apt install redis-server libhiredis-dev)"
+  fi
+  for ((round = 0; round < rounds; round++)); do one_round; done >>"$OUT/tuples.txt"
+}
+
+build() {
+  ${CC:-cc} -O2 -Wall -DOF_SPACE -I"$PREFIX/include" -o "$OUT/speed.space" "$here/speed.c" \
+    -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 -lpthread || exit 1
+  rm -f "$OUT/speed.redis"
+  ${CC:-cc} -O2 -Wall -DOF_REDIS -o "$OUT/speed.redis" "$here/speed.c" -lhiredis -lpthread 2>/dev/null
+}
+
+# Ranks that send messages to each other, for the comparison between two hosts.
+build_messages() {
+  ${CC:-cc} -O2 -w -DOF_PVM -I"$PREFIX/include" -o "$OUT/speed.pvm" "$here/../interfaces/speed.c" \
+    -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lgpvm3 -lpvm3
+}
+
+# Within the hosts' script: two hosts, a space with a copy on the other one.
+if [ "${PASS:-}" = two ]; then
+  bash "$tool" env PVM_TMP=/tmp PVM_ALLOW_ROOT=1 PATH="$PREFIX/bin:$PATH" LD_LIBRARY_PATH="$PREFIX/lib"
+  bash "$tool" on h1 sh -c 'pvm up && pvm add h2 && pvm space create speed --copies 1' >/dev/null || exit 1
+  for ((round = 0; round < rounds; round++)); do
+    bash "$tool" on h1 "$OUT/speed.space" out 2000 | sed 's/^/copy /'
+    bash "$tool" on h1 pvm run --quiet --env SPEED_RANKS=2 -n 2 "$OUT/speed.pvm" one-way </dev/null | sed 's/^/message /'
+  done >>"$OUT/tuples.txt"
+  bash "$tool" on h1 pvm halt >/dev/null 2>&1
+  exit
+fi
+
+prefix=$(cd "$1" && pwd) && mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
+export PREFIX=$prefix OUT=$out
+build
+: >"$OUT/tuples.txt"
+passes=${PASSES:-one memory two}
+on_a_machine() { # PASS COMMAND...
+  [[ " $passes " == *" $1 "* ]] || return
+  (
+    testbed_up 1 --prefix "$PREFIX" --home callers
+    export LD_LIBRARY_PATH=$PREFIX/lib
+    "${@:2}"
+    testbed down
+  )
+}
+of_memory() {
+  { memory 100000 100 && memory 10000 10000 && idle; } >>"$OUT/tuples.txt"
+}
+on_a_machine one on_one_host
+on_a_machine memory of_memory
+if [[ " $passes " == *" two "* ]]; then
+  (
+    build_messages || exit
+    testbed_hosts 2
+    PASS=two bash "$here/run.sh"
+    testbed down
+  )
+fi
+awk '
+  { key = $2; if (!(key in seen)) { seen[key] = ++keys; names[keys] = key }
+    row = $1 == "redis" ? "redis" : "space"; at = ++count[row, key]; value[row, key, at] = $3 }
+  function median(row, key,   n, i, j, t, v) {
+    n = count[row, key]
+    for (i = 1; i <= n; i++) v[i] = value[row, key, i]
+    for (i = 2; i <= n; i++) for (j = i; j > 1 && v[j] < v[j - 1]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+    least = v[1]
+    return n ? v[int((n + 1) / 2)] : 0
+  }
+  END {
+    printf "%-24s%24s%24s%10s\n", "ns: median (best)", "space", "redis", "ratio"
+    for (k = 1; k <= keys; k++) {
+      own = median("space", names[k]); best = least
+      other = median("redis", names[k])
+      printf "%-24s%24s", names[k], sprintf("%.0f (%.0f)", own, best)
+      if (other) printf "%24s%10.2f", sprintf("%.0f (%.0f)", other, least), other / own
+      print ""
+    }
+  }' "$OUT/tuples.txt"
