@@ -24,6 +24,7 @@ mod request;
 mod route;
 mod stations;
 mod trace;
+mod tuples;
 mod words;
 
 use libfuzzer_sys::fuzz_target;
@@ -32,7 +33,7 @@ use std::sync::LazyLock;
 /// Runs a target once on these bytes.
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 18] = [
+const TARGETS: [(&str, Target); 19] = [
     ("event", event::run),
     ("frame", frame::run),
     ("hostfile", hostfile::run),
@@ -50,6 +51,7 @@ const TARGETS: [(&str, Target); 18] = [
     ("route", route::run),
     ("stations", stations::run),
     ("trace", trace::run),
+    ("tuples", tuples::run),
     ("words", words::run),
 ];
 

@@ -31,11 +31,13 @@ pub enum Bug {
     OffersTwice,
     /// Who does not want to wait is told that there is nothing.
     SaysNothing,
+    /// What a client that is gone waited for is taken for it.
+    ServesTheDead,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::AnswersEarly,
         Self::DoesTwice,
         Self::UnnamedTakesOver,
@@ -50,6 +52,7 @@ impl Bug {
         Self::SnapshotWithoutWaiters,
         Self::OffersTwice,
         Self::SaysNothing,
+        Self::ServesTheDead,
     ];
 }
 

@@ -10,10 +10,12 @@ mod world;
 
 use pvm_tuples::planted::{Bug, plant};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use world::World;
 
 /// A bug that needs more seeds is one that the simulation does not really look for.
 const SEEDS: u64 = 400;
+const THREADS: usize = 2;
 
 /// The first seed that finds it; a crash is a find, too.
 fn found(bug: Bug) -> Option<u64> {
@@ -32,7 +34,19 @@ fn found(bug: Bug) -> Option<u64> {
 
 #[test]
 fn every_planted_bug_is_found() {
-    let found: Vec<(Bug, Option<u64>)> = Bug::ALL.map(|bug| (bug, found(bug))).into();
+    // A bug is planted for its thread only.
+    let next = AtomicUsize::new(0);
+    let search = || {
+        let mut all = Vec::new();
+        while let Some(bug) = Bug::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            all.push((*bug, found(*bug)));
+        }
+        all
+    };
+    let found = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(search)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
     eprintln!("{found:?}");
     let missed: Vec<Bug> =
         found.iter().filter(|(_, seed)| seed.is_none()).map(|(bug, _)| *bug).collect();

@@ -42,7 +42,7 @@ impl Store {
 
     fn stop_waiting(&mut self, client: Tid, number: u64, waiter: u64) {
         if let Some(waiting) = self.waiting.remove(&waiter) {
-            self.waiters.take_waiter(&waiting.template, waiter);
+            self.waiters.take_waiter(waiting.template.marks(), waiter);
         } else {
             self.blocked.retain(|blocked| (blocked.client, blocked.number) != (client, number));
         }
@@ -52,6 +52,9 @@ impl Store {
     pub(super) fn gone(&mut self, client: Tid) {
         let Some(known) = self.clients.remove(&client) else { return };
         for (number, waiter) in known.waiting {
+            if planted::is(Bug::ServesTheDead) {
+                break;
+            }
             self.stop_waiting(client, number, waiter);
         }
         for claim in known.claims {

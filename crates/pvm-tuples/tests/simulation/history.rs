@@ -21,7 +21,6 @@ pub(crate) enum Deed {
 /// A request and its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Did {
-    #[expect(dead_code, reason = "shown where something is wrong")]
     pub(crate) client: Tid,
     pub(crate) called: u64,
     /// None if the client died before.
@@ -65,8 +64,14 @@ fn fits(item: Item, name: Option<u8>) -> bool {
 }
 
 /// Nothing is taken twice, nothing that was answered is lost, and nobody gets what was never put. `left` is what is in the
-/// space at the end, when all claims of the dead have come back; `held` what the living have claimed.
-pub(crate) fn judge(all: &[Did], left: &[Item], held: &BTreeSet<Item>) -> Result<(), String> {
+/// space at the end, when all claims of the dead have come back; `held` what the living have claimed; `buried` when a
+/// primary heard last that a client has died.
+pub(crate) fn judge(
+    all: &[Did],
+    buried: &BTreeMap<Tid, u64>,
+    left: &[Item],
+    held: &BTreeSet<Item>,
+) -> Result<(), String> {
     let mut put = BTreeMap::new();
     for did in all {
         if let Deed::Put(items) | Deed::Done(_, items) = &did.deed {
@@ -103,38 +108,61 @@ pub(crate) fn judge(all: &[Did], left: &[Item], held: &BTreeSet<Item>) -> Result
         .map(|(item, _)| *item)
         .filter(|item| !removed.contains_key(item) && !there.contains(item) && !held.contains(item))
         .collect();
-    lost_by_the_dead(all, missing)?;
+    lost_by_the_dead(all, (&put, buried), missing)?;
     all_or_none(all, &put, &removed, &there, held)?;
     nothing_was_true(all, &put, &removed)
 }
 
 /// A client that died before it was answered may have taken one tuple for each such request: each missing tuple needs
-/// one of its own.
-fn lost_by_the_dead(all: &[Did], missing: Vec<Item>) -> Result<(), String> {
-    let mut takers: Vec<&Did> = all
+/// one of its own. What was put after its server had heard of the death is not taken for it.
+fn lost_by_the_dead(
+    all: &[Did],
+    (put, buried): (&BTreeMap<Item, &Did>, &BTreeMap<Tid, u64>),
+    missing: Vec<Item>,
+) -> Result<(), String> {
+    let could_see = |did: &Did, item: Item| {
+        let heard = buried.get(&did.client).zip(put.get(&item));
+        heard.is_none_or(|(heard, put)| put.called <= *heard)
+    };
+    let could_take = |did: &Did, item: Item| match &did.deed {
+        Deed::Take(name, _) => fits(item, *name) && could_see(did, item),
+        Deed::Done(done, _) => *done == item,
+        _ => false,
+    };
+    let is_unanswered =
+        |did: &&Did| did.returned.is_none() && matches!(did.deed, Deed::Take(..) | Deed::Done(..));
+    let takers: Vec<&Did> = all.iter().filter(is_unanswered).collect();
+    let able: Vec<Vec<usize>> = missing
         .iter()
-        .filter(|did| did.returned.is_none())
-        .filter(|did| matches!(did.deed, Deed::Take(..) | Deed::Done(..)))
+        .map(|item| (0..takers.len()).filter(|at| could_take(takers[*at], *item)).collect())
         .collect();
-    // Whoever could have taken the fewest things comes first.
-    takers.sort_by_key(|did| match did.deed {
-        Deed::Take(None, _) => 2,
-        Deed::Take(..) => 1,
-        _ => 0,
-    });
-    let unanswered = format!("{missing:?} are missing, {takers:?} were not answered");
-    for item in missing {
-        let place = takers.iter().position(|did| match &did.deed {
-            Deed::Take(name, _) => fits(item, *name),
-            Deed::Done(done, _) => *done == item,
-            _ => false,
-        });
-        match place {
-            Some(place) => drop(takers.remove(place)),
-            None => return Err(format!("{item:?} is lost: {:?}; {unanswered}", about(all, item))),
+    let mut taken_by = vec![None; takers.len()];
+    for (at, item) in missing.iter().enumerate() {
+        if !finds_a_taker(at, &able, &mut taken_by, &mut BTreeSet::new()) {
+            let known = about(all, *item);
+            return Err(format!(
+                "{item:?} is lost: {known:?}; {missing:?} are missing, {takers:?} were not answered"
+            ));
         }
     }
     Ok(())
+}
+
+/// Gives a missing item a taker of its own, for which others may have to change theirs; false if there is none.
+fn finds_a_taker(
+    item: usize,
+    able: &[Vec<usize>],
+    taken_by: &mut [Option<usize>],
+    tried: &mut BTreeSet<usize>,
+) -> bool {
+    able[item].iter().any(|taker| {
+        let is_free = tried.insert(*taker)
+            && taken_by[*taker].is_none_or(|other| finds_a_taker(other, able, taken_by, tried));
+        if is_free {
+            taken_by[*taker] = Some(item);
+        }
+        is_free
+    })
 }
 
 /// What is known of an item, for the message.

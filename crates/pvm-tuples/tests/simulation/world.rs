@@ -116,6 +116,8 @@ pub(crate) struct World {
     next_item: i32,
     next_request: u64,
     history: Vec<Did>,
+    /// When a primary heard last that a task has ended.
+    buried: BTreeMap<Tid, u64>,
     copies: u8,
     loses: u64,
     reorders: bool,
@@ -172,6 +174,7 @@ impl World {
             next_item: 1,
             next_request: 1,
             history: Vec::new(),
+            buried: BTreeMap::new(),
             copies,
             loses,
             reorders,
@@ -353,10 +356,18 @@ impl World {
                     worker.client.gone(self.now, task);
                     self.wishes(to);
                 } else {
+                    if self.is_primary(to) {
+                        self.buried.insert(task, self.now);
+                    }
                     self.tell(to, Event::Gone { task });
                 }
             }
         }
+    }
+
+    fn is_primary(&self, server: Tid) -> bool {
+        let partition = self.servers.get(&server).and_then(|server| server.partition.as_ref());
+        partition.is_some_and(Partition::is_primary)
     }
 
     fn asked(&mut self, client: Tid, to: Tid, ask: Ask) {
@@ -709,7 +720,8 @@ impl World {
         self.nobody_dead_is_kept()?;
         let held =
             self.workers.values().flat_map(|worker| worker.claims.iter().map(|(_, item)| *item));
-        let judged = history::judge(&self.history, &self.left, &held.collect::<BTreeSet<_>>());
+        let judged =
+            history::judge(&self.history, &self.buried, &self.left, &held.collect::<BTreeSet<_>>());
         judged.map_err(|what| format!("{what}\n{}", self.about()))
     }
 

@@ -1,0 +1,55 @@
+//! What a server of tuple spaces and its clients hear from anybody: frames, each behind its length of two bytes. What a
+//! server can read is done, by a primary and by a copy.
+
+use pvm_tuples::carried::Frame as _;
+use pvm_tuples::client::Client;
+use pvm_tuples::frames::{Ask, Between, Entry, Options, Told};
+use pvm_tuples::partition::{Event, Partition, Title};
+use pvm_wire::{Blob, Tid, Wire as _};
+
+const ME: Tid = Tid(1 << 18 | 1);
+const OTHER: Tid = Tid(2 << 18 | 1);
+
+fn entry() -> Entry {
+    let options = Options { copies: 1, limit_bytes: 1 << 16, fail_when_full: false };
+    let (copies, owner, deleted) = (vec![OTHER], Tid::NONE, false);
+    Entry { space: 7, primary: ME, copies, options, owner, deleted }
+}
+
+pub(crate) fn run(bytes: &[u8]) {
+    let title = Title { name: Blob::from("space"), epoch: 0, entry: entry() };
+    let mut server = Partition::create(ME, title, None, 1);
+    let mut client = Client::new(&entry());
+    let mut rest = bytes;
+    let mut now = 1;
+    while let Some((&[low, high], behind)) = rest.split_first_chunk() {
+        let size = usize::from(u16::from_le_bytes([low, high])).min(behind.len());
+        let (frame, next) = behind.split_at(size);
+        rest = next;
+        now += 7;
+        hear(&mut server, &mut client, now, frame);
+    }
+    server.handle_timeout(now + 100_000);
+    client.handle_timeout(now + 100_000);
+    while server.poll_output().is_some() {}
+    while client.poll_output().is_some() {}
+    assert!(server.store().len() <= bytes.len());
+}
+
+fn hear(server: &mut Partition, client: &mut Client, now: u64, frame: &[u8]) {
+    let asker = Tid(1 << 18 | 2 + u32::from(frame.first().copied().unwrap_or(0)) % 3);
+    if let Ok(ask) = Ask::decode_whole(frame.to_vec()) {
+        server.handle(now, Event::Asked { client: asker, ask });
+    }
+    if let Ok(said) = Between::decode_whole(frame.to_vec()) {
+        server.handle(now, Event::Heard { from: OTHER, said });
+    }
+    if let Ok(told) = Told::decode_whole(frame.to_vec()) {
+        client.told(now, told);
+    }
+    if let Ok(entry) = Entry::from_bytes(frame) {
+        client.looked(now, 1, Some(&entry));
+        server.handle(now, Event::Latest { entry: Some((1, entry)) });
+    }
+    server.handle(now, Event::Gone { task: asker });
+}
