@@ -19,6 +19,7 @@ mod message;
 mod number;
 mod registry;
 mod session;
+mod space;
 mod target;
 mod task;
 mod unread;
@@ -37,6 +38,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::forked, module)?)?;
     module.add_class::<watch::Watch>()?;
     module.add_class::<exposed::Exposed>()?;
+    module.add_class::<space::Space>()?;
+    module.add_class::<space::Stop>()?;
+    module.add_function(wrap_pyfunction!(space::open_space, module)?)?;
+    module.add_function(wrap_pyfunction!(space::delete_space, module)?)?;
     module.add_function(wrap_pyfunction!(failure::codes, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::is_main_interpreter, module)?)?;
     module.add_function(wrap_pyfunction!(collective::combine, module)?)?;

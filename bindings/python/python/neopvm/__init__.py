@@ -23,6 +23,7 @@ if not is_main_interpreter():
 
 from .errors import (
     BrokenError,
+    ClaimOverError,
     ClosedError,
     Code,
     DeniedError,
@@ -36,6 +37,7 @@ from .errors import (
     NotFoundError,
     NoTaskError,
     ShortError,
+    SpaceLostError,
     SpawnError,
     Timeout,
     TooLongError,
@@ -46,6 +48,7 @@ from .errors import (
 )
 from .machine import ANY, HOST_ADD, HOST_DELETE, TASK_EXIT, Machine, Received, connect, current
 from .pool import Pool
+from .space import Claim, Formal, Row, Space, Typed
 from .tables import Host, HostTable, TaskInfo, TaskTable
 from .team import Team, Tid
 
@@ -59,12 +62,15 @@ __all__ = [
     "RAW",
     "TASK_EXIT",
     "BrokenError",
+    "Claim",
+    "ClaimOverError",
     "ClosedError",
     "Code",
     "DeniedError",
     "Error",
     "Exposed",
     "ForeignError",
+    "Formal",
     "FullError",
     "GroupError",
     "Host",
@@ -78,7 +84,10 @@ __all__ = [
     "NotFoundError",
     "Pool",
     "Received",
+    "Row",
     "ShortError",
+    "Space",
+    "SpaceLostError",
     "SpawnError",
     "TaskInfo",
     "TaskTable",
@@ -86,6 +95,7 @@ __all__ = [
     "Tid",
     "Timeout",
     "TooLongError",
+    "Typed",
     "UseError",
     "ViewOpenError",
     "WorkerLostError",

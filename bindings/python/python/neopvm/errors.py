@@ -141,6 +141,14 @@ class WorkerLostError(Error):
     """A worker of a pool died, and so did the other workers that got the same work after it."""
 
 
+class SpaceLostError(Error):
+    """The servers that held the tuple space have died, and its tuples are lost."""
+
+
+class ClaimOverError(UseError):
+    """The claim is over: it was done or given back, or its lease has ended."""
+
+
 class HostResult(NamedTuple):
     """The result of adding or deleting one host."""
 

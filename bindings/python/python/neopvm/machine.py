@@ -28,6 +28,7 @@ from .errors import (
     UseError,
 )
 from .output import Output
+from .space import Space
 from .tables import Host, HostTable, TaskInfo, TaskTable
 from .team import Team, Tid
 
@@ -461,6 +462,32 @@ class Machine(_core.Task):
         }
 
     # ---- Output of tasks ----
+
+    def space(
+        self,
+        name: str,
+        *,
+        create: bool = True,
+        new: bool = False,
+        owned: bool = False,
+        copies: int = 0,
+        limit: int = 0,
+        fail_when_full: bool = False,
+    ) -> Space:
+        """Opens a tuple space, and makes it if there is none.
+
+        With ``new``, a space of this name must not exist; with ``create=False`` it must. The other
+        arguments are for a space that the call makes: it ends with this task if it is ``owned``; it
+        is held by servers on ``copies`` (0 to 2) further hosts; its tuples have at most ``limit``
+        bytes (0: 1 GiB), and when it is full, ``out`` waits or, with ``fail_when_full``, raises
+        ``FullError``.
+        """
+        made = (copies, limit, fail_when_full, owned, new) if create or new else None
+        return Space(_core.open_space(name, made), name)
+
+    def delete_space(self, name: str) -> None:
+        """Deletes a tuple space with all that is in it. Who waits in it gets ``NotFoundError``."""
+        _core.delete_space(name)
 
     def catch_output(self, stream: IO[str] | None = None) -> None:
         """Writes the output of tasks that are spawned from now on to ``stream``, by default to
