@@ -302,6 +302,34 @@ public final class Pvm implements AutoCloseable {
 
     // Beyond single messages
 
+    /** Opens a tuple space, and makes it with the default options if there is none. */
+    public Space space(String name) throws InterruptedException {
+        return Space.openOrCreate(engine, name, Space.Options.DEFAULT);
+    }
+
+    /**
+     * Opens a tuple space that exists.
+     *
+     * @throws PvmException {@link Code#NOT_FOUND} if there is none
+     */
+    public Space openSpace(String name) throws InterruptedException {
+        return Space.open(engine, name);
+    }
+
+    /**
+     * Makes a tuple space.
+     *
+     * @throws PvmException {@link Code#EXISTS} if there is one
+     */
+    public Space createSpace(String name, Space.Options options) throws InterruptedException {
+        return Space.create(engine, name, options);
+    }
+
+    /** Deletes a tuple space with all that is in it. Who waits in it gets {@link Code#NOT_FOUND}. */
+    public void deleteSpace(String name) throws InterruptedException {
+        Space.open(engine, name).delete();
+    }
+
     /** Returns the registry of named messages, which all tasks share. */
     public Registry registry() {
         return new Registry(engine);

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.neopvm.engine.Engine;
+import org.neopvm.engine.Incoming;
+import org.neopvm.engine.Kind;
+import org.neopvm.engine.Outgoing;
+
+/**
+ * The requests of this process to one tuple space, in messages to its servers ({@code pvm_tuples::frames}).
+ *
+ * <p>Each request has a number and is done once, whoever is the primary server. A request that was not answered is sent
+ * again, and when the primary has ended the machine's named messages say who is the next one.
+ */
+final class SpaceLink {
+    static final int CONTEXT = 0x7ec070b1;
+    private static final int TO_SERVER = 0x40000000;
+    private static final int GONE = 0x40000001;
+    private static final int TASK_EXIT = 1;
+    private static final int FIRST_AVAILABLE = 8;
+    /** Bytes of a frame from which on its tuple may lie behind it. */
+    private static final int LARGE_BYTES = 16 << 10;
+    /** A waiting request looks so often whether its server has ended. */
+    private static final long SLICE_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long AGAIN_MAX_NS = TimeUnit.SECONDS.toNanos(60);
+    /** A space whose primary has ended and whose copies have said nothing for so long is lost. */
+    private static final long LOST_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long LOOK_AGAIN_MS = 10;
+
+    /** What tasks of this process know together. */
+    static final class Shared {
+        /** Requests count up, whatever their space. */
+        final AtomicLong number = new AtomicLong();
+        final Set<Integer> ended = ConcurrentHashMap.newKeySet();
+        final Set<Integer> watched = ConcurrentHashMap.newKeySet();
+        final Map<Long, SpaceLink> links = new ConcurrentHashMap<>();
+    }
+
+    private static final Map<Engine, Shared> SHARED = new WeakHashMap<>();
+
+    /** Who holds a space. */
+    record Entry(long space, int primary, int copies, boolean deleted) {}
+
+    /** What a server answers. */
+    record Answer(int kind, Row row, long claim, long count, List<Row> rows, int reason) {
+        static final int DONE = 1;
+        static final int NOTHING = 2;
+        static final int FOUND = 3;
+        static final int COUNTED = 4;
+        static final int GATHERED = 5;
+        static final int FAILED = 6;
+    }
+
+    private final Engine engine;
+    private final Shared shared;
+    private final String name;
+    private final long space;
+    private final ConcurrentSkipListSet<Long> open = new ConcurrentSkipListSet<>();
+    private volatile int primary;
+
+    private SpaceLink(Engine engine, Shared shared, String name, Entry entry) {
+        this.engine = engine;
+        this.shared = shared;
+        this.name = name;
+        this.space = entry.space();
+        this.primary = entry.primary();
+    }
+
+    static Shared shared(Engine engine) {
+        synchronized (SHARED) {
+            return SHARED.computeIfAbsent(engine, ignored -> new Shared());
+        }
+    }
+
+    /** The link to the space of an entry. */
+    static SpaceLink to(Engine engine, String name, Entry entry) {
+        Shared shared = shared(engine);
+        SpaceLink link =
+                shared.links.computeIfAbsent(entry.space(), ignored -> new SpaceLink(engine, shared, name, entry));
+        link.watch(entry.primary());
+        return link;
+    }
+
+    long space() {
+        return space;
+    }
+
+    /** The last entry of a space; null if there is none. */
+    static Entry latest(Engine engine, String name) throws InterruptedException {
+        Entry last = null;
+        int from = 0;
+        for (;;) {
+            try (Incoming message = engine.get("neopvm.space:" + name, from, FIRST_AVAILABLE)) {
+                if (message == null) {
+                    return last;
+                }
+                last = entry(bytes(message));
+                // The entry of an index has a tag that says which.
+                int tag = message.info().tag();
+                from = tag < 0 ? ~tag + 1 : from + 1;
+            }
+        }
+    }
+
+    private static Entry entry(ByteBuffer bytes) {
+        long space = bytes.getLong();
+        int primary = bytes.getInt();
+        int copies = bytes.getInt();
+        bytes.position(bytes.position() + Integer.BYTES * copies);
+        bytes.position(bytes.position() + Byte.BYTES + Long.BYTES + Byte.BYTES + Integer.BYTES);
+        return new Entry(space, primary, copies, bytes.get() != 0);
+    }
+
+    static ByteBuffer bytes(Incoming message) {
+        byte[] bytes = new byte[Math.toIntExact(message.left())];
+        message.unpack(Kind.BYTE, bytes, 0, bytes.length, 1);
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    static void send(Engine engine, int to, byte[] frame) {
+        Outgoing message = engine.create(Encoding.RAW);
+        message.pack(Kind.BYTE, frame, 0, frame.length, 1);
+        engine.sendLast(message, to, TO_SERVER, CONTEXT);
+    }
+
+    static int answerTag(long number) {
+        return (int) (number & 0x3fffffff);
+    }
+
+    private void watch(int task) {
+        if (shared.watched.add(task)) {
+            engine.notify(TASK_EXIT, GONE, CONTEXT, new int[] {task}, 1);
+        }
+    }
+
+    private void takeNotices() {
+        for (;;) {
+            try (Incoming notice = engine.poll(Engine.ANY, GONE, CONTEXT)) {
+                if (notice == null) {
+                    return;
+                }
+                shared.ended.add(notice.unpackInt(Kind.INT));
+            }
+        }
+    }
+
+    /** Does an operation. A limit below 0 has no end; an interrupt ends the wait, and what has come of it by then counts. */
+    Answer perform(byte[] op, long limitNs) throws InterruptedException {
+        long number;
+        synchronized (this) {
+            number = shared.number.incrementAndGet();
+            open.add(number);
+        }
+        try {
+            return new Request(number, op, limitNs).run();
+        } finally {
+            open.remove(number);
+        }
+    }
+
+    /** One request on its way. */
+    private final class Request {
+        private final long number;
+        private final byte[] op;
+        private final long begun = System.nanoTime();
+        private final long limitNs;
+        private long sent = begun;
+        private long pause = AGAIN_NS;
+        private boolean cancelled;
+        private boolean interrupted;
+
+        Request(long number, byte[] op, long limitNs) {
+            this.number = number;
+            this.op = op;
+            this.limitNs = limitNs;
+        }
+
+        Answer run() throws InterruptedException {
+            ask();
+            for (;;) {
+                Answer answer = listen();
+                if (answer != null) {
+                    return ended(answer);
+                }
+                takeNotices();
+                if (shared.ended.contains(primary)) {
+                    find();
+                } else if (System.nanoTime() - sent >= pause) {
+                    pause = Math.min(2 * pause, AGAIN_MAX_NS);
+                    ask();
+                }
+                if (limitNs >= 0 && System.nanoTime() - begun >= limitNs) {
+                    cancel();
+                }
+            }
+        }
+
+        private Answer ended(Answer answer) throws InterruptedException {
+            if (interrupted && answer.kind() == Answer.NOTHING) {
+                throw new InterruptedException("a wait for a tuple");
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            if (answer.kind() == Answer.FAILED) {
+                throw failure(answer.reason());
+            }
+            return answer;
+        }
+
+        private void ask() {
+            sent = System.nanoTime();
+            long settled = open.first();
+            Tuples.Bytes ask = new Tuples.Bytes();
+            ask.u16(1).u64(space).u64(number).u64(settled).bytes(op);
+            send(engine, primary, ask.toByteArray());
+            if (cancelled) {
+                sendCancel();
+            }
+        }
+
+        private void cancel() {
+            if (!cancelled) {
+                cancelled = true;
+                sendCancel();
+            }
+        }
+
+        private void sendCancel() {
+            send(engine, primary, new Tuples.Bytes().u16(2).u64(space).u64(number).toByteArray());
+        }
+
+        private long slice() {
+            long now = System.nanoTime();
+            long left = limitNs < 0 || cancelled ? SLICE_NS : Math.max(0, limitNs - (now - begun));
+            return Math.min(SLICE_NS, left);
+        }
+
+        /** The answer, if it comes soon. */
+        private Answer listen() throws InterruptedException {
+            try (Incoming message = engine.receive(Engine.ANY, answerTag(number), CONTEXT, slice())) {
+                return message == null ? null : told(SpaceLink.bytes(message));
+            } catch (InterruptedException e) {
+                interrupted = true;
+                cancel();
+                return null;
+            }
+        }
+
+        private Answer told(ByteBuffer frame) throws InterruptedException {
+            ByteBuffer behind = null;
+            ByteBuffer bytes = frame;
+            if (frame.limit() >= LARGE_BYTES && frame.getInt(0) == 0) {
+                int size = frame.getInt(Integer.BYTES);
+                bytes = frame.slice(Long.BYTES, size).order(ByteOrder.LITTLE_ENDIAN);
+                int start = (Long.BYTES + size + 15) / 16 * 16;
+                behind = frame.slice(start, frame.limit() - start);
+            }
+            int kind = bytes.getShort();
+            if (bytes.getLong() != number) {
+                return null;
+            }
+            return switch (kind) {
+                case 1 -> answer(bytes, behind);
+                case 2 -> elsewhere();
+                case 5 -> new Answer(Answer.FAILED, null, 0, 0, null, bytes.getShort());
+                default -> null;
+            };
+        }
+
+        private Answer elsewhere() throws InterruptedException {
+            find();
+            return null;
+        }
+
+        /** Looks for the primary until there is one, and asks it. */
+        private void find() throws InterruptedException {
+            long since = System.nanoTime();
+            for (;;) {
+                Entry entry = uninterrupted();
+                if (entry == null || entry.space() != space || entry.deleted()) {
+                    throw failure(4);
+                }
+                if (!shared.ended.contains(entry.primary())) {
+                    primary = entry.primary();
+                    watch(primary);
+                    ask();
+                    return;
+                }
+                if (entry.copies() == 0 || System.nanoTime() - since >= LOST_NS) {
+                    throw new PvmException(Code.HOST_FAIL, "the servers of space " + name + " and its tuples are gone");
+                }
+                pause();
+            }
+        }
+
+        private Entry uninterrupted() {
+            for (;;) {
+                try {
+                    return latest(engine, name);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+
+        private void pause() {
+            try {
+                Thread.sleep(LOOK_AGAIN_MS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+    }
+
+    private static Answer answer(ByteBuffer bytes, ByteBuffer behind) {
+        int kind = bytes.getShort();
+        switch (kind) {
+            case Answer.FOUND: {
+                ByteBuffer tuple = tuple(bytes);
+                long claim = bytes.getLong();
+                int tries = bytes.getInt();
+                Row row = Tuples.decode(behind == null ? tuple : behind, tries);
+                return new Answer(kind, row, claim, 0, null, 0);
+            }
+            case Answer.COUNTED:
+                return new Answer(kind, null, 0, bytes.getLong(), null, 0);
+            case Answer.GATHERED: {
+                Row[] rows = new Row[bytes.getInt()];
+                for (int i = 0; i < rows.length; i++) {
+                    rows[i] = Tuples.decode(tuple(bytes), 0);
+                }
+                return new Answer(kind, null, 0, 0, List.of(rows), 0);
+            }
+            case Answer.FAILED:
+                return new Answer(kind, null, 0, 0, null, bytes.getShort());
+            default:
+                return new Answer(kind, null, 0, 0, null, 0);
+        }
+    }
+
+    private static ByteBuffer tuple(ByteBuffer bytes) {
+        int size = Math.toIntExact(bytes.getLong());
+        ByteBuffer tuple = bytes.slice(bytes.position(), size);
+        bytes.position(bytes.position() + size);
+        return tuple;
+    }
+
+    /** Asks the space's server to delete it. */
+    void delete() throws InterruptedException {
+        long number = shared.number.incrementAndGet();
+        send(engine, primary, new Tuples.Bytes().u16(4).u64(number).u64(space).toByteArray());
+        for (;;) {
+            try (Incoming message = engine.receive(Engine.ANY, answerTag(number), CONTEXT, SLICE_NS)) {
+                if (message != null) {
+                    return;
+                }
+            }
+            takeNotices();
+            if (shared.ended.contains(primary)) {
+                throw new PvmException(Code.HOST_FAIL, "the server of space " + name + " has ended");
+            }
+        }
+    }
+
+    /** The exception of a reason that a server gives. */
+    static PvmException failure(int reason) {
+        return switch (reason) {
+            case 1 -> new PvmException(Code.OUT_OF_RES, "the space is full");
+            case 2 -> new PvmException(Code.OVERFLOW, "the tuple is larger than the space may be");
+            case 3 -> new PvmException(Code.NO_TASK, "the claim is over");
+            case 4 -> new PvmException(Code.NOT_FOUND, "there is no such space");
+            case 5 -> new PvmException(Code.EXISTS, "a space of this name exists");
+            case 6 -> new PvmException(Code.BAD_PARAM, "a tuple that is put must not have formals");
+            default -> new PvmException(Code.D_SYS_ERR, "the server of a space");
+        };
+    }
+}
