@@ -94,7 +94,7 @@ impl Layout<'_> {
     }
 
     fn headers(&self) -> Result<(), String> {
-        self.folder("include", "include", &["h"])
+        self.folder("include", "include", &["h", "f90"])
     }
 
     fn pkg_config(&self) -> Result<(), String> {
