@@ -22,7 +22,9 @@ mod recorded;
 mod reply;
 mod request;
 mod route;
+mod sddf;
 mod stations;
+mod thesis;
 mod trace;
 mod tuples;
 mod words;
@@ -33,7 +35,7 @@ use std::sync::LazyLock;
 /// Runs a target once on these bytes.
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 19] = [
+const TARGETS: [(&str, Target); 21] = [
     ("event", event::run),
     ("frame", frame::run),
     ("hostfile", hostfile::run),
@@ -49,7 +51,9 @@ const TARGETS: [(&str, Target); 19] = [
     ("reply", reply::run),
     ("request", request::run),
     ("route", route::run),
+    ("sddf", sddf::run),
     ("stations", stations::run),
+    ("thesis", thesis::run),
     ("trace", trace::run),
     ("tuples", tuples::run),
     ("words", words::run),

@@ -10,7 +10,7 @@ use pvm_trace::clocks::Clocks;
 use pvm_trace::profile::Profile;
 use pvm_trace::{Error, Limits, Reader, Writer, calls, export, import};
 use ring::Ring;
-use std::io::Cursor;
+use std::io::{Cursor, Read as _};
 
 type Bytes = Cursor<Vec<u8>>;
 
@@ -99,6 +99,21 @@ fn what_xpvm_would_not_write_is_named_with_its_line() {
             "{error}: {text}"
         );
     }
+}
+
+#[test]
+fn a_line_without_end_filled_memory_and_many_statements_of_one_took_their_square_in_time() {
+    // Four gibibytes, if all of it was read.
+    let endless = std::io::BufReader::new(std::io::repeat(b'x').take(4 << 30));
+    let error = written(|writer| import::sddf(endless, writer)).unwrap_err();
+    assert!(matches!(error, Error::Line { line: 1, .. }), "{error}");
+    let begun = std::time::Instant::now();
+    let empty = ";;".repeat(500_000);
+    written(|writer| import::sddf(empty.as_bytes(), writer)).unwrap();
+    // Half a million lines of one statement.
+    let long = format!("{}*/ ;;\n", "/*\n".repeat(300_000));
+    let _ = written(|writer| import::sddf(long.as_bytes(), writer));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 fn stations(files: &[&str]) -> Result<Reader<Bytes>, Error> {

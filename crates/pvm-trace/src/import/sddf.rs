@@ -11,7 +11,7 @@ use pvm_wire::record::frames::{HostFacts, TaskFacts};
 use pvm_wire::record::{Class, Record, Transfer, Way, What, calls};
 use pvm_wire::{Encoding, HostIndex, Tid};
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::io::{BufRead, Seek, Write};
+use std::io::{BufRead, Read as _, Seek, Write};
 
 /// A statement of more bytes is refused.
 const STATEMENT_MAX: usize = 1 << 20;
@@ -23,36 +23,37 @@ const OPEN_CALLS_MAX: usize = 64;
 const OPEN_MAX: usize = 4 << 20;
 
 /// Reads events into a trace.
-pub fn sddf<W: Write + Seek>(input: impl BufRead, writer: &mut Writer<W>) -> Result<(), Error> {
+pub fn sddf<W: Write + Seek>(mut input: impl BufRead, writer: &mut Writer<W>) -> Result<(), Error> {
     let mut import = Import::new(writer);
-    let mut lines = input.split(b'\n').zip(1..);
-    let mut statement = String::new();
-    let mut line = 0;
-    for (read, number) in &mut lines {
-        let read = read?;
-        let text = String::from_utf8_lossy(&read);
-        if statement.trim().is_empty() {
+    let (mut statement, mut read) = (String::new(), Vec::new());
+    // The line on which the statement begins, and the one that was read last.
+    let (mut line, mut number) = (0, 0);
+    loop {
+        read.clear();
+        // A line has no end that could be waited for.
+        input.by_ref().take(STATEMENT_MAX as u64 + 1).read_until(b'\n', &mut read)?;
+        if read.is_empty() {
+            break;
+        }
+        number += 1;
+        if statement.trim_start().is_empty() {
             statement.clear();
             line = number;
         }
-        // PVM writes what each datum means behind two slashes.
-        let text = text.trim();
-        if !text.starts_with("//") {
-            statement.push_str(text);
-            statement.push('\n');
-        }
-        if statement.len() > STATEMENT_MAX {
+        if statement.len() + read.len() > STATEMENT_MAX {
             return Err(wrong(line, "a statement without an end"));
         }
-        while let Some((first, rest)) = statement.split_once(";;") {
-            let first = first.trim().to_owned();
-            let rest = rest.trim_start().to_owned();
-            import.statement(&first).map_err(|what| match what {
-                Refused::Text(what) => wrong(line, &what),
-                Refused::Error(error) => error,
-            })?;
-            statement = rest;
-            line = number;
+        // PVM writes what each datum means behind two slashes.
+        let text = String::from_utf8_lossy(&read);
+        let text = text.trim();
+        if text.starts_with("//") {
+            continue;
+        }
+        statement.push_str(text);
+        statement.push('\n');
+        // What was there before has no end in it.
+        if text.contains(";;") {
+            statement = import.statements(&statement, (&mut line, number))?;
         }
     }
     if !statement.trim().is_empty() {
@@ -117,6 +118,20 @@ struct Import<'a, W> {
 }
 
 impl<'a, W: Write + Seek> Import<'a, W> {
+    /// All statements that end in this text, the first of which began on `line`; what is left of it,
+    /// which begins on the line `number`.
+    fn statements(&mut self, text: &str, (line, number): (&mut u64, u64)) -> Result<String, Error> {
+        let mut rest = text;
+        while let Some((first, behind)) = rest.split_once(";;") {
+            self.statement(first.trim()).map_err(|what| match what {
+                Refused::Text(what) => wrong(*line, &what),
+                Refused::Error(error) => error,
+            })?;
+            (rest, *line) = (behind.trim_start(), number);
+        }
+        Ok(rest.to_owned())
+    }
+
     fn new(writer: &'a mut Writer<W>) -> Self {
         Self {
             writer,
