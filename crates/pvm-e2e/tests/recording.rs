@@ -227,6 +227,40 @@ fn a_task_that_had_left_before_it_ended_had_no_status_in_its_trace() {
 }
 
 #[test]
+fn what_is_missing_of_a_host_that_died_is_told_and_the_recording_goes_on() {
+    let machine = Machine::local(3);
+    let file = file(&machine);
+    let mut recording = record_all(&machine, &file);
+    let before = machine.run("tokens.c", &["3", "50", "1000"]);
+    // What the recorders have read by then is safe.
+    std::thread::sleep(Duration::from_secs(1));
+    let lost = machine.begin("tokens.c", &["6", "100000", "1000"]);
+    std::thread::sleep(Duration::from_secs(1));
+    let processes = machine.place().processes();
+    let is_parent = |line: &str| line.contains("--join") && !line.contains("--daemon");
+    let parent = processes.iter().rev().find(|(_, line)| is_parent(line));
+    process::kill(parent.unwrap_or_else(|| panic!("no host has joined: {processes:#?}")).0);
+    let hosts = || machine.pvm(&["conf", "--json"]).out.matches("\"name\"").count();
+    assert!(eventually(LIMIT, || hosts() == 2), "{}", machine.log());
+    let after = machine.run("tokens.c", &["3", "50", "1000"]);
+    tasks_of(&machine, "tokens").into_iter().for_each(process::kill);
+    drop(lost);
+    assert!(recording.is_running(), "{}", recording.errors_so_far());
+    machine.pvm(&["trace", "stop"]);
+    assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "show", "--json"]).arg(&file);
+    let shown = machine.succeed(command).out;
+    let gaps = shown.split("\"gaps\":").nth(1).expect("gaps");
+    assert!(gaps.contains("was not reached"), "nothing tells of the host: {shown}");
+    let told = told(&read(&machine, &file).1);
+    for (sent, taken) in said(&before.out).into_iter().chain(said(&after.out)) {
+        assert!(told.contains(&(sent, taken)), "({sent}, {taken}): {told:?}");
+    }
+    machine.halt();
+}
+
+#[test]
 fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
     let machine = Machine::local(2);
     let file = file(&machine);
