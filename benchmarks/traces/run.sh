@@ -42,8 +42,10 @@ print(f"a millisecond between messages: {on:.4f} s recorded, {off:.4f} s not (me
 # What the recorder has for itself, KiB: the most that it was found to have.
 watch_recorder() {
   local most=0 now pid
-  while sleep 0.5; do
-    for pid in $(pgrep -f "pvm recorder --host=$PVM_TMP" || true); do
+  while sleep 0.3; do
+    for pid in $(pgrep -f "recorder --host=" || true); do
+      # Other machines of this computer have theirs.
+      tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "PVM_TMP=$PVM_TMP" || continue
       now=$(awk '/^RssAnon/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true)
       [ "${now:-0}" -le $most ] || most=$now
     done
