@@ -4,7 +4,7 @@
 
 use crate::fuzzing::{self, Executions};
 use crate::install::target_folder;
-use crate::{differ, outside, tools};
+use crate::{differ, hosts, outside, tools};
 use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -50,6 +50,9 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     outside::run(root, "cargo", &NAS)?;
     println!("the NAS Parallel Benchmarks took {} s", nas.elapsed().as_secs());
     outside::status(&mut tools::interfaces(root, &stage))?;
+    if hosts::possible(root)? {
+        outside::status(&mut tools::interfaces_on_hosts(root, &stage))?;
+    }
     while start.elapsed() < Duration::from_secs(60 * minutes) {
         round += 1;
         // The clock is as good a source of new seeds as any, and what failed is printed to be

@@ -6,7 +6,8 @@
 //! a crate), [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the
 //! whole program), [`parameters`] (the parts of tuples count as parameters),
 //! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types,
-//! documents, sizes), [`manual`] (every call has its entry), [`documents`] (what documents name
+//! documents, sizes), [`manual`] (every call has its entry), [`interfaces`] (every call of the older
+//! interfaces has a test), [`documents`] (what documents name
 //! exists, their numbers are the code's), [`promises`] (every promise has a test), [`members`]
 //! (what plain `cargo test` runs), [`weight`] (how many crates from outside the library and the
 //! daemon bring along).
@@ -17,6 +18,7 @@ mod directions;
 mod documents;
 mod fences;
 mod finding;
+mod interfaces;
 mod manual;
 mod members;
 mod methods;
@@ -40,6 +42,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     findings.extend(names::check(&sources));
     findings.extend(names::check_places(&sources, root));
     findings.extend(manual::check(&sources));
+    findings.extend(interfaces::check(&sources));
     findings.extend(documents::check(&sources));
     findings.extend(promises::check(&sources));
     findings.extend(members::check(&sources));

@@ -83,6 +83,16 @@ pub(crate) fn interfaces(root: &Path, stage: &Path) -> Command {
     command
 }
 
+/// The older interfaces on three hosts: a million operations by chance of each, and a hundred killed
+/// ranks, killed daemons and hosts that are switched off under its jobs.
+pub(crate) fn interfaces_on_hosts(root: &Path, stage: &Path) -> Command {
+    let mut command = Command::new("bash");
+    command.arg("personalities/tests/spread.sh").arg(stage);
+    command.args(["chance", "deaths", "daemons", "power"]);
+    command.env("NEOPVM_LONG", "1").current_dir(root);
+    command
+}
+
 /// Every schedule of two members with a witness, within bounds that take minutes.
 pub(crate) fn search(root: &Path) -> Command {
     let arguments = ["test", "--package=pvm-quorum", "--lib", "exhaustive", "--"];

@@ -1,4 +1,5 @@
-/* POSYBL: the kernel of the comparison of 1993 and every kind of field. Arguments: the worker, longs in an array. */
+/* POSYBL, whose macros call posybl_operation: the kernel of the comparison of 1993 and every kind of field. Arguments: the worker,
+ * longs in an array. */
 #include <posybl.h>
 #include <stdio.h>
 #include <stdlib.h>
