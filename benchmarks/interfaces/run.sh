@@ -1,10 +1,12 @@
 #!/bin/bash
 # Measures the older interfaces: run.sh PREFIX OUT
 #
-# The same loops by the calls of PVM 3, neopvm.h, TCGMSG, p4 and NX, and by Debian's TCGMSG over Open MPI where
-# libglobalarrays-dev is installed, in turns, ROUNDS (5) of each. Where hosts can be made (root, xtask/hosts.sh), messages
-# and numbers between two hosts follow, and jobs of 64 ranks on four. PASSES="one two four" chooses. OUT/interfaces.txt
-# has all values; the tables have the median of each, with the best in brackets. speed.c says what is measured.
+# The same loops by the calls of PVM 3 (pvm; default: in PvmDataDefault, the one encoding of PVM 2.4; daemons: with
+# PvmDontRoute, too), neopvm.h (items), PVM 2.4 (vsnd and snd), TCGMSG, p4 and NX, and by Debian's TCGMSG over Open MPI
+# where libglobalarrays-dev is installed, in turns, ROUNDS (5) of each. Where hosts can be made (root, xtask/hosts.sh),
+# messages and numbers between two hosts follow, and jobs of 64 ranks on four. PASSES="one two four" chooses.
+# OUT/interfaces.txt has all values; the tables have the median of each, with the best in brackets. speed.c says what is
+# measured.
 set -u
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,21 +15,24 @@ rounds=${ROUNDS:-5}
 # shellcheck source=crates/testbed/testbed.sh
 . "$here/../../crates/testbed/testbed.sh"
 
-build() { # NAME WAY
-  ${CC:-cc} -O2 -w -D"$2" -I"$PREFIX/include" -I"$PREFIX/include/neopvm/$1" -o "$OUT/speed.$1" "$here/speed.c" \
-    -L"$PREFIX/lib/neopvm/$1" -Wl,-rpath,"$PREFIX/lib/neopvm/$1" -l"$1" || exit 1
+build() { # NAME WAY [FOLDER LIBRARY]
+  local folder=${3:-$1}
+  ${CC:-cc} -O2 -w -D"$2" -I"$PREFIX/include" -I"$PREFIX/include/neopvm/$folder" -o "$OUT/speed.$1" "$here/speed.c" \
+    -L"$PREFIX/lib/neopvm/$folder" -Wl,-rpath,"$PREFIX/lib/neopvm/$folder" -l"${4:-$1}" || exit 1
 }
 
 build_all() {
   local system
-  for system in pvm items; do
+  for system in pvm default daemons items; do
     ${CC:-cc} -O2 -w -DOF_${system^^} -I"$PREFIX/include" -o "$OUT/speed.$system" "$here/speed.c" \
       -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lgpvm3 -lpvm3 || exit 1
   done
   build tcgmsg OF_TCGMSG
   build p4 OF_P4
   build nx OF_NX
-  SYSTEMS="pvm items tcgmsg p4 nx"
+  build vsnd OF_VSND pvm2 pvm
+  build snd OF_SND pvm2 pvm
+  SYSTEMS="pvm default daemons items vsnd snd tcgmsg p4 nx"
   if mpicc.openmpi -O2 -w -DOF_TCGMSG -o "$OUT/speed.mpi" "$here/speed.c" -lga-openmpi -larmci-openmpi -lgfortran -lm 2>/dev/null; then
     SYSTEMS="$SYSTEMS mpi"
   else
@@ -50,7 +55,8 @@ run() { # SYSTEM RANKS WHAT
   fi
   # shellcheck disable=SC2086
   case $1 in
-    pvm | items) timeout 60 $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
+    vsnd | snd) timeout 60 $PVM run --quiet $([ "$PASS" = one ] || echo --env SPEED_HOST=h2) "$OUT/speed.$1" "$3" ;;
+    pvm | default | daemons | items) timeout 60 $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
     mpi) timeout 60 mpirun.openmpi --oversubscribe -n "$2" "$OUT/speed.mpi" "$3" 2>/dev/null ;;
     *) timeout 60 $PVM run --quiet --as "$1" ${hosts:--n $2} "$OUT/speed.$1" "$3" ;;
   esac </dev/null | sed "s/^/$PASS $1 $2 /"
@@ -60,7 +66,10 @@ on_one_host() {
   local system ranks
   for system in $SYSTEMS; do
     run $system 2 one-way
-    [ $system = items ] || run $system 4 together
+    case $system in
+      default | daemons | items | vsnd | snd) continue ;;
+    esac
+    run $system 4 together
     case $system in
       tcgmsg | mpi) for ranks in 1 2 4; do run $system $ranks numbers; done ;;
       nx) run nx 2 handler ;;
@@ -71,7 +80,7 @@ on_one_host() {
 
 on_two_hosts() {
   local system
-  for system in pvm items tcgmsg p4 nx; do run $system 2 one-way; done
+  for system in pvm default daemons items vsnd snd tcgmsg p4 nx; do run $system 2 one-way; done
   run tcgmsg 2 numbers
 }
 
@@ -133,15 +142,15 @@ awk '
     return n ? v[int((n + 1) / 2)] : 0
   }
   END {
-    n = split("pvm items tcgmsg p4 nx mpi", rows, " ")
+    n = split("pvm default daemons items vsnd snd tcgmsg p4 nx mpi", rows, " ")
     printf "%-24s", "ns: median (best)"
-    for (s = 1; s <= n; s++) printf "%22s", rows[s]
+    for (s = 1; s <= n; s++) printf "%18s", rows[s]
     print ""
     for (k = 1; k <= keys; k++) {
       printf "%-24s", names[k]
       for (s = 1; s <= n; s++) {
         m = median(rows[s], names[k])
-        printf "%22s", m ? sprintf("%.0f (%.0f)", m, least) : "-"
+        printf "%18s", m ? sprintf("%.0f (%.0f)", m, least) : "-"
       }
       print ""
     }

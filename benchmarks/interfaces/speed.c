@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What messages, sums, broadcasts, barriers, numbers, locks and handlers cost by the calls of an interface: OF_PVM,
- * OF_ITEMS (neopvm.h, on which the others stand), OF_TCGMSG (built with Debian's, too), OF_P4 or OF_NX. Rank 0 prints
- * lines `KEY NANOSECONDS`, the best of BATCHES each.
+ * OF_DEFAULT (the same with PvmDataDefault, the one encoding that PVM 2.4 has), OF_DAEMONS (that with PvmDontRoute), OF_ITEMS (neopvm.h, on which the others stand), OF_TCGMSG (built with
+ * Debian's, too), OF_P4, OF_NX, OF_VSND or OF_SND (PVM 2.4, one-way alone). Rank 0 prints lines `KEY NANOSECONDS`, the
+ * best of BATCHES each.
  *
  *     speed one-way | together | numbers | locks | handler | meet
  */
@@ -20,10 +21,10 @@ static int me, all;
 static char *data;
 
 static void enter(int argc, char **argv);
-static void leave(void);
+static void finish(void);
 static void send_to(int to, int bytes);
 static void take(int from, int bytes);
-static void barrier(void);
+static void meet(void);
 static void sum(double *x, int count);
 static void broadcast(int root, int bytes);
 
@@ -34,8 +35,13 @@ static double now(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-#if defined OF_PVM || defined OF_ITEMS
+#if defined OF_PVM || defined OF_DEFAULT || defined OF_DAEMONS || defined OF_ITEMS
 #include <pvm3.h>
+#ifdef OF_PVM
+#define ENCODING PvmDataRaw
+#else
+#define ENCODING PvmDataDefault
+#endif
 #ifdef OF_ITEMS
 #include <neopvm.h>
 #endif
@@ -45,6 +51,9 @@ static int tids[64];
 static void enter(int argc, char **argv)
 {
     (void)argc, (void)argv;
+#ifdef OF_DAEMONS
+    pvm_setopt(PvmRoute, PvmDontRoute);
+#endif
     me = pvm_joingroup("speed");
     all = atoi(getenv("SPEED_RANKS"));
     pvm_barrier("speed", all);
@@ -53,7 +62,7 @@ static void enter(int argc, char **argv)
     pvm_freezegroup("speed", all);
 }
 
-static void leave(void)
+static void finish(void)
 {
     pvm_barrier("speed", all);
     pvm_exit();
@@ -79,7 +88,7 @@ static void take(int from, int bytes)
 #else
 static void send_to(int to, int bytes)
 {
-    pvm_initsend(PvmDataRaw);
+    pvm_initsend(ENCODING);
     pvm_pkbyte(data, bytes, 1);
     pvm_send(tids[to], 5);
 }
@@ -91,7 +100,7 @@ static void take(int from, int bytes)
 }
 #endif
 
-static void barrier(void)
+static void meet(void)
 {
     pvm_barrier("speed", all);
 }
@@ -100,7 +109,7 @@ static void sum(double *x, int count)
 {
     pvm_reduce(PvmSum, x, count, PVM_DOUBLE, 6, "speed", 0);
     if (me == 0) {
-        pvm_initsend(PvmDataRaw);
+        pvm_initsend(ENCODING);
         pvm_pkdouble(x, count, 1);
         pvm_bcast("speed", 7);
     } else {
@@ -112,13 +121,71 @@ static void sum(double *x, int count)
 static void broadcast(int root, int bytes)
 {
     if (me == root) {
-        pvm_initsend(PvmDataRaw);
+        pvm_initsend(ENCODING);
         pvm_pkbyte(data, bytes, 1);
         pvm_bcast("speed", 8);
     } else {
         pvm_recv(tids[root], 8);
         pvm_upkbyte(data, bytes, 1);
     }
+}
+#elif defined OF_VSND || defined OF_SND
+#include <pvmuser.h>
+
+static char *name;
+
+/* The first one starts the other, on SPEED_HOST where that is set. */
+static void enter(int argc, char **argv)
+{
+    (void)argc;
+    name = strrchr(argv[0], '/') + 1;
+    all = 2;
+    me = enroll(name);
+    if (me == 0 && (getenv("SPEED_HOST") ? initiateM(argv[0], getenv("SPEED_HOST")) : initiate(argv[0], NULL)) < 0)
+        exit(1);
+}
+
+static void finish(void)
+{
+    meet();
+    leave();
+}
+
+static void send_to(int to, int bytes)
+{
+    initsend();
+    putbytes(data, bytes);
+#ifdef OF_VSND
+    vsnd(name, to, 5);
+#else
+    snd(name, to, 5);
+#endif
+}
+
+static void take(int from, int bytes)
+{
+    (void)from;
+#ifdef OF_VSND
+    vrcv(5);
+#else
+    rcv(5);
+#endif
+    getbytes(data, bytes);
+}
+
+static void meet(void)
+{
+    barrier(name, all);
+}
+
+static void sum(double *x, int count)
+{
+    (void)x, (void)count;
+}
+
+static void broadcast(int root, int bytes)
+{
+    (void)root, (void)bytes;
 }
 #elif defined OF_TCGMSG
 #include <tcgmsg.h>
@@ -130,7 +197,7 @@ static void enter(int argc, char **argv)
     all = (int)tcg_nnodes();
 }
 
-static void leave(void)
+static void finish(void)
 {
     tcg_pend();
 }
@@ -146,7 +213,7 @@ static void take(int from, int bytes)
     tcg_rcv(5, data, bytes, &got, from, &who, 1);
 }
 
-static void barrier(void)
+static void meet(void)
 {
     tcg_synch(6);
 }
@@ -174,7 +241,7 @@ static void enter(int argc, char **argv)
     message = p4_msg_alloc(MOST);
 }
 
-static void leave(void)
+static void finish(void)
 {
     p4_wait_for_end();
 }
@@ -190,7 +257,7 @@ static void take(int from, int bytes)
     p4_recv(&type, &from, &message, &bytes);
 }
 
-static void barrier(void)
+static void meet(void)
 {
     p4_global_barrier(6);
 }
@@ -218,7 +285,7 @@ static void enter(int argc, char **argv)
     all = (int)numnodes();
 }
 
-static void leave(void)
+static void finish(void)
 {
     gsync();
 }
@@ -234,7 +301,7 @@ static void take(int from, int bytes)
     crecv(5, data, bytes);
 }
 
-static void barrier(void)
+static void meet(void)
 {
     gsync();
 }
@@ -289,7 +356,7 @@ static void measure(const char *key, void (*call)(int), int what, int turns)
 {
     double best = 1e30;
     for (int batch = 0; batch < BATCHES; batch++) {
-        barrier();
+        meet();
         double begin = now();
         for (int turn = 0; turn < turns; turn++)
             call(what);
@@ -302,7 +369,7 @@ static void measure(const char *key, void (*call)(int), int what, int turns)
 static void call_barrier(int what)
 {
     (void)what;
-    barrier();
+    meet();
 }
 
 static void call_sum(int count)
@@ -394,7 +461,7 @@ static void handlers(void)
     volatile double work = 1;
     if (me == 0)
         hrecv(9, (char *)&sent_at, sizeof sent_at, handler);
-    barrier();
+    meet();
     for (int at = 0; at < HANDLED; at++) {
         if (me == 1) {
             usleep(500);
@@ -409,7 +476,7 @@ static void handlers(void)
         tell("handler-median", delays[HANDLED / 2]);
         tell("handler-99", delays[HANDLED * 99 / 100]);
     }
-    barrier();
+    meet();
 #endif
 }
 
@@ -418,7 +485,7 @@ int main(int argc, char **argv)
     data = calloc(MOST, 1);
     enter(argc, argv);
     const char *what = argc > 1 ? argv[1] : "one-way";
-    barrier();
+    meet();
     if (strcmp(what, "one-way") == 0)
         one_way();
     else if (strcmp(what, "together") == 0)
@@ -430,6 +497,6 @@ int main(int argc, char **argv)
     else if (strcmp(what, "handler") == 0)
         handlers();
     fflush(stdout);
-    leave();
+    finish();
     return 0;
 }
