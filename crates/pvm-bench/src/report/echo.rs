@@ -77,6 +77,7 @@ pub(super) fn content(figures: &Figures, rows: &[&Row]) -> String {
     element("div", "plots", &drawn)
         + &element("h3", "", "Latency, bandwidth and what the line through the times says")
         + &characteristics(figures, &sweeps)
+        + &by_calls(&sweeps)
         + &hops(&sweeps, !figures.place.hosts.is_empty())
         + &network::content(rows)
         + &get::content(rows)
@@ -117,6 +118,41 @@ fn characteristics(figures: &Figures, sweeps: &[SizeSweep<'_>]) -> String {
         })
         .collect();
     table(&head, &lines)
+}
+
+/// How table 1 of the report names calls, and whose calls are measured here in their place.
+const CALLS: [(&str, &str); 7] = [
+    ("NX", "NX"),
+    ("MPL", "MPL"),
+    ("CMMD", "CMMD"),
+    ("Vertex", "Vertex"),
+    ("MPSC", "MPSC"),
+    ("TCGMSG", "TCGMSG"),
+    ("PVM", "NeoPVM, direct raw"),
+];
+
+/// The rows of table 1 whose calls NeoPVM has, printed and anew.
+fn by_calls(sweeps: &[SizeSweep<'_>]) -> String {
+    let line = |machine: seeds::Machine| {
+        let (_, ours) =
+            CALLS.iter().find(|(calls, _)| machine.message_system.starts_with(calls))?;
+        let sweep = sweeps.iter().find(|sweep| sweep.name == *ours)?;
+        let (latency, bandwidth) = (sweep.latency()?, sweep.bandwidth()?);
+        Some(vec![
+            machine.name,
+            machine.message_system,
+            number(machine.latency_us),
+            number(latency.min),
+            number(machine.bandwidth_mb_s),
+            number(bandwidth),
+        ])
+    };
+    let lines: Vec<Vec<String>> = seeds::machines().into_iter().filter_map(line).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let head = ["machine", "calls", "latency, us", "today", "bandwidth, MB/s", "today"];
+    element("h3", "", "Rows of table 1 of 1997, and the same calls today") + &table(&head, &lines)
 }
 
 /// A message through the daemons has two hops more than a direct one.
@@ -182,4 +218,33 @@ fn vector(sweeps: &[SizeSweep<'_>], size: u64) -> String {
         .collect();
     let x = Axis { label: "iteration", log: false };
     curves("Each empty message of a round", x, TIME, &series)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::Key;
+
+    fn row(system: &str, size: u64) -> Row {
+        let key = Key {
+            suite: "echo".to_owned(),
+            test: "echo".to_owned(),
+            tasks: 2,
+            size,
+            system: system.to_owned(),
+            variant: String::new(),
+        };
+        Row { key, unit: "us".to_owned(), rounds: vec![vec![2.0, 1.0]] }
+    }
+
+    #[test]
+    fn a_machine_of_1997_stands_beside_the_same_calls_of_today() {
+        let rows = [row("Vertex", 0), row("Vertex", LARGE), row("CPS", 0)];
+        let rows: Vec<&Row> = rows.iter().collect();
+        let text = by_calls(&sweeps(&rows));
+        // Vertex ran on two machines; the others are not measured here.
+        assert_eq!(text.matches("<tr>").count(), 3, "{text}");
+        assert!(text.contains("nCUBE 2") && text.contains("154") && text.contains("1.00"));
+        assert!(!text.contains("Meiko"), "{text}");
+    }
 }

@@ -88,6 +88,8 @@ pub(super) struct Machine {
     pub(super) latency_us: f64,
     /// Of messages of 1 MB, in MB/s.
     pub(super) bandwidth_mb_s: f64,
+    /// By which calls, as the report says it.
+    pub(super) message_system: String,
 }
 
 /// Table 1 of the report of 1997.
@@ -99,7 +101,10 @@ pub(super) fn machines() -> Vec<Machine> {
         let name =
             if record[2].starts_with("SUNMOS") { format!("{name} SUNMOS") } else { name.clone() };
         match &*record[4] {
-            "latency n=0" => all.push(Machine { name, latency_us: value, bandwidth_mb_s: 0.0 }),
+            "latency n=0" => {
+                let message_system = record[3].clone();
+                all.push(Machine { name, latency_us: value, bandwidth_mb_s: 0.0, message_system });
+            }
             "bandwidth n=1e6" => {
                 if let Some(machine) = all.iter_mut().rfind(|machine| machine.name == name) {
                     machine.bandwidth_mb_s = value;
