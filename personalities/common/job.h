@@ -184,6 +184,8 @@ int job_send_many(int channel, const int32_t *ranks, int32_t count, int32_t type
                   uint64_t bytes);
 /* To all other ranks. */
 int job_send_others(int channel, int32_t type, const void *data, uint64_t bytes);
+/* To the ranks `first` to `end` - 1 but this one. */
+int job_send_range(int channel, int32_t first, int32_t end, int32_t type, const void *data, uint64_t bytes);
 
 struct job_message {
     int32_t source;  /* rank */
@@ -271,8 +273,11 @@ int job_broadcast(int32_t root, void *data, uint64_t bytes);
 /* Combines `count` items: into[i] = into[i] op from[i]. Must be associative and commutative. */
 typedef void (*job_combine)(void *into, const void *from, uint64_t count, void *with);
 
-/* All get the result in `data`; the same bits in all. */
+/* All get the result in `data`; the same bits in all. `combine` may write over `from`, too. */
 int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine combine, void *with);
+
+/* With an operation that only reads `from`, which may then lie in a message. */
+int job_reduce_reading(void *data, uint64_t count, uint64_t item_bytes, job_combine combine, void *with);
 
 /* Each rank's bytes behind one another, in the order of ranks, in all. sizes (null, or job_size of them) tells the bytes
  * of each; JOB_TOO_LONG where they are more than room: then nothing is written, and all ranks with too little room
@@ -297,6 +302,9 @@ int job_counter_meet(int32_t count);
 
 /* ---- Odds and ends ---- */
 
+/* Gives the core to others. 0: it was away for long, as programs that compute have it, so to sleep is sooner than to
+ * yield again. */
+int job_yield(void);
 double job_seconds(void);        /* of a clock that never goes back */
 double job_cpu_seconds(void);    /* this process has used */
 /* A Fortran text of a hidden length: without the blanks behind, ended with 0, cut at room - 1. Returns `room_text`. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -204,10 +203,9 @@ void arena_wake(uint32_t *word, int count)
 void arena_wait(uint32_t *word, uint32_t value, void (*check)(const void *), const void *what)
 {
     const struct timespec interval = {0, 50 * 1000 * 1000};
-    for (int turn = 0; turn < 50; turn++) {
-        if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
-            return;
-        sched_yield();
+    int yields = 50;
+    /* Who changes the word may only want a core. */
+    while (yields-- > 0 && __atomic_load_n(word, __ATOMIC_ACQUIRE) == value && job_yield()) {
     }
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) {
         if (futex(word, FUTEX_WAIT, value, &interval) == -1 && errno == ETIMEDOUT &&
