@@ -39,6 +39,9 @@ $(OUT)/common/%.o: $(COMMON_FOLDER)src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# Loops over items: with vectors they take half of the time.
+$(OUT)/common/combine.o $(OUT)/ops.o: CFLAGS += -O3
+
 $(OUT)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<

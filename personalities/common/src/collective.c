@@ -8,6 +8,10 @@
 
 /* A reduction goes on in pieces of so many bytes. */
 #define PIECE_BYTES 131072
+/* Up to so many bytes are combined in all ranks at once, which has fewest steps; more in one rank, which has fewest copies. */
+#define TREE_BYTES 32768
+/* A message of fewer bytes is copied sooner than its address is asked for. */
+#define VIEWED_BYTES 1024
 /* After so many barriers the ranks of one host join a group of the machine: that takes as long as a hundred barriers. */
 #define GROUP_AFTER 20
 /* A group of more members has its barriers kept by the daemon. */
@@ -119,19 +123,12 @@ int job_barrier(void)
     return status == JOB_NONE ? barrier_by_messages() : status;
 }
 
-/* A binomial tree over the ranks as seen from the root. */
+/* From the root to all, so that who expects another length hears from the root, too, and is told. */
 static int spread(int32_t root, int32_t tag, void *data, uint64_t bytes)
 {
-    int32_t size = members(), place = (own_number() - root + size) % size, bit = 1;
-    int status = JOB_OK;
-    while (bit < size && !(place & bit))
-        bit *= 2;
-    if (place != 0)
-        status = hear((place - bit + root) % size, tag, data, bytes);
-    for (bit /= 2; bit > 0 && status == JOB_OK; bit /= 2)
-        if (place + bit < size)
-            status = tell((place + bit + root) % size, tag, data, bytes);
-    return status;
+    if (own_number() != root)
+        return hear(root, tag, data, bytes);
+    return job_own_send_range(job_this.together_first, job_this.size, tag, data, bytes);
 }
 
 int job_broadcast(int32_t root, void *data, uint64_t bytes)
@@ -151,24 +148,52 @@ struct reduction {
     uint64_t bytes;
     job_combine combine;
     void *with;
+    int only_reads; /* of `from`, which may lie in a message */
 };
 
-/* The lower rank's items stand first on both sides, so both get the same bits. */
+/* The lower rank's items stand first on both sides, so both get the same bits. The result may be where the other items
+ * were: the two change places. */
 static void combine(struct reduction *of, int is_lower)
 {
     if (is_lower) {
         of->combine(of->data, of->other, of->count, of->with);
         return;
     }
-    of->combine(of->other, of->data, of->count, of->with);
-    memcpy(of->data, of->other, of->bytes);
+    unsigned char *result = of->other;
+    of->combine(result, of->data, of->count, of->with);
+    of->other = of->data;
+    of->data = result;
+}
+
+/* Straight from the message, where that is worth the call and the items lie as they lie in memory; else JOB_NONE. */
+static int combine_message(struct reduction *of, struct job_message *message)
+{
+    if (!of->only_reads || message->bytes < VIEWED_BYTES)
+        return JOB_NONE;
+    const void *items = job_bytes(message);
+    if (items == NULL || (uintptr_t)items % _Alignof(max_align_t) != 0)
+        return JOB_NONE;
+    of->combine(of->data, items, of->count, of->with);
+    job_free(message);
+    return JOB_OK;
 }
 
 static int receive_and_combine(struct reduction *of, int32_t partner)
 {
-    int status = hear(partner, TAG_REDUCE, of->other, of->bytes);
+    struct job_select select = {.channel = JOB_OWN, .rank = partner + job_this.together_first, .type = TAG_REDUCE};
+    struct job_message message;
+    int is_lower = own_number() < partner, status = job_core_take(&select, JOB_FOREVER, &message);
+    if (status != JOB_OK)
+        return status;
+    if (message.bytes != of->bytes) {
+        job_free(&message);
+        return JOB_UNEQUAL;
+    }
+    if (is_lower && combine_message(of, &message) == JOB_OK)
+        return JOB_OK;
+    status = job_put(&message, of->other, of->bytes);
     if (status == JOB_OK)
-        combine(of, own_number() < partner);
+        combine(of, is_lower);
     return status;
 }
 
@@ -178,13 +203,19 @@ static int exchange(struct reduction *of, int32_t partner)
     return status == JOB_OK ? receive_and_combine(of, partner) : status;
 }
 
-/* Recursive doubling; ranks above the largest power of two have a partner below it that stands for them. */
-static int reduce_piece(struct reduction *of)
+static int32_t whole_part(void)
 {
-    int32_t rank = own_number(), size = members(), whole = 1;
-    int status = JOB_OK;
-    while (whole * 2 <= size)
+    int32_t whole = 1;
+    while (whole * 2 <= members())
         whole *= 2;
+    return whole;
+}
+
+/* Recursive doubling; ranks above the largest power of two have a partner below it that stands for them. */
+static int reduce_in_all(struct reduction *of)
+{
+    int32_t rank = own_number(), size = members(), whole = whole_part();
+    int status = JOB_OK;
     if (rank >= whole) {
         status = tell(rank - whole, TAG_REDUCE, of->data, of->bytes);
         return status == JOB_OK ? hear(rank - whole, TAG_REDUCE, of->data, of->bytes) : status;
@@ -198,27 +229,87 @@ static int reduce_piece(struct reduction *of)
     return status;
 }
 
-int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine how, void *with)
+/*
+ * Up a binomial tree: member 0 has the result. Nobody waits for it before all pieces are on their way. In each step a
+ * member hears from one of those from whom it hears in reduce_in_all, so that two lengths for which this is done in
+ * different ways meet somewhere and are told.
+ */
+static int reduce_to_first(struct reduction *of)
 {
-    unsigned char few[256];
+    int32_t rank = own_number(), whole = whole_part();
+    int status = JOB_OK;
+    if (rank >= whole)
+        return tell(rank - whole, TAG_REDUCE, of->data, of->bytes);
+    if (rank + whole < members())
+        status = receive_and_combine(of, rank + whole);
+    for (int32_t bit = 1; bit < whole && status == JOB_OK; bit *= 2) {
+        if (rank & bit)
+            return tell(rank - bit, TAG_REDUCE, of->data, of->bytes);
+        status = receive_and_combine(of, rank + bit);
+    }
+    return status;
+}
+
+static int in_pieces(int (*reduce)(struct reduction *of), const struct reduction *whole, uint64_t item_bytes,
+                     uint64_t each)
+{
+    int status = JOB_OK;
+    for (uint64_t at = 0; at < whole->count && status == JOB_OK; at += each) {
+        struct reduction piece = *whole;
+        unsigned char *home = whole->data + at * item_bytes;
+        piece.count = whole->count - at < each ? whole->count - at : each;
+        piece.data = home;
+        piece.bytes = piece.count * item_bytes;
+        status = reduce(&piece);
+        if (piece.data != home)
+            memcpy(home, piece.data, piece.bytes);
+    }
+    return status;
+}
+
+static int check_reduction(uint64_t count, uint64_t item_bytes)
+{
     int status = check_all();
     if (status == JOB_OK && item_bytes > 0 && count > JOB_BYTES_MAX / item_bytes)
         status = NEOPVM_BAD_PARAMETER;
-    if (status != JOB_OK || members() == 1 || count == 0 || item_bytes == 0)
-        return status;
-    uint64_t each = item_bytes > PIECE_BYTES ? 1 : PIECE_BYTES / item_bytes;
-    uint64_t most = (count < each ? count : each) * item_bytes;
-    unsigned char *other = most <= sizeof few ? few : malloc(most);
-    if (other == NULL)
-        return NEOPVM_NO_MEMORY;
-    for (uint64_t at = 0; at < count && status == JOB_OK; at += each) {
-        uint64_t items = count - at < each ? count - at : each;
-        struct reduction piece = {(unsigned char *)data + at * item_bytes, other, items, items * item_bytes, how, with};
-        status = reduce_piece(&piece);
-    }
-    if (other != few)
-        free(other);
     return status;
+}
+
+/* Checked; `of` has no room for what comes yet. */
+static int reduce(struct reduction *of, uint64_t item_bytes)
+{
+    unsigned char few[256];
+    uint64_t each = item_bytes > PIECE_BYTES ? 1 : PIECE_BYTES / item_bytes;
+    uint64_t most = (of->count < each ? of->count : each) * item_bytes;
+    int is_large = of->bytes > TREE_BYTES;
+    of->other = most <= sizeof few ? few : malloc(most);
+    if (of->other == NULL)
+        return NEOPVM_NO_MEMORY;
+    int status = in_pieces(is_large ? reduce_to_first : reduce_in_all, of, item_bytes, each);
+    if (status == JOB_OK && is_large)
+        status = spread(0, TAG_REDUCE, of->data, of->bytes);
+    if (of->other != few)
+        free(of->other);
+    return status;
+}
+
+static int reduce_by(struct reduction *of, uint64_t item_bytes)
+{
+    int status = check_reduction(of->count, item_bytes);
+    of->bytes = of->count * item_bytes;
+    return status != JOB_OK || members() == 1 || of->bytes == 0 ? status : reduce(of, item_bytes);
+}
+
+int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine how, void *with)
+{
+    struct reduction of = {.data = data, .count = count, .combine = how, .with = with};
+    return reduce_by(&of, item_bytes);
+}
+
+int job_reduce_reading(void *data, uint64_t count, uint64_t item_bytes, job_combine how, void *with)
+{
+    struct reduction of = {.data = data, .count = count, .combine = how, .with = with, .only_reads = 1};
+    return reduce_by(&of, item_bytes);
 }
 
 /* ---- Collecting ---- */

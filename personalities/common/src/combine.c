@@ -8,8 +8,8 @@
 #define EACH(type, name, expression)                                                       \
     static void name##_##type(void *into, const void *from, uint64_t count, void *with)    \
     {                                                                                      \
-        type *x = into;                                                                    \
-        const type *y = from;                                                              \
+        type *restrict x = into;                                                           \
+        const type *restrict y = from;                                                     \
         (void)with;                                                                        \
         for (uint64_t i = 0; i < count; i++)                                               \
             x[i] = (expression);                                                           \

@@ -30,7 +30,7 @@ int job_is_rank(void)
     return pvm_mytid() == job_this.tid;
 }
 
-static int send_to(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
+int job_core_send(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
 {
     if (job_this.state == JOB_ALONE)
         return keep_own(channel, type, data, bytes);
@@ -41,7 +41,7 @@ static int send_to(int channel, int32_t rank, int32_t type, const void *data, ui
 }
 
 /* A length that no memory has is a negative one, or a product that went over. */
-static int check_send(int32_t rank, int32_t type, uint64_t bytes)
+int job_check_send(int32_t rank, int32_t type, uint64_t bytes)
 {
     if (!job_this.told)
         return JOB_NO_TABLE;
@@ -54,13 +54,13 @@ static int check_send(int32_t rank, int32_t type, uint64_t bytes)
 
 int job_send(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
 {
-    int status = check_send(rank, type, bytes);
-    return status != JOB_OK ? status : send_to(channel, rank, type, data, bytes);
+    int status = job_check_send(rank, type, bytes);
+    return status != JOB_OK ? status : job_core_send(channel, rank, type, data, bytes);
 }
 
 int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes)
 {
-    return send_to(JOB_OWN, rank, tag, data, bytes);
+    return job_core_send(JOB_OWN, rank, tag, data, bytes);
 }
 
 static int send_marked(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
@@ -79,60 +79,14 @@ static int send_marked(int channel, int32_t rank, int32_t type, const void *data
 
 int job_send_acknowledged(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
 {
-    int status = check_send(rank, type, bytes);
+    int status = job_check_send(rank, type, bytes);
     if (status != JOB_OK)
         return status;
     /* Who waits for itself waits for ever. */
     if (rank == job_this.rank)
-        return send_to(channel, rank, type, data, bytes);
+        return job_core_send(channel, rank, type, data, bytes);
     status = send_marked(channel, rank, type, data, bytes);
     return status < 0 ? status : job_own_receive(rank, TAG_TAKEN, NULL, 0);
-}
-
-static int send_list(int channel, const int32_t *tids, int32_t count, int32_t type, const void *data, uint64_t bytes)
-{
-    neopvm_buffer buffer = 0;
-    int status = neopvm_new(NEOPVM_RAW, &buffer);
-    if (status == NEOPVM_OK)
-        status = neopvm_pack(buffer, NEOPVM_BYTE, data, bytes, 1);
-    if (status == NEOPVM_OK)
-        status = neopvm_multicast(buffer, tids, (uint64_t)count, type, job_this.contexts[channel]);
-    neopvm_free(buffer);
-    return status;
-}
-
-int job_send_many(int channel, const int32_t *ranks, int32_t count, int32_t type, const void *data, uint64_t bytes)
-{
-    int32_t *tids = calloc((size_t)count + 1, sizeof *tids), others = 0, own = 0;
-    int status = tids == NULL ? NEOPVM_NO_MEMORY : JOB_OK;
-    for (int32_t at = 0; at < count && status == JOB_OK; at++) {
-        status = check_send(ranks[at], type, bytes);
-        own |= ranks[at] == job_this.rank;
-        if (status == JOB_OK && ranks[at] != job_this.rank)
-            tids[others++] = job_this.ranks[ranks[at]].tid;
-    }
-    if (status == JOB_OK && others > 0)
-        status = send_list(channel, tids, others, type, data, bytes);
-    if (status == JOB_OK && own)
-        status = send_to(channel, job_this.rank, type, data, bytes);
-    free(tids);
-    return status;
-}
-
-int job_send_others(int channel, int32_t type, const void *data, uint64_t bytes)
-{
-    int status = check_send(job_this.rank, type, bytes);
-    if (status != JOB_OK || job_this.size < 2)
-        return status;
-    int32_t *ranks = calloc((size_t)job_this.size, sizeof *ranks), count = 0;
-    if (ranks == NULL)
-        return NEOPVM_NO_MEMORY;
-    for (int32_t rank = 0; rank < job_this.size; rank++)
-        if (rank != job_this.rank)
-            ranks[count++] = rank;
-    status = job_send_many(channel, ranks, count, type, data, bytes);
-    free(ranks);
-    return status;
 }
 
 /* ---- Receiving ---- */

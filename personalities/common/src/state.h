@@ -88,11 +88,18 @@ int job_alone_table(void);
 int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_message *message);
 int job_core_probe(const struct job_select *select, struct job_message *message);
 int job_check(const struct job_select *select);
+/* What is wrong with a message that a program wants to send. */
+int job_check_send(int32_t rank, int32_t type, uint64_t bytes);
+/* A message that was checked. */
+int job_core_send(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes);
 /* This process is still the task to which the ranks listen. */
 int job_is_rank(void);
 /* In JOB_OWN, from and to a rank, between functions of this folder. */
 int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes);
 int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes);
+
+/* many.c: in JOB_OWN to the ranks `first` to `end` - 1 but this one. */
+int job_own_send_range(int32_t first, int32_t end, int32_t tag, const void *data, uint64_t bytes);
 
 /* queue.c: all with job_lock held. */
 extern pthread_mutex_t job_lock;

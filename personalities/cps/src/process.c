@@ -189,7 +189,7 @@ void sleep_for(const int *seconds)
 static void synchronise_all(int number)
 {
     int32_t values[2] = {number, ~number};
-    check(job_reduce(values, 2, sizeof *values, job_combining(JOB_INT, JOB_MIN), NULL), "acp_sync");
+    check(job_reduce_reading(values, 2, sizeof *values, job_combining(JOB_INT, JOB_MIN), NULL), "acp_sync");
     if (values[0] != ~values[1])
         fatal("acp_sync: the processes wait under different numbers (%d, and %d here)",
               (int)(values[0] == number ? ~values[1] : values[0]), number);

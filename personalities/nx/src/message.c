@@ -3,7 +3,6 @@
 #include "core.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 static int fits_mask(int32_t type, int32_t rank, void *with)
 {
@@ -35,14 +34,7 @@ static long check(long type, long bytes)
 
 static long send_nodes(long type, const void *data, long bytes)
 {
-    int32_t nodes = job_size() - nx_hosted, count = 0, *ranks = calloc((size_t)nodes, sizeof *ranks);
-    if (ranks == NULL)
-        return nx_wrong(NEOPVM_NO_MEMORY, "%d nodes", (int)nodes);
-    for (int32_t node = 0; node < nodes; node++)
-        if (node + nx_hosted != job_rank())
-            ranks[count++] = node + nx_hosted;
-    int status = job_send_many(JOB_USER, ranks, count, (int32_t)type, data, (uint64_t)bytes);
-    free(ranks);
+    int status = job_send_range(JOB_USER, nx_hosted, job_size(), (int32_t)type, data, (uint64_t)bytes);
     return status < 0 ? nx_wrong(status, "to all nodes") : JOB_OK;
 }
 

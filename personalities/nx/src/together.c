@@ -31,7 +31,7 @@ long nx_combine(enum job_item item, enum job_operation operation, void *x, long 
     if (count < 0)
         return nx_wrong(NEOPVM_BAD_PARAMETER, "%ld items", count);
     job_combine combine = job_combining(item, operation);
-    return end(job_reduce(x, (uint64_t)count, job_item_bytes(item), combine, NULL), "items", count);
+    return end(job_reduce_reading(x, (uint64_t)count, job_item_bytes(item), combine, NULL), "items", count);
 }
 
 struct user {

@@ -51,7 +51,8 @@ int global_operation(void *x, int nelem, int size, P4_FUNCTION(void, op, (char *
         return failed("%s: data type %d (P4NOX, P4INT, P4LNG, P4FLT, P4DBL)", call, data_type);
     if (data_type != P4NOX && size != size_of(data_type))
         return failed("%s: size %d of elements that have %d bytes", call, size, size_of(data_type));
-    int result = job_reduce(x, (uint64_t)nelem, (uint64_t)size, combine, &operation);
+    int result = (is_own_operation(op) ? job_reduce_reading : job_reduce)(x, (uint64_t)nelem, (uint64_t)size, combine,
+                                                                         &operation);
     return result == JOB_OK ? 0 : failed("%s: %s", call, job_text(result));
 }
 

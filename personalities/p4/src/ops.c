@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "export.h"
-#include "p4.h"
+#include "process.h"
 
 /* What has no positive counterpart stays as it is. */
 static int int_abs(int value)
@@ -66,3 +66,16 @@ OPERATION(float, p4_flt_max_op, p4fltmaxop_, LARGER(x[i], y[i]))
 OPERATION(float, p4_flt_min_op, p4fltminop_, SMALLER(x[i], y[i]))
 OPERATION(float, p4_flt_absmax_op, p4fltabsmaxop_, LARGER(flt_abs(x[i]), flt_abs(y[i])))
 OPERATION(float, p4_flt_absmin_op, p4fltabsminop_, SMALLER(flt_abs(x[i]), flt_abs(y[i])))
+
+int is_own_operation(P4_FUNCTION(void, op, (char *, char *, int)))
+{
+    static P4_FUNCTION(void, own[], (char *, char *, int)) = {
+        p4_int_sum_op,    p4_int_mult_op,   p4_int_max_op,    p4_int_min_op,    p4_int_absmax_op, p4_int_absmin_op,
+        p4_dbl_sum_op,    p4_dbl_mult_op,   p4_dbl_max_op,    p4_dbl_min_op,    p4_dbl_absmax_op, p4_dbl_absmin_op,
+        p4_flt_sum_op,    p4_flt_mult_op,   p4_flt_max_op,    p4_flt_min_op,    p4_flt_absmax_op, p4_flt_absmin_op,
+    };
+    for (size_t at = 0; at < sizeof own / sizeof *own; at++)
+        if (op == own[at])
+            return 1;
+    return 0;
+}

@@ -50,6 +50,8 @@ int receive_message(int *type, int *from, char **msg, int *len);
 int receive_into(int *type, int *from, void *room, int room_bytes, int *len);
 int message_available(int *type, int *from);
 int broadcast_message(int type, const void *data, int len, int data_type);
+/* Whether the operation is one of this library, which only reads its second argument. */
+int is_own_operation(P4_FUNCTION(void, op, (char *, char *, int)));
 int global_operation(void *x, int nelem, int size, P4_FUNCTION(void, op, (char *, char *, int)), int data_type);
 int global_barrier(void);
 void cluster_ids(int *first, int *last);

@@ -66,7 +66,7 @@ void call_gop(const char *call, long type, enum job_item item, void *x, long cou
     /* One node's own values are what the operation makes of them: absmax is never negative. */
     if (job_size() == 1 && (combine == job_combining(item, JOB_ABSMAX) || combine == job_combining(item, JOB_ABSMIN)))
         combine(x, x, (uint64_t)count, NULL);
-    must(job_reduce(x, (uint64_t)count, job_item_bytes(item), combine, NULL), call, "type", type);
+    must(job_reduce_reading(x, (uint64_t)count, job_item_bytes(item), combine, NULL), call, "type", type);
 }
 
 long call_nxtval(long mproc)

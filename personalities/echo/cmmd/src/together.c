@@ -21,7 +21,7 @@ static job_combine combining(const char *call, enum job_item item, CMMD_combiner
 static void reduce(const char *call, enum job_item item, void *value, CMMD_combiner_t combiner)
 {
     cmmd_must(call, cmmd_enter());
-    cmmd_must(call, job_reduce(value, 1, job_item_bytes(item), combining(call, item, combiner), NULL));
+    cmmd_must(call, job_reduce_reading(value, 1, job_item_bytes(item), combining(call, item, combiner), NULL));
 }
 
 ECHO_CALL int CMMD_sync_with_nodes(void)
