@@ -10,6 +10,7 @@ mod faults;
 mod histories;
 mod joining;
 mod measuring;
+mod one_way;
 mod partitions;
 mod slow;
 mod strangers;
