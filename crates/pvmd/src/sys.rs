@@ -1,8 +1,10 @@
 //! What the safe interface to the system lacks.
 
 use rustix::process::Signal;
-use std::os::fd::{AsFd, AsRawFd as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::{fs, io};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 /// Numbers 32 and 33 belong to the C library; Linux ends at 64.
 const REALTIME: std::ops::RangeInclusive<i32> = 34..=64;
@@ -70,6 +72,13 @@ pub(crate) fn unconfirmed(stream: impl AsFd) -> Option<u32> {
     // SAFETY: the descriptor is open while it is borrowed, and the kernel writes one number.
     let told = unsafe { libc::ioctl(socket, libc::TIOCOUTQ, &raw mut bytes) };
     if told == 0 { bytes.try_into().ok() } else { None }
+}
+
+/// A descriptor as the runtime waits for it.
+pub(crate) fn readable(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: the value owns the descriptor, which is open until the value is dropped.
+    let registered = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) };
+    registered.map_err(|failed| failed.into_parts().1)
 }
 
 /// Where the code of a process lies: its program's and its libraries'.

@@ -5,7 +5,7 @@ use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Endpoint, dial};
 use crate::link::direct::{self, Made};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
-use crate::link::pulse::{self, Pulse};
+use crate::link::pulse::{self, Pulse, Turns};
 use crate::link::redeem::{self, Redeem};
 use crate::link::socket;
 use crate::tls::{self, Fingerprint, peer_fingerprint};
@@ -301,12 +301,13 @@ impl Connection {
 pub(crate) struct Wiring {
     events: Events,
     last: AtomicU64,
+    turns: Turns,
 }
 
 impl Wiring {
     /// For connections that tell the shell there.
     pub(crate) fn new(events: Events) -> Arc<Self> {
-        Arc::new(Self { events, last: 0.into() })
+        Arc::new(Self { events, last: 0.into(), turns: Turns::new() })
     }
 
     /// Calls until there is an answer from the owner of the key on one of these endpoints.
@@ -423,7 +424,10 @@ impl Wiring {
         let ahead = Ahead::new(stream.get_ref().0);
         let (reader, writer) = tokio::io::split(stream);
         let pulse = Arc::new(Pulse::default());
-        let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), urgent.downgrade()));
+        let (events, kept) = (
+            self.events.clone(),
+            pulse::keep(pulse.clone(), urgent.downgrade(), self.turns.clone()),
+        );
         tokio::spawn(async move {
             if kept.await {
                 let _ = events.send(LinkEvent::Silent { id }).await;

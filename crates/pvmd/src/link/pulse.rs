@@ -1,36 +1,115 @@
 //! The pulse of a connection: something is said at least twice a second, and who says nothing for two
-//! and a half seconds is silent. Once nothing has come in a turn, the turns are half as long, so that
+//! and a half seconds is silent. Once nothing has come for a second, the turns are half as long, so that
 //! the silence is noticed in time.
 //!
 //! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes once for the
-//! beats of all its links, and once more for those that come, instead of once for each.
+//! beats of all its links, and once more for those that come, instead of once for each. One timer of the kernel tells of
+//! these moments: the runtime's own timers wake twice for each time that is more than 64 ms away.
 //!
 //! Silence is counted in turns of this side, not in time: a daemon that was itself stopped, or
 //! got no processor, does not take that for the silence of others.
 
-use crate::clock;
 use crate::link::frames::LinkFrame;
+use crate::{clock, sys};
 use pvm_wire::write_frame;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc::WeakSender;
-use tokio::time::sleep;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
 
 /// How often a side that has nothing to say says so.
 const BEAT_TIME: Duration = Duration::from_millis(500);
-/// The same while nothing comes.
+/// The same once nothing has come for a while.
 const HASTY_TIME: Duration = Duration::from_millis(250);
+/// A turn is no shorter; less than [`HASTY_TIME`], as each begins a moment after another one's end.
+const SHORT_TIME: Duration = Duration::from_millis(100);
 /// So many of those without a word, and the other side is silent.
 const SILENT_TURNS: u32 = 10;
+/// After so many without a word the turns are hasty: after two others, as what is said just before a turn's end stands
+/// for the beat of that end.
+const HASTY_FROM: u32 = 4;
 /// The same as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
 
-/// How long a turn takes that begins now, and as long as `turn` where it begins with another one's end.
+/// How long a turn takes that begins now: until the next multiple of `turn` since boot, or the one after it where that is
+/// less than [`SHORT_TIME`] away.
 fn until_end_of(turn: Duration) -> Duration {
-    let (now, grid) = (clock::now(0).0, HASTY_TIME.as_nanos() as u64);
-    let end = (now + turn.as_nanos() as u64) / grid * grid;
-    Duration::from_nanos(end.saturating_sub(now))
+    let (now, grid) = (clock::now(0).0, turn.as_nanos() as u64);
+    let end = (now + SHORT_TIME.as_nanos() as u64).div_ceil(grid) * grid;
+    Duration::from_nanos(end - now)
+}
+
+/// When the turns of [`BEAT_TIME`] end, for all connections of a daemon.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    ends: watch::Receiver<()>,
+    wanted: Arc<Notify>,
+}
+
+impl Turns {
+    /// Nobody waits for any yet.
+    pub(crate) fn new() -> Self {
+        let (ended, ends) = watch::channel(());
+        let wanted = Arc::new(Notify::new());
+        tokio::spawn(tell(ended, wanted.clone()));
+        Self { ends, wanted }
+    }
+
+    /// Until this one ends.
+    async fn end(&mut self) {
+        self.wanted.notify_one();
+        if self.ends.changed().await.is_err() {
+            sleep(until_end_of(BEAT_TIME)).await;
+        }
+    }
+}
+
+/// Tells of the ends while somebody waits for them. Where the kernel has no timer it ends, and all sleep for themselves.
+async fn tell(ended: watch::Sender<()>, wanted: Arc<Notify>) {
+    loop {
+        wanted.notified().await;
+        let Ok(timer) = timer() else { return };
+        // One receiver is that from which those of connections are made.
+        while ended.receiver_count() > 1 {
+            let Ok(mut ready) = timer.readable().await else { return };
+            let read =
+                |timer: &AsyncFd<OwnedFd>| Ok(rustix::io::read(timer.get_ref(), &mut [0; 8])?);
+            if ready.try_io(read).is_ok() {
+                ended.send_replace(());
+            }
+        }
+        if ended.receiver_count() == 0 {
+            return;
+        }
+    }
+}
+
+/// Is readable at each multiple of [`BEAT_TIME`] since boot.
+fn timer() -> std::io::Result<AsyncFd<OwnedFd>> {
+    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+    let timer = timerfd_create(TimerfdClockId::Boottime, flags)?;
+    let time = |nanoseconds: u64| Timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as i64,
+        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
+    };
+    let turn = BEAT_TIME.as_nanos() as u64;
+    let first = (clock::now(0).0 / turn + 1) * turn;
+    let times = Itimerspec { it_interval: time(turn), it_value: time(first) };
+    timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &times)?;
+    sys::readable(timer)
+}
+
+/// For how many turns of [`HASTY_TIME`] one counts that took so long.
+fn hasty_turns(time: Duration) -> u32 {
+    ((time + HASTY_TIME / 2).as_nanos() / HASTY_TIME.as_nanos()) as u32
 }
 
 /// What goes on at a connection.
@@ -74,21 +153,28 @@ impl Pulse {
 }
 
 /// Keeps a connection's pulse until it ends, or the other side is silent: then true.
-pub(crate) async fn keep(pulse: Arc<Pulse>, batches: WeakSender<Vec<u8>>) -> bool {
+pub(crate) async fn keep(
+    pulse: Arc<Pulse>,
+    batches: WeakSender<Vec<u8>>,
+    mut turns: Turns,
+) -> bool {
     let (mut heard, mut written, mut quiet) = (0, 0, 0);
-    let mut turn = BEAT_TIME;
     loop {
-        sleep(until_end_of(turn)).await;
+        let begin = Instant::now();
+        if quiet < HASTY_FROM {
+            turns.end().await;
+        } else {
+            sleep(until_end_of(HASTY_TIME)).await;
+        }
         let Some(batches) = batches.upgrade() else { return false };
         quiet = match pulse.has_heard(&mut heard) {
             true => 0,
-            false if turn == BEAT_TIME => 2,
-            false => quiet + 1,
+            // No longer than a turn: a daemon that stood still heard nothing in that time.
+            false => quiet + hasty_turns(begin.elapsed().min(BEAT_TIME)),
         };
         if quiet >= SILENT_TURNS {
             return true;
         }
-        turn = if quiet == 0 { BEAT_TIME } else { HASTY_TIME };
         if !pulse.has_written(&mut written) {
             let mut beat = Vec::new();
             write_frame(&mut beat, 0, &LinkFrame::Beat);
@@ -111,12 +197,13 @@ mod tests {
 
     #[test]
     fn turns_end_together_and_none_is_long_or_missing() {
-        let grid = HASTY_TIME.as_nanos();
         for turn in [BEAT_TIME, HASTY_TIME] {
+            let grid = turn.as_nanos();
             let before = u128::from(clock::now(0).0);
             let time = until_end_of(turn);
             let after = u128::from(clock::now(0).0);
-            assert!(time <= turn && time > turn.saturating_sub(HASTY_TIME));
+            assert!(time < turn + SHORT_TIME && time >= SHORT_TIME);
+            assert_eq!(hasty_turns(turn), (turn.as_millis() / HASTY_TIME.as_millis()) as u32);
             let since = |now: u128| (now + time.as_nanos()) % grid;
             assert!(since(before) == 0 || since(after) <= after - before);
         }
@@ -126,8 +213,11 @@ mod tests {
     fn a_connection_on_which_nothing_comes_is_silent_and_says_something_itself() {
         running(async {
             let (batches, mut queue) = mpsc::channel(64);
+            let turns = Turns::new();
             let begin = Instant::now();
-            let kept = timeout(SILENT_TIME * 20, keep(Arc::default(), batches.downgrade())).await;
+            let kept =
+                timeout(SILENT_TIME * 20, keep(Arc::default(), batches.downgrade(), turns.clone()))
+                    .await;
             assert_eq!(kept, Ok(true));
             assert!(begin.elapsed() >= SILENT_TIME - BEAT_TIME);
             assert!(queue.recv().await.is_some_and(|beat| !beat.is_empty()));
@@ -138,8 +228,9 @@ mod tests {
     fn one_that_says_little_or_waits_for_the_shell_is_not_silent() {
         running(async {
             let (batches, _queue) = mpsc::channel(64);
+            let turns = Turns::new();
             let pulse = Arc::new(Pulse::default());
-            let kept = tokio::spawn(keep(pulse.clone(), batches.downgrade()));
+            let kept = tokio::spawn(keep(pulse.clone(), batches.downgrade(), turns.clone()));
             for _ in 0..4 {
                 sleep(SILENT_TIME / 3).await;
                 pulse.heard();
@@ -156,7 +247,8 @@ mod tests {
     fn a_daemon_that_was_stopped_does_not_take_that_for_silence() {
         running(async {
             let (batches, _queue) = mpsc::channel(64);
-            let kept = tokio::spawn(keep(Arc::default(), batches.downgrade()));
+            let turns = Turns::new();
+            let kept = tokio::spawn(keep(Arc::default(), batches.downgrade(), turns.clone()));
             sleep(BEAT_TIME).await;
             std::thread::sleep(SILENT_TIME + BEAT_TIME);
             sleep(BEAT_TIME).await;
