@@ -56,27 +56,14 @@ pub(super) const TESTS: Part = Part {
     name: "tests",
     owner: "all",
     fast: true,
-    uses: &["build", "simulator"],
-    // Those of the C library run their programs on what is installed.
-    after: &["install"],
+    uses: &["build"],
     concerns: Concerns {
-        packages: &[
-            "pvm-wire",
-            "pvm-shm",
-            "pvm-core",
-            "pvm-quorum",
-            "pvm",
-            "pvmd",
-            "pvm-capi",
-            "pvm-cli",
-            "pvm-bench",
-        ],
-        paths: &["include", "conformance/machine.sh"],
+        packages: &["pvm-wire", "pvm-shm", "pvm-core", "pvm", "pvmd", "pvm-cli", "pvm-bench"],
+        paths: &["include"],
     },
     steps: |run| {
-        let quorum = some(run.programs(SIMULATED_LIST)?, |one| one.package == "pvm-quorum");
-        let crates = some(run.programs(CRATES_LIST)?, |one| !is_of_models(one) && !is_planted(one));
-        let all = [crates, quorum].concat();
+        let elsewhere = |one: &Program| is_of_models(one) || is_planted(one) || is_of_c(one);
+        let all = some(run.programs(CRATES_LIST)?, |one| !elsewhere(one));
         let documents = ["cargo", "test", "--doc", "--no-fail-fast"];
         every([
             run.run_real_programs(&all, &[]),
@@ -88,6 +75,22 @@ pub(super) const TESTS: Part = Part {
     ..PART
 };
 
+/// The tests of the C library. Some run programs on what is installed, if it is.
+pub(super) const C_LIBRARY: Part = Part {
+    name: "c-library",
+    owner: "pvm-capi",
+    fast: true,
+    uses: &["build"],
+    after: &["install"],
+    concerns: Concerns { packages: &["pvm-capi"], paths: &["include", "conformance/machine.sh"] },
+    steps: |run| run.run_real_programs(&some(run.programs(CRATES_LIST)?, is_of_c), &[]),
+    ..PART
+};
+
+fn is_of_c(one: &Program) -> bool {
+    one.package == "pvm-capi"
+}
+
 pub(super) const SIMULATION: Part = Part {
     name: "simulation",
     owner: "pvm-sim",
@@ -96,8 +99,7 @@ pub(super) const SIMULATION: Part = Part {
     uses: &["simulator"],
     concerns: Concerns { packages: &["pvm-sim"], paths: &[] },
     steps: |run| {
-        let own = |one: &Program| one.package == "pvm-sim" && !is_planted(one);
-        run.run_programs(&some(run.programs(SIMULATED_LIST)?, own), &[])
+        run.run_programs(&some(run.programs(SIMULATED_LIST)?, |one| !is_planted(one)), &[])
     },
     ..PART
 };
