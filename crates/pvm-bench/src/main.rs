@@ -27,6 +27,7 @@ mod ranking;
 mod report;
 #[cfg(test)]
 mod sample;
+mod script;
 mod session;
 mod start;
 mod statistics;
@@ -48,14 +49,27 @@ use system::Tools;
 
 /// The command line. `pvm` has read it already, and shows the help.
 #[derive(Debug, clap::Parser)]
-#[command(name = "pvm bench", version)]
+#[command(name = "pvm bench", version, args_conflicts_with_subcommands = true)]
 struct Options {
     #[command(flatten)]
     bench: BenchOptions,
+    #[command(subcommand)]
+    words: Option<Words>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Words {
+    /// Runs a measurement of NeoPVM's source tree, or lists them
+    Script(script::ScriptOptions),
 }
 
 fn main() -> ExitCode {
-    match bench(&Options::parse().bench) {
+    let options = Options::parse();
+    let measured = match &options.words {
+        Some(Words::Script(options)) => script::run(options),
+        None => bench(&options.bench),
+    };
+    match measured {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             pvm_cli::show::remark(&failure);

@@ -168,20 +168,25 @@ pub(crate) struct Tools {
     pub(crate) java: Result<Java, String>,
 }
 
+/// The installation that this program is a part of: it is PREFIX/libexec/neopvm/pvm-bench.
+pub(crate) fn prefix() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe()?;
+    let prefix = program.ancestors().nth(3).map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
+    if prefix.join("include/pvm3.h").is_file() && prefix.join("bin/pvmd").is_file() {
+        return Ok(prefix);
+    }
+    let text = format!(
+        "{} holds no whole NeoPVM: bin/pvmd and include/pvm3.h are needed\n  \
+         install it: `make install PREFIX=DIR`, then `DIR/bin/pvm bench`",
+        prefix.display()
+    );
+    Err(Failure::new(Status::Refused, text))
+}
+
 impl Tools {
     /// With the sources that were installed in `folder`, or those in `sources`; `file` is among them.
     pub(crate) fn find(sources: Option<&Path>, folder: &str, file: &str) -> Result<Self, Failure> {
-        // It is PREFIX/libexec/neopvm/pvm-bench.
-        let program = std::env::current_exe()?;
-        let prefix =
-            program.ancestors().nth(3).map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
-        if !prefix.join("include/pvm3.h").is_file() || !prefix.join("bin/pvmd").is_file() {
-            let text = format!(
-                "{} holds no whole NeoPVM: bin/pvmd and include/pvm3.h are needed\n  install it: `make install PREFIX=DIR`, then `DIR/bin/pvm bench`",
-                prefix.display()
-            );
-            return Err(Failure::new(Status::Refused, text));
-        }
+        let prefix = prefix()?;
         let sources = sources
             .map_or_else(|| prefix.join("share/neopvm/benchmarks").join(folder), Path::to_path_buf);
         if !sources.join(file).is_file() {

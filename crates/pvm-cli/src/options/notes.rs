@@ -188,6 +188,9 @@ with --peer; its programs run in turns with ours by mpirun, with its defaults an
 With --hosts the tasks are spread over this host and those, which need the same programs under the \
 same path (a shared folder), and ssh without a password.
 
+`pvm bench script` lists further measurements, scripts of NeoPVM's source tree, and \
+`pvm bench script NAME --sources TREE --out DIR` runs one.
+
 --compare learns from the two runs how much rows differ that did not change, and tells what changed by more than \
 that and by more than a tenth.
 
