@@ -8,31 +8,20 @@
 //! differently for Fortran, one host or task per call, are in `fortran/tables.rs`.
 
 mod marks;
+mod number;
 mod tables;
 mod text;
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 
 use crate::guard::call;
-use crate::pointer::{load, store};
 use crate::timeval::timeval;
 use crate::{
     buffer, group, handler, helpers, machine, message, options, output, pack, process, registry,
 };
 
+use number::{In, Out};
 use text::{Length, input};
-
-/// An argument that comes in.
-type In = *const c_int;
-/// An argument that goes out.
-type Out = *mut c_int;
-
-/// # Safety
-/// `number` is null (then 0) or points to an int.
-unsafe fn value(number: In) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { load(number) }.unwrap_or(0)
-}
 
 /// Calls of numbers only: the C call's arguments, and where its result goes.
 macro_rules! number_calls {
@@ -43,10 +32,8 @@ macro_rules! number_calls {
         /// Every argument points to an integer.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($in: In,)* $out: Out) {
-            // SAFETY: the program's promise.
-            let result = $c_call($(unsafe { value($in) }),*);
-            // SAFETY: the program's promise.
-            unsafe { store($out, result) };
+            let result = $c_call($($in.value()),*);
+            $out.put(result);
         }
     )*};
 }
@@ -94,14 +81,12 @@ macro_rules! text_calls {
         pub(crate) unsafe extern "C" fn $name(
             $text: *const c_char, $($in: In,)* $out: Out, length: Length,
         ) {
-            // SAFETY: the program's promise.
+            // SAFETY: Fortran passes the address of the text and its length.
             let $text = unsafe { input($text, length) };
-            // SAFETY: the program's promise.
-            $(let $in = unsafe { value($in) };)*
+            $(let $in = $in.value();)*
             // SAFETY: a C text and numbers.
             let result = unsafe { $c_call($text.as_ptr(), $($in),*) };
-            // SAFETY: the program's promise.
-            unsafe { store($out, result) };
+            $out.put(result);
         }
     )*};
 }
@@ -128,12 +113,11 @@ text_calls! {
 /// The text has `length` characters, `info` points to an integer.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmfperror_(text: *const c_char, info: Out, length: Length) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let text = unsafe { text::whole(text, length) };
     // SAFETY: a C text.
     let result = unsafe { process::pvm_perror(text.as_ptr()) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfaddhost`: one host; its id or a code.
@@ -142,11 +126,10 @@ pub(crate) unsafe extern "C" fn pvmfperror_(text: *const c_char, info: Out, leng
 /// The text has `length` characters, `info` points to an integer.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmfaddhost_(host: *const c_char, info: Out, length: Length) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let host = unsafe { input(host, length) };
     let result = machine::change_host(host.into_bytes(), true);
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfdelhost`: one host.
@@ -155,11 +138,10 @@ pub(crate) unsafe extern "C" fn pvmfaddhost_(host: *const c_char, info: Out, len
 /// The text has `length` characters, `info` points to an integer.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmfdelhost_(host: *const c_char, info: Out, length: Length) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let host = unsafe { input(host, length) };
     let result = machine::change_host(host.into_bytes(), false);
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfspawn`: a place of `*` or blanks is any.
@@ -172,24 +154,22 @@ pub(crate) unsafe extern "C" fn pvmfspawn_(
     flags: In,
     place: *const c_char,
     count: In,
-    tids: Out,
+    tids: *mut c_int,
     started: Out,
     program_length: Length,
     place_length: Length,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let file = unsafe { input(program, program_length) };
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let place = unsafe { input(place, place_length) };
-    // SAFETY: the program's promise.
-    let (flags, count) = unsafe { (value(flags), value(count)) };
+    let (flags, count) = (flags.value(), count.value());
     let place = if place.as_bytes() == b"*" { c"" } else { place.as_c_str() };
     // SAFETY: C texts and the program's array.
     let result = unsafe {
         process::pvm_spawn(file.as_ptr(), std::ptr::null(), flags, place.as_ptr(), count, tids)
     };
-    // SAFETY: the program's promise.
-    unsafe { store(started, result) };
+    started.put(result);
 }
 
 /// `pvmfstartpvmd`: the arguments are the words of a text.
@@ -203,13 +183,12 @@ pub(crate) unsafe extern "C" fn pvmfstartpvmd_(
     info: Out,
     length: Length,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let args = unsafe { input(args, length) };
     let words = args.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let words: Vec<_> = words.map(|word| word.to_vec().into()).collect();
     let result = call("pvm_start_pvmd", || machine::start_daemon(&words));
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 unsafe extern "C" {
@@ -222,14 +201,12 @@ unsafe extern "C" {
 /// Both arguments point to integers.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmfcatchout_(on: In, info: Out) {
-    // SAFETY: the program's promise.
-    let on = unsafe { value(on) } != 0;
+    let on = on.value() != 0;
     // SAFETY: the C library's own variable.
     let stream = if on { unsafe { stdout } } else { std::ptr::null_mut() };
     // SAFETY: the stream is open.
     let result = unsafe { output::pvm_catchout(stream) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfsleep`
@@ -238,8 +215,7 @@ pub(crate) unsafe extern "C" fn pvmfcatchout_(on: In, info: Out) {
 /// The argument points to an integer.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmfsleep_(seconds: In) {
-    // SAFETY: the program's promise.
-    helpers::pvmsleep(unsafe { value(seconds) });
+    helpers::pvmsleep(seconds.value());
 }
 
 /// `pvmfnotify`
@@ -247,11 +223,16 @@ pub(crate) unsafe extern "C" fn pvmfsleep_(seconds: In) {
 /// # Safety
 /// The arguments point to integers, `tids` to `count` of them.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfnotify_(kind: In, tag: In, count: In, tids: In, info: Out) {
-    // SAFETY: the program's promise.
-    let result = unsafe { process::pvm_notify(value(kind), value(tag), value(count), tids) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+pub(crate) unsafe extern "C" fn pvmfnotify_(
+    kind: In,
+    tag: In,
+    count: In,
+    tids: *const c_int,
+    info: Out,
+) {
+    // SAFETY: `tids` is null or has `count` ids, as pvmfnotify asks.
+    let result = unsafe { process::pvm_notify(kind.value(), tag.value(), count.value(), tids) };
+    info.put(result);
 }
 
 /// `pvmfaddmhf`
@@ -266,11 +247,10 @@ pub(crate) unsafe extern "C" fn pvmfaddmhf_(
     function: Option<crate::guard::Function>,
     number: Out,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: the program passes one of its own functions.
     let result =
-        unsafe { handler::pvm_addmhf(value(source), value(tag), value(context), function) };
-    // SAFETY: the program's promise.
-    unsafe { store(number, result) };
+        unsafe { handler::pvm_addmhf(source.value(), tag.value(), context.value(), function) };
+    number.put(result);
 }
 
 /// `pvmfbufinfo`
@@ -279,17 +259,18 @@ pub(crate) unsafe extern "C" fn pvmfaddmhf_(
 /// The arguments point to integers.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmfbufinfo_(bufid: In, bytes: Out, tag: Out, tid: Out, info: Out) {
-    // SAFETY: the program's promise.
-    let result = unsafe { buffer::pvm_bufinfo(value(bufid), bytes, tag, tid) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    // SAFETY: each is null or the address of an integer: see `Out`.
+    let result = unsafe {
+        buffer::pvm_bufinfo(bufid.value(), bytes.address(), tag.address(), tid.address())
+    };
+    info.put(result);
 }
 
 /// Types of `pvmfpack` and `pvmfunpack`: PVM's numbers, where 0 is characters.
 macro_rules! typed {
     ($what:expr, $count:expr, $stride:expr, $items:expr, $($kind:literal => $call:ident),*) => {
         match $what {
-            // SAFETY: the program's promise.
+            // SAFETY: the program has `$count` items of this kind, `$stride` apart.
             $($kind => unsafe { pack::$call($items.cast(), $count, $stride) },)*
             _ => call("pvmfpack", || Err(pvm_wire::Code::BadParam)),
         }
@@ -308,13 +289,11 @@ pub(crate) unsafe extern "C" fn pvmfpack_(
     stride: In,
     info: Out,
 ) {
-    // SAFETY: the program's promise.
-    let (what, count, stride) = unsafe { (value(what), value(count), value(stride)) };
+    let (what, count, stride) = (what.value(), count.value(), stride.value());
     let result = typed!(what, count, stride, items,
         0 => pvm_pkbyte, 1 => pvm_pkbyte, 2 => pvm_pkshort, 3 => pvm_pkint, 4 => pvm_pkfloat,
         5 => pvm_pkcplx, 6 => pvm_pkdouble, 7 => pvm_pkdcplx, 8 => pvm_pklong);
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfunpack`
@@ -329,14 +308,12 @@ pub(crate) unsafe extern "C" fn pvmfunpack_(
     stride: In,
     info: Out,
 ) {
-    // SAFETY: the program's promise.
-    let (what, count, stride) = unsafe { (value(what), value(count), value(stride)) };
+    let (what, count, stride) = (what.value(), count.value(), stride.value());
     let result = typed!(what, count, stride, items,
         0 => pvm_upkbyte, 1 => pvm_upkbyte, 2 => pvm_upkshort, 3 => pvm_upkint,
         4 => pvm_upkfloat, 5 => pvm_upkcplx, 6 => pvm_upkdouble, 7 => pvm_upkdcplx,
         8 => pvm_upklong);
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfmcast`
@@ -344,11 +321,10 @@ pub(crate) unsafe extern "C" fn pvmfunpack_(
 /// # Safety
 /// The arguments point to integers, `tids` to `count` of them.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfmcast_(count: In, tids: In, tag: In, info: Out) {
-    // SAFETY: the program's promise.
-    let result = unsafe { message::pvm_mcast(tids, value(count), value(tag)) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+pub(crate) unsafe extern "C" fn pvmfmcast_(count: In, tids: *const c_int, tag: In, info: Out) {
+    // SAFETY: `tids` is null or has `count` ids, as pvmfmcast asks.
+    let result = unsafe { message::pvm_mcast(tids, count.value(), tag.value()) };
+    info.put(result);
 }
 
 /// `pvmfpsend`
@@ -364,12 +340,10 @@ pub(crate) unsafe extern "C" fn pvmfpsend_(
     kind: In,
     info: Out,
 ) {
-    // SAFETY: the program's promise.
-    let (tid, tag, count, kind) = unsafe { (value(tid), value(tag), value(count), value(kind)) };
-    // SAFETY: the program's promise.
+    let (tid, tag, count, kind) = (tid.value(), tag.value(), count.value(), kind.value());
+    // SAFETY: the program has `count` items of this kind.
     let result = unsafe { message::bulk::pvm_psend(tid, tag, items, count, kind) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfprecv`
@@ -388,14 +362,21 @@ pub(crate) unsafe extern "C" fn pvmfprecv_(
     length: Out,
     info: Out,
 ) {
-    // SAFETY: the program's promise.
-    let (tid, tag, count, kind) = unsafe { (value(tid), value(tag), value(count), value(kind)) };
-    // SAFETY: the program's promise.
+    let (tid, tag, count, kind) = (tid.value(), tag.value(), count.value(), kind.value());
+    // SAFETY: the program has room for `count` items, and for the answers.
     let result = unsafe {
-        message::bulk::pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length)
+        message::bulk::pvm_precv(
+            tid,
+            tag,
+            items,
+            count,
+            kind,
+            from_tid.address(),
+            from_tag.address(),
+            length.address(),
+        )
     };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmftrecv`; -1 seconds are no limit.
@@ -404,13 +385,11 @@ pub(crate) unsafe extern "C" fn pvmfprecv_(
 /// The arguments point to integers.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmftrecv_(tid: In, tag: In, seconds: In, micros: In, bufid: Out) {
-    // SAFETY: the program's promise.
-    let limit = unsafe { [c_long::from(value(seconds)), c_long::from(value(micros))] };
+    let limit = [c_long::from(seconds.value()), c_long::from(micros.value())];
     let limit: *const _ = if limit[0] == -1 { std::ptr::null() } else { &raw const limit };
-    // SAFETY: the program's promise; null is no limit.
-    let result = unsafe { message::pvm_trecv(value(tid), value(tag), limit) };
-    // SAFETY: the program's promise.
-    unsafe { store(bufid, result) };
+    // SAFETY: null, which is no limit, or the array above.
+    let result = unsafe { message::pvm_trecv(tid.value(), tag.value(), limit) };
+    bufid.put(result);
 }
 
 /// `pvmfhostsync`
@@ -427,8 +406,7 @@ pub(crate) unsafe extern "C" fn pvmfhostsync_(
     info: Out,
 ) {
     let result = call("pvm_host_sync", || {
-        // SAFETY: the program's promise.
-        let (there, ahead) = machine::host_clock(unsafe { value(host) })?;
+        let (there, ahead) = machine::host_clock(host.value())?;
         let (there, ahead) = (timeval(there), timeval(ahead));
         let times = [
             (seconds, there[0]),
@@ -437,13 +415,11 @@ pub(crate) unsafe extern "C" fn pvmfhostsync_(
             (ahead_micros, ahead[1]),
         ];
         for (out, time) in times {
-            // SAFETY: the program's promise.
-            unsafe { store(out, time as c_int) };
+            out.put(time as c_int);
         }
         Ok(0)
     });
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfreduce`: the operation is an EXTERNAL with C's arguments.
@@ -462,15 +438,13 @@ pub(crate) unsafe extern "C" fn pvmfreduce_(
     info: Out,
     length: Length,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let group = unsafe { input(group, length) };
-    // SAFETY: the program's promise.
-    let (count, kind, tag, root) = unsafe { (value(count), value(kind), value(tag), value(root)) };
-    // SAFETY: the program's promise.
+    let (count, kind, tag, root) = (count.value(), kind.value(), tag.value(), root.value());
+    // SAFETY: the array has `count` items; the group is a C text.
     let result =
         unsafe { group::pvm_reduce(operation, data, count, kind, tag, group.as_ptr(), root) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfgather`
@@ -489,14 +463,12 @@ pub(crate) unsafe extern "C" fn pvmfgather_(
     info: Out,
     length: Length,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let group = unsafe { input(group, length) };
-    // SAFETY: the program's promise.
-    let (count, kind, tag, root) = unsafe { (value(count), value(kind), value(tag), value(root)) };
-    // SAFETY: the program's promise.
+    let (count, kind, tag, root) = (count.value(), kind.value(), tag.value(), root.value());
+    // SAFETY: the root has room for all; the group is a C text.
     let code = unsafe { group::pvm_gather(result, data, count, kind, tag, group.as_ptr(), root) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, code) };
+    info.put(code);
 }
 
 /// `pvmfscatter`
@@ -515,12 +487,10 @@ pub(crate) unsafe extern "C" fn pvmfscatter_(
     info: Out,
     length: Length,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let group = unsafe { input(group, length) };
-    // SAFETY: the program's promise.
-    let (count, kind, tag, root) = unsafe { (value(count), value(kind), value(tag), value(root)) };
-    // SAFETY: the program's promise.
+    let (count, kind, tag, root) = (count.value(), kind.value(), tag.value(), root.value());
+    // SAFETY: the root has the items of all; the group is a C text.
     let code = unsafe { group::pvm_scatter(result, data, count, kind, tag, group.as_ptr(), root) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, code) };
+    info.put(code);
 }

@@ -1,37 +1,22 @@
 //! What a program says of itself to those who record it.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_char;
 
+use super::number::{In, Out};
 use super::text::{Length, input};
 use crate::handle::probes::{neopvm_mark, neopvm_progress, neopvm_state};
-use crate::pointer::{load, store};
-
-/// An integer that comes in, 0 for none.
-///
-/// # Safety
-/// `number` is null or points to an int.
-unsafe fn value(number: *const c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { load(number) }.unwrap_or(0)
-}
 
 /// `neopvmfmark`
 ///
 /// # Safety
 /// `name` has `length` characters; the others point to integers.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn neopvmfmark_(
-    name: *const c_char,
-    number: *const c_int,
-    info: *mut c_int,
-    length: Length,
-) {
-    // SAFETY: the program's promise.
+unsafe extern "C" fn neopvmfmark_(name: *const c_char, number: In, info: Out, length: Length) {
+    // SAFETY: Fortran passes the address of the text and its length.
     let name = unsafe { input(name, length) };
-    // SAFETY: as above; the name ends with 0.
-    let status = unsafe { neopvm_mark(name.as_ptr(), value(number).into()) };
-    // SAFETY: as above.
-    unsafe { store(info, status) };
+    // SAFETY: the name ends with 0.
+    let status = unsafe { neopvm_mark(name.as_ptr(), number.value().into()) };
+    info.put(status);
 }
 
 /// `neopvmfstate`; a blank name ends the state.
@@ -39,13 +24,12 @@ unsafe extern "C" fn neopvmfmark_(
 /// # Safety
 /// `name` has `length` characters; `info` points to an integer.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn neopvmfstate_(name: *const c_char, info: *mut c_int, length: Length) {
-    // SAFETY: the program's promise.
+unsafe extern "C" fn neopvmfstate_(name: *const c_char, info: Out, length: Length) {
+    // SAFETY: Fortran passes the address of the text and its length.
     let name = unsafe { input(name, length) };
     // SAFETY: the name ends with 0.
     let status = unsafe { neopvm_state(name.as_ptr()) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, status) };
+    info.put(status);
 }
 
 /// `neopvmfprogress`
@@ -55,18 +39,15 @@ unsafe extern "C" fn neopvmfstate_(name: *const c_char, info: *mut c_int, length
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvmfprogress_(
     text: *const c_char,
-    done: *const c_int,
-    total: *const c_int,
-    info: *mut c_int,
+    done: In,
+    total: In,
+    info: Out,
     length: Length,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let text = unsafe { input(text, length) };
-    // SAFETY: as above.
-    let [done, total] = [done, total].map(|number| unsafe { value(number) });
-    let [done, total] = [done, total].map(|number| u64::try_from(number).unwrap_or(0));
+    let [done, total] = [done, total].map(|number| u64::try_from(number.value()).unwrap_or(0));
     // SAFETY: the text ends with 0.
     let status = unsafe { neopvm_progress(text.as_ptr(), done, total) };
-    // SAFETY: the program's promise.
-    unsafe { store(info, status) };
+    info.put(status);
 }

@@ -9,10 +9,9 @@ use std::ffi::{c_char, c_int};
 use pvm_wire::Code;
 use pvm_wire::request::{HostInfo, TaskInfo};
 
+use super::number::{In, Out};
 use super::text::{Length, input, output};
-use super::{In, Out, value};
 use crate::guard::call;
-use crate::pointer::store;
 use crate::{machine, process, registry};
 
 /// A table and the next line of it.
@@ -79,8 +78,7 @@ pub(crate) unsafe extern "C" fn pvmfconfig_(
     name_length: Length,
     arch_length: Length,
 ) {
-    // SAFETY: the program's promise.
-    let again = unsafe { value(number) } == -1;
+    let again = number.value() == -1;
     let result = call("pvm_config", || {
         let (host, count, kinds) = HOSTS.with(|round| {
             let mut round = round.borrow_mut();
@@ -94,17 +92,15 @@ pub(crate) unsafe extern "C" fn pvmfconfig_(
             (tid, host.tid.as_c_int()),
             (speed, host.speed),
         ] {
-            // SAFETY: the program's promise.
-            unsafe { store(out, value) };
+            out.put(value);
         }
-        // SAFETY: the program's promise.
+        // SAFETY: Fortran passes the address of the text and its length.
         unsafe { output(&host.name.0, name, name_length) };
-        // SAFETY: the program's promise.
+        // SAFETY: Fortran passes the address of the text and its length.
         unsafe { output(&host.arch.0, arch, arch_length) };
         Ok(1)
     });
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmftasks`: the next task. `info` is 1, as in PVM.
@@ -123,15 +119,13 @@ pub(crate) unsafe extern "C" fn pvmftasks_(
     info: Out,
     name_length: Length,
 ) {
-    // SAFETY: the program's promise.
-    let (place, again) = unsafe { (value(place), value(number) == -1) };
+    let (place, again) = (place.value(), number.value() == -1);
     let result = call("pvm_tasks", || {
         let turn = |round: &RefCell<Round<TaskInfo>>| {
             round.borrow_mut().turn(again, || machine::tasks(place))
         };
         let (task, count) = TASKS.with(turn)?;
-        // SAFETY: the program's promise.
-        unsafe { store(number, small(count)) };
+        number.put(small(count));
         let Some(task) = task else { return Ok(0) };
         for (out, value) in [
             (tid, task.tid.as_c_int()),
@@ -139,15 +133,13 @@ pub(crate) unsafe extern "C" fn pvmftasks_(
             (host, task.host.as_c_int()),
             (flags, task.flags),
         ] {
-            // SAFETY: the program's promise.
-            unsafe { store(out, value) };
+            out.put(value);
         }
-        // SAFETY: the program's promise.
+        // SAFETY: Fortran passes the address of the text and its length.
         unsafe { output(&task.name.0, name, name_length) };
         Ok(1)
     });
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 /// `pvmfsiblings`: how many, and the one at an index, or `PvmNoTask`.
@@ -158,15 +150,12 @@ pub(crate) unsafe extern "C" fn pvmftasks_(
 pub(crate) unsafe extern "C" fn pvmfsiblings_(number: Out, index: In, tid: Out) {
     let count = call("pvm_siblings", || {
         let listed = process::siblings()?;
-        // SAFETY: the program's promise.
-        let index = usize::try_from(unsafe { value(index) }).unwrap_or(usize::MAX);
+        let index = usize::try_from(index.value()).unwrap_or(usize::MAX);
         let sibling = listed.get(index).copied().unwrap_or(Code::NoTask.number());
-        // SAFETY: the program's promise.
-        unsafe { store(tid, sibling) };
+        tid.put(sibling);
         Ok(small(listed.len()))
     });
-    // SAFETY: the program's promise.
-    unsafe { store(number, count) };
+    number.put(count);
 }
 
 fn entries(pattern: &[u8]) -> Result<Vec<Entry>, Code> {
@@ -204,10 +193,9 @@ pub(crate) unsafe extern "C" fn pvmfgetmboxinfo_(
     pattern_length: Length,
     name_length: Length,
 ) {
-    // SAFETY: the program's promise.
+    // SAFETY: Fortran passes the address of the text and its length.
     let pattern = unsafe { input(pattern, pattern_length) };
-    // SAFETY: the program's promise.
-    let again = unsafe { value(info) } == -1;
+    let again = info.value() == -1;
     let result = call("pvm_getmboxinfo", || {
         let entry = NAMES.with(|round| {
             let mut round = round.borrow_mut();
@@ -218,7 +206,7 @@ pub(crate) unsafe extern "C" fn pvmfgetmboxinfo_(
             }
             round.turn(again, || entries(pattern.as_bytes()))?.0.ok_or(Code::NotFound)
         })?;
-        // SAFETY: the program's promise.
+        // SAFETY: Fortran passes the address of the text and its length.
         unsafe { output(&entry.name, name, name_length) };
         for (out, value) in [
             (classes, entry.classes),
@@ -227,13 +215,11 @@ pub(crate) unsafe extern "C" fn pvmfgetmboxinfo_(
             (owner, entry.owner),
             (flags, entry.flags),
         ] {
-            // SAFETY: the program's promise.
-            unsafe { store(out, value) };
+            out.put(value);
         }
         Ok(0)
     });
-    // SAFETY: the program's promise.
-    unsafe { store(info, result) };
+    info.put(result);
 }
 
 #[cfg(test)]
