@@ -40,7 +40,7 @@ extern "C" fn pvmendtask() -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvmsettaskname(name: *const c_char) -> c_int {
     let named = inside(|| {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { pointer::text(name) }?;
         session::set_program(name)
     });
@@ -64,7 +64,7 @@ const extern "C" fn pvmbailout(_: c_int) {}
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvmcrcappend(bytes: *const u8, count: c_int, sum: u32) -> u32 {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: the program's promise.
+    // SAFETY: `bytes` is null or has `count` elements, by the call's contract.
     let bytes = unsafe { pointer::array(bytes, count) }.unwrap_or_default();
     let shift = |sum: u32, _| (sum >> 1) ^ if sum & 1 != 0 { 0xedb8_8320 } else { 0 };
     bytes.iter().fold(sum, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), shift))

@@ -21,7 +21,7 @@ use crate::{handler, message, pointer, probe, reduction, session};
 /// # Safety
 /// `name` is null or ends with 0.
 pub(crate) unsafe fn group_name<'a>(name: *const c_char) -> Result<&'a [u8], Code> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     let name = unsafe { pointer::text_or_none(name) }.unwrap_or_default();
     if name.is_empty() { Err(Code::NullGroup) } else { Ok(name) }
 }
@@ -75,7 +75,7 @@ pub(crate) fn barrier_until<'a>(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
     traced!(unsafe JOINGROUP, pvm_joingroup(name), [GN: text_at(name)], |r| [CC: r]);
-    // SAFETY: the program's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     call("pvm_joingroup", || session::task()?.join_group(unsafe { group_name(name) }?))
 }
 
@@ -87,7 +87,7 @@ pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
 pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
     traced!(unsafe LVGROUP, pvm_lvgroup(name), [GN: text_at(name)], |r| [CC: r]);
     call("pvm_lvgroup", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { group_name(name) }?;
         session::task()?.leave_group(name).map(|()| 0)
     })
@@ -101,7 +101,7 @@ pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
 pub(crate) unsafe extern "C" fn pvm_gettid(name: *const c_char, instance: c_int) -> c_int {
     traced!(unsafe GETTID, pvm_gettid(name, instance), [GN: text_at(name), GI: instance], |r| [GT: r]);
     call("pvm_gettid", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let members = members(unsafe { group_name(name) }?)?;
         members.tid(instance).map(Tid::as_c_int)
     })
@@ -120,7 +120,7 @@ fn free_instance(members: &Members) -> c_int {
 pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> c_int {
     traced!(unsafe GETINST, pvm_getinst(name, tid), [GN: text_at(name), GT: tid], |r| [GI: r]);
     call("pvm_getinst", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let members = members(unsafe { group_name(name) }?)?;
         if tid == -1 {
             return Ok(free_instance(&members));
@@ -137,7 +137,7 @@ pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> 
 pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
     traced!(unsafe GSIZE, pvm_gsize(name), [GN: text_at(name)], |r| [GS: r]);
     call("pvm_gsize", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let members = members(unsafe { group_name(name) }?)?;
         c_int::try_from(members.size()).map_err(|_| Code::Overflow)
     })
@@ -150,7 +150,7 @@ pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -> c_int {
     traced!(unsafe BARRIER, pvm_barrier(name, count), [GN: text_at(name), GBC: count], |r| [CC: r]);
-    // SAFETY: the program's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     finish("pvm_barrier", barrier(|| unsafe { group_name(name) }, count))
 }
 
@@ -160,7 +160,7 @@ pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_freezegroup(name: *const c_char, size: c_int) -> c_int {
-    // SAFETY: the program's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     let frozen = freeze(|| unsafe { group_name(name) }, size);
     frozen.unwrap_or_else(|code| failed("pvm_freezegroup", code))
 }
@@ -206,7 +206,7 @@ pub(crate) fn broadcast(
 pub(crate) unsafe extern "C" fn pvm_bcast(name: *const c_char, tag: c_int) -> c_int {
     traced!(unsafe BCAST, pvm_bcast(name, tag), [GN: text_at(name), MC: tag], |r| [CC: r, MDL: ints_at(std::ptr::null(), 0)]);
     call("pvm_bcast", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         broadcast(buffer::sending, unsafe { group_name(name) }?, tag)?;
         Ok(0)
     })
@@ -246,7 +246,7 @@ unsafe fn collective<'a>(
     if kind_first {
         known?;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `given.name` is null or ends with 0, by the call's contract.
     let group = unsafe { group_name(given.name) }?;
     let kind = known.unwrap_or(Kind::Byte);
     let arguments = Arguments { group, root: given.root, tag: given.tag, kind, count };
@@ -343,7 +343,7 @@ unsafe fn reduce(
     // SAFETY: the caller's promise.
     let (task, call) = inside(|| unsafe { collective(given, false) })?;
     let operation = operation.ok_or(Code::BadParam)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `data` has `count` items of this type, by the call's contract.
     let items = unsafe { array(data, call.bytes()) }?;
     if !call.is_root() {
         return inside(|| call.hand_in(task, items));
@@ -394,7 +394,7 @@ unsafe fn gather(result: *mut c_void, data: *const c_void, given: Given) -> Resu
     // SAFETY: the caller's promise.
     let (task, call) = inside(|| unsafe { collective(given, true) })?;
     if !call.is_root() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `data` has `count` items of this type, by the call's contract.
         let items = unsafe { array(data.cast_mut(), call.bytes()) }?;
         return inside(|| call.hand_in(task, items));
     }
@@ -436,7 +436,7 @@ unsafe fn scatter(result: *mut c_void, data: *const c_void, given: Given) -> Res
     // SAFETY: the caller's promise.
     let (task, call) = inside(|| unsafe { collective(given, true) })?;
     if !call.is_root() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `result` has `count` items of this type, by the call's contract.
         return call.receive_part(unsafe { array(result, call.bytes()) }?, &mut take);
     }
     let all = call.bytes().saturating_mul(call.size());

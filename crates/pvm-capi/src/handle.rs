@@ -52,7 +52,7 @@ unsafe fn answer<T>(out: *mut T, body: impl FnOnce() -> Result<T, Code>) -> i32 
             return Err(Code::BadParam);
         }
         let value = body()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `out` is null or has room for the answer, by the call's contract.
         unsafe { store(out, value) };
         Ok(())
     }))
@@ -106,11 +106,11 @@ unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
         let task = session::task()?;
         *users = users.saturating_add(1);
         drop(users);
-        // SAFETY: the caller's promise.
+        // SAFETY: `tid` is null or has room for the answer, by the call's contract.
         unsafe { store(tid, task.tid().as_c_int()) };
         let known = task.welcome().parent;
         let known = if known == 0 { Code::NoParent.number() } else { known };
-        // SAFETY: the caller's promise.
+        // SAFETY: `parent` is null or has room for the answer, by the call's contract.
         unsafe { store(parent, known) };
         Ok(())
     }))
@@ -152,13 +152,13 @@ unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
     if !buffer.is_null()
         && let Some(handle) = fast::new(encoding)
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: `buffer` is null or has room for the answer, by the call's contract.
         unsafe { store(buffer, handle) };
         return 0;
     }
     noted!(unsafe NEOPVM_NEW, neopvm_new(encoding, buffer));
     let new = || buffer::insert_packed(Buffer::new(buffer::encoding(encoding)?));
-    // SAFETY: the caller's promise.
+    // SAFETY: `buffer` is null or has room for the answer, by the call's contract.
     unsafe { answer(buffer, new) }
 }
 
@@ -213,7 +213,7 @@ unsafe extern "C" fn neopvm_pack(
 unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: u64) -> i32 {
     noted!(unsafe NEOPVM_PACK_TEXT, neopvm_pack_text(handle, text, length));
     status(inside(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `text` is null or has `length` bytes, by the call's contract.
         let text = unsafe { crate::pointer::array(text.cast::<u8>(), size(length)?) }?;
         if text.contains(&0) {
             return Err(Code::BadParam);
@@ -272,7 +272,7 @@ unsafe extern "C" fn neopvm_multicast(
 unsafe extern "C" fn neopvm_broadcast(handle: i32, group: *const c_char, tag: i32) -> i32 {
     noted!(unsafe NEOPVM_BROADCAST, neopvm_broadcast(handle, group, tag));
     status(inside(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `group` is null or ends with 0, by the call's contract.
         let name = unsafe { text(group) }?;
         if name.is_empty() {
             return Err(Code::NullGroup);
@@ -310,7 +310,7 @@ unsafe extern "C" fn neopvm_receive(
     if probe::is_on()
         && let Glance::Taken(handle) = receive_noted(wanted)
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: `buffer` is null or has room for the answer, by the call's contract.
         unsafe { store(buffer, handle) };
         return 0;
     }
@@ -323,7 +323,7 @@ unsafe extern "C" fn neopvm_receive(
         }
     };
     status(handle.map(|handle| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `buffer` is null or has room for the answer, by the call's contract.
         unsafe { store(buffer, handle.unwrap_or(0)) };
     }))
 }
@@ -393,11 +393,11 @@ unsafe extern "C" fn neopvm_probe(
         let Some((envelope, bytes)) = held::probe(session::task()?, &wanted)? else {
             return Ok(0);
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: `info` is null or has room for the answer, by the call's contract.
         unsafe { store(info, Info::new(&envelope, envelope.encoding, bytes, bytes)) };
         Ok(1)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `found` is null or has room for the answer, by the call's contract.
     unsafe { answer(found, probe) }
 }
 
@@ -410,12 +410,12 @@ unsafe extern "C" fn neopvm_info(handle: i32, info: *mut Info) -> i32 {
     if !info.is_null()
         && let Some(known) = fast::info(handle)
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: `info` is null or has room for the answer, by the call's contract.
         unsafe { store(info, known) };
         return 0;
     }
     noted!(unsafe NEOPVM_INFO, neopvm_info(handle, info));
-    // SAFETY: the caller's promise.
+    // SAFETY: `info` is null or has room for the answer, by the call's contract.
     unsafe { answer(info, || buffer::get(handle)?.content(|content| Info::of(content))) }
 }
 
@@ -461,7 +461,7 @@ unsafe extern "C" fn neopvm_unpack_text(
         let room = if out.is_null() { 0 } else { size(room)? };
         with(handle, |buffer| {
             let text = pack::unpack_text_up_to(buffer, room, |needed| {
-                // SAFETY: the caller's promise.
+                // SAFETY: `length` is null or has room for the answer, by the call's contract.
                 unsafe { store(length, needed as u64) };
             })?;
             // SAFETY: the caller's promise; the text fits.
@@ -504,9 +504,9 @@ unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *
             let good = native && may_be_viewed(buffer.encoding(), buffer.runs());
             if good { buffer.view() } else { Err(Code::NotImpl) }
         })??;
-        // SAFETY: the caller's promise.
+        // SAFETY: `data` is null or has room for the answer, by the call's contract.
         unsafe { store(data, address.cast()) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `bytes` is null or has room for the answer, by the call's contract.
         unsafe { store(bytes, size as u64) };
         Ok(())
     }))
@@ -519,7 +519,7 @@ unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_descriptor(descriptor: *mut c_int) -> i32 {
     noted!(unsafe NEOPVM_DESCRIPTOR, neopvm_descriptor(descriptor));
-    // SAFETY: the caller's promise.
+    // SAFETY: `descriptor` is null or has room for the answer, by the call's contract.
     unsafe { answer(descriptor, || session::task()?.descriptor()) }
 }
 

@@ -94,7 +94,7 @@ unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return b"(null)";
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is not null and ends with 0, by the call's contract.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
@@ -247,7 +247,7 @@ fn digits_value(digits: &[u8], radix: u32) -> c_int {
 /// `text` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvmstrtoi(text: *const c_char) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or ends with 0, by the call's contract.
     plain(0, || number(unsafe { bytes(text) }))
 }
 
@@ -258,7 +258,7 @@ unsafe extern "C" fn pvmstrtoi(text: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvmxtoi(text: *const c_char) -> c_int {
     plain(0, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `text` is null or ends with 0, by the call's contract.
         let text = unsafe { bytes(text) };
         let digits = match text {
             [b'0', b'x' | b'X', digits @ ..] => digits,
@@ -275,9 +275,9 @@ unsafe extern "C" fn pvmxtoi(text: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvmmatchstring(text: *const c_char, pattern: *const c_char) -> c_int {
     plain(0, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `text` is null or ends with 0, by the call's contract.
         let text = unsafe { bytes(text) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `pattern` is null or ends with 0, by the call's contract.
         let pattern = unsafe { bytes(pattern) };
         c_int::from(matches(pattern, text))
     })
@@ -338,7 +338,7 @@ fn tag_name(tag: c_int) -> Option<String> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvmlogerror(text: *const c_char) -> c_int {
     plain(-1, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `text` is null or ends with 0, by the call's contract.
         let text = unsafe { bytes(text) };
         say(&[format!("libpvm {}: ", who()).as_bytes(), text].concat());
         0
@@ -357,7 +357,7 @@ unsafe extern "C" fn pvmlogperror(text: *const c_char) -> c_int {
         let reason = unsafe { strerror(number) };
         // SAFETY: it answers with a text.
         let reason = unsafe { bytes(reason) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `text` is null or ends with 0, by the call's contract.
         let text = unsafe { bytes(text) };
         say(&[format!("libpvm {} ", who()).as_bytes(), text, b": ", reason, b"\n"].concat());
         0
@@ -371,7 +371,7 @@ unsafe extern "C" fn pvmlogperror(text: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _neopvm_log(text: *const c_char) -> c_int {
     plain(-1, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `text` is null or ends with 0, by the call's contract.
         let text = unsafe { bytes(text) };
         say(&[format!("libpvm {} ", who()).as_bytes(), text].concat());
         c_int::try_from(text.len()).unwrap_or(c_int::MAX)
@@ -385,7 +385,7 @@ unsafe extern "C" fn _neopvm_log(text: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn lpvmerr(call: *const c_char, number: c_int) -> c_int {
     let name = plain(String::new(), || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `call` is null or ends with 0, by the call's contract.
         String::from_utf8_lossy(unsafe { bytes(call) }).into_owned()
     });
     match pvm_wire::Code::from_number(number) {
@@ -407,7 +407,7 @@ unsafe extern "C" fn pvmhdump(data: *const u8, length: c_int, prefix: *const c_c
         }
         // SAFETY: the caller's promise.
         let data = unsafe { std::slice::from_raw_parts(data, length) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `prefix` is null or ends with 0, by the call's contract.
         let prefix = if prefix.is_null() { b"" } else { unsafe { bytes(prefix) } };
         for line in data.chunks(16) {
             let mut text = format!("libpvm {}: ", who()).into_bytes();

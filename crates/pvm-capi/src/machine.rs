@@ -153,13 +153,13 @@ pub(crate) unsafe extern "C" fn pvm_config(
     traced!(unsafe CONFIG, pvm_config(number, formats_out, table), [], |r| [NH: int_at(number), NA: int_at(formats_out), CC: r]);
     call("pvm_config", || {
         let hosts = hosts()?;
-        // SAFETY: the program's promise.
+        // SAFETY: `number` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(number, count(hosts.len())?) };
-        // SAFETY: the program's promise.
+        // SAFETY: `formats_out` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(formats_out, count(formats(&hosts))?) };
         if !table.is_null() {
             let entries = HOSTS.with(|kept| host_table(kept, &hosts));
-            // SAFETY: the program's promise.
+            // SAFETY: `table` is null or has room for the answer, by the call's contract.
             unsafe { pointer::store(table, entries) };
         }
         Ok(0)
@@ -180,7 +180,7 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
     call("pvm_tasks", || {
         let tasks = tasks(place);
         let told = tasks.as_ref().map_or(Ok(0), |tasks| count(tasks.len()))?;
-        // SAFETY: the program's promise.
+        // SAFETY: `number` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(number, told) };
         let tasks = tasks?;
         if table.is_null() {
@@ -202,7 +202,7 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
             *kept.borrow_mut() = filled;
             kept.borrow().entries.as_ptr()
         });
-        // SAFETY: the program's promise.
+        // SAFETY: `table` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(table, entries) };
         Ok(0)
     })
@@ -216,7 +216,7 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
 pub(crate) unsafe extern "C" fn pvm_mstat(host: *const c_char) -> c_int {
     traced!(unsafe MSTAT, pvm_mstat(host), [HN: text_at(host)], |r| [HS: r]);
     call("pvm_mstat", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `host` is null or ends with 0, by the call's contract.
         let name = unsafe { pointer::text(host) }?;
         if name.is_empty() {
             return Err(Code::BadParam);
@@ -235,7 +235,7 @@ pub(crate) unsafe extern "C" fn pvm_mstat(host: *const c_char) -> c_int {
 pub(crate) unsafe extern "C" fn pvm_archcode(name: *const c_char) -> c_int {
     traced!(unsafe ARCHCODE, pvm_archcode(name), [AN: text_at(name)], |r| [AC: r]);
     call("pvm_archcode", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { pointer::text(name) }?;
         let hosts = hosts()?;
         hosts.iter().find(|host| host.arch.0 == name).map(|h| h.signature).ok_or(Code::NotFound)
@@ -284,11 +284,11 @@ unsafe fn change_hosts_call(
     results: *mut c_int,
     adding: bool,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `names` has `number` pointers to texts that end with 0, by the call's contract.
     let list = || unsafe { texts(names, number) };
     let changed = change_hosts(list, adding, |i, outcome| {
         if !results.is_null() && c_int::try_from(i).is_ok_and(|i| i < number) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `results` has a place for each host, by the call's contract.
             unsafe { results.add(i).write(outcome) };
         }
     });
@@ -300,9 +300,9 @@ unsafe fn change_hosts_call(
 unsafe fn texts(list: *const *const c_char, number: c_int) -> Result<Vec<Blob>, Code> {
     let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
     let mut all = Vec::new();
-    // SAFETY: the caller's promise.
+    // SAFETY: `list` is null or has `number` elements, by the call's contract.
     for &text in unsafe { pointer::array(list, number) }? {
-        // SAFETY: the caller's promise.
+        // SAFETY: `text` is null or ends with 0, by the call's contract.
         all.push(unsafe { pointer::text(text) }?.to_vec().into());
     }
     Ok(all)
@@ -376,9 +376,9 @@ unsafe extern "C" fn pvm_hostsync(
     // By this name PVM tells of its errors.
     call("pvm_host_sync", || {
         let (there, ahead) = host_clock(host)?;
-        // SAFETY: the program's promise.
+        // SAFETY: `clock` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(clock, timeval(there)) };
-        // SAFETY: the program's promise.
+        // SAFETY: `difference` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(difference, timeval(ahead)) };
         Ok(0)
     })
@@ -467,7 +467,7 @@ unsafe extern "C" fn pvm_start_pvmd(
         if session::task().is_ok() {
             return Err(Code::DupHost);
         }
-        // SAFETY: the program's promise.
+        // SAFETY: `args` has `number` pointers to texts that end with 0, by the call's contract.
         start_daemon(&unsafe { texts(args, number) }?)
     })
 }
@@ -488,7 +488,7 @@ unsafe extern "C" fn pvm_tickle(
             return Err(Code::BadParam);
         }
         session::task()?;
-        // SAFETY: the program's promise.
+        // SAFETY: `answers` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(answers, 0) };
         Ok(0)
     })
@@ -528,7 +528,7 @@ unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
         let hosts = hosts()?;
         let first = hosts.get(..1).unwrap_or_default();
         let entry = FIRST.with(|kept| host_table(kept, first));
-        // SAFETY: the program's promise.
+        // SAFETY: `host` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(host, if first.is_empty() { ptr::null() } else { entry }) };
         // As in PVM who calls it again is told who the manager is.
         Ok(if again { session::task()?.tid().as_c_int() } else { 0 })
@@ -550,7 +550,7 @@ unsafe extern "C" fn pvm_reg_tracer(
     options: c_int,
 ) -> c_int {
     call("pvm_reg_tracer", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `mask` is null or ends with 0, by the call's contract.
         let mask = unsafe { pointer::text_or_none(mask) }.unwrap_or_default();
         let tid = session::task()?.tid();
         let target = Target { tid, context: trace_context, tag: trace_tag };

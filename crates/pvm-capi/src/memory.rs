@@ -14,7 +14,7 @@ unsafe extern "C" {
 /// # Safety
 /// The text ends with 0.
 unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is not null and ends with 0, by the call's contract.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
@@ -116,7 +116,7 @@ unsafe extern "C" fn pvmenvinsert(list: *mut *mut *mut c_char, setting: *const c
         return -1;
     }
     plain(-1, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `setting` is null or ends with 0, by the call's contract.
         let setting = unsafe { bytes(setting) };
         let Some(name) = setting.iter().position(|&c| c == b'=') else { return -1 };
         // SAFETY: the caller's promise.

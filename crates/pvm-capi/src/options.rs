@@ -146,7 +146,7 @@ unsafe extern "C" fn pvm_gettmask(who: c_int, out: *mut c_char) -> c_int {
 unsafe extern "C" fn pvm_settmask(who: c_int, letters: *const c_char) -> c_int {
     call("pvm_settmask", || {
         let whose = whose(who)?;
-        // SAFETY: the program's promise.
+        // SAFETY: `letters` is null or ends with 0, by the call's contract.
         let letters = unsafe { pointer::text(letters) }?;
         let task = session::task()?;
         store_mask(whose, letters);
@@ -196,7 +196,7 @@ fn export(names: &[OsString]) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_export(name: *const c_char) -> c_int {
     call("pvm_export", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = OsStr::from_bytes(unsafe { pointer::text(name) }?);
         let mut names = exported();
         if !name.is_empty() && !names.iter().any(|other| other == name) {
@@ -214,7 +214,7 @@ unsafe extern "C" fn pvm_export(name: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_unexport(name: *const c_char) -> c_int {
     call("pvm_unexport", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = OsStr::from_bytes(unsafe { pointer::text(name) }?);
         let mut names = exported();
         let before = names.len();

@@ -86,7 +86,7 @@ pub(crate) fn leave() -> Result<(), Code> {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_perror(text: *const c_char) -> c_int {
     call("pvm_perror", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `text` is null or ends with 0, by the call's contract.
         let text = unsafe { pointer::text_or_none(text) };
         let mut line = format!("libpvm {}: ", who()).into_bytes();
         line.extend_from_slice(text.unwrap_or(b"(null)"));
@@ -170,7 +170,7 @@ pub(crate) unsafe extern "C" fn pvm_siblings(tids: *mut *const c_int) -> c_int {
             *list.borrow_mut() = listed;
             list.borrow().as_ptr()
         });
-        // SAFETY: the program's promise.
+        // SAFETY: `tids` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(tids, list) };
         Ok(count)
     })
@@ -251,11 +251,11 @@ pub(crate) unsafe extern "C" fn pvm_spawn(
 ) -> c_int {
     traced!(unsafe SPAWN, pvm_spawn(file, args, flags, place, count, tids), [SE: text_at(file), SW: text_at(place), SF: flags, SC: count], |r| [CC: r, STL: ints_at(tids, r)]);
     call("pvm_spawn", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `file` is null or ends with 0, by the call's contract.
         let file = unsafe { pointer::text(file) }?;
-        // SAFETY: the program's promise.
+        // SAFETY: `place` is null or ends with 0, by the call's contract.
         let place = unsafe { pointer::text_or_none(place) }.unwrap_or_default();
-        // SAFETY: the program's promise.
+        // SAFETY: `args` is null or a list of texts that ends with null, by the call's contract.
         let args = unsafe { arguments(args) };
         let outcomes = spawn(Spawn { file, args, flags, place, count })?;
         for (i, &outcome) in outcomes.iter().enumerate().filter(|_| !tids.is_null()) {
@@ -392,7 +392,7 @@ pub(crate) unsafe extern "C" fn pvm_notify(
     call("pvm_notify", || {
         let number = usize::try_from(count).unwrap_or(0);
         let number = if has_subjects(kind) { number } else { 0 };
-        // SAFETY: the program's promise.
+        // SAFETY: `tids` is null or has `number` elements, by the call's contract.
         let tids = unsafe { pointer::array(tids, number) }?;
         notify(Notice { kind, tag, context: session::context(), count, tids })?;
         Ok(0)
@@ -420,9 +420,9 @@ unsafe extern "C" fn pvm_getnoresets(tids: *mut *const c_int, count: *mut c_int)
             *list.borrow_mut() = spared;
             list.borrow().as_ptr()
         });
-        // SAFETY: the program's promise.
+        // SAFETY: `tids` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(tids, list) };
-        // SAFETY: the program's promise.
+        // SAFETY: `count` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(count, number) };
         Ok(0)
     })

@@ -58,9 +58,9 @@ macro_rules! operations {
             count: *const c_int,
             info: *mut c_int,
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `kind` is null or points to a value of its type, by the call's contract.
             let kind = unsafe { load(kind) }.unwrap_or(0);
-            // SAFETY: the caller's promise.
+            // SAFETY: `count` is null or points to a value of its type, by the call's contract.
             let count = usize::try_from(unsafe { load(count) }.unwrap_or(0)).unwrap_or(0);
             let applied = if count > 0 && (x.is_null() || y.is_null()) {
                 Err(Code::BadParam)
@@ -69,7 +69,7 @@ macro_rules! operations {
                 unsafe { apply(Operation::$operation, kind, x, y, count) }
             };
             let result = applied.map_or_else(Code::number, |()| 0);
-            // SAFETY: the caller's promise.
+            // SAFETY: `info` is null or has room for the answer, by the call's contract.
             plain((), || unsafe { store(info, result) });
         }
 

@@ -100,7 +100,7 @@ pub(crate) fn list(pattern: &[u8]) -> Result<Vec<MailboxInfo>, Code> {
 pub(crate) unsafe extern "C" fn pvm_putinfo(name: *const c_char, id: c_int, flags: c_int) -> c_int {
     traced!(unsafe PUTINFO, pvm_putinfo(name, id, flags), [CN: text_at(name), CI: -1, CF: flags, CD: id], |r| [CC: r]);
     call("pvm_putinfo", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { pointer::text(name) }?;
         name_of(name)?;
         buffer::get(id)?.with(|buffer| put(name, buffer, flags))?
@@ -132,7 +132,7 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     flags: c_int,
 ) -> c_int {
     traced!(unsafe GETINFO, pvm_recvinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r.min(0), CR: r]);
-    // SAFETY: the program's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
     call("pvm_recvinfo", || match received {
         Err(code @ (Code::NotFound | Code::Denied)) => {
@@ -157,7 +157,7 @@ pub(crate) unsafe extern "C" fn pvm_delinfo(
     traced!(unsafe DELINFO, pvm_delinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r]);
     // As in PVM an entry is deleted at exactly its index, whatever the flags say.
     let flags = flags & !FIRST_AVAILABLE;
-    // SAFETY: the program's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     call("pvm_delinfo", || delete(unsafe { pointer::text(name) }?, index, flags))
 }
 
@@ -217,7 +217,7 @@ unsafe extern "C" fn pvm_getmboxinfo(
 ) -> c_int {
     traced!(unsafe GETMBOXINFO, pvm_getmboxinfo(pattern, number, classes), [CN: text_at(pattern)], |r| [CC: r]);
     call("pvm_getmboxinfo", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `pattern` is null or ends with 0, by the call's contract.
         let found = list(unsafe { pointer::text_or_none(pattern) }.unwrap_or_default())?;
         let mut filled = Classes { entries: Vec::new(), names: Vec::new(), columns: Vec::new() };
         for class in &found {
@@ -228,9 +228,9 @@ unsafe extern "C" fn pvm_getmboxinfo(
             kept.borrow().entries.as_ptr()
         });
         let count = c_int::try_from(found.len()).map_err(|_| Code::Overflow)?;
-        // SAFETY: the program's promise.
+        // SAFETY: `number` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(number, count) };
-        // SAFETY: the program's promise.
+        // SAFETY: `classes` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(classes, entries) };
         Ok(0)
     })
@@ -244,7 +244,7 @@ unsafe extern "C" fn pvm_getmboxinfo(
 unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) -> c_int {
     traced!(unsafe INSERT, pvm_insert(name, index, data), [CN: text_at(name), CI: index, CD: data], |r| [CC: r]);
     call("pvm_insert", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { pointer::text(name) }?;
         if index < -1 {
             return Err(Code::BadParam);
@@ -265,14 +265,14 @@ unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_
     traced!(unsafe LOOKUP, pvm_lookup(name, index, data), [CN: text_at(name), CI: index], |r| [CC: r]);
     let flags = if index == -1 { FIRST_AVAILABLE } else { 0 };
     let place = if index == -1 { 0 } else { index };
-    // SAFETY: the program's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     let received = receive(|| unsafe { pointer::text(name) }, place, flags);
     call("pvm_lookup", || {
         let (mut message, found) = received?;
         let mut value = [0; 4];
         // Somebody may have put a message without an int there: found it is all the same.
         if message.unpack(Kind::Int, &mut value).is_ok() {
-            // SAFETY: the program's promise.
+            // SAFETY: `data` is null or has room for the answer, by the call's contract.
             unsafe { pointer::store(data, c_int::from_ne_bytes(value)) };
         }
         Ok(found)
@@ -286,7 +286,7 @@ unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_delete(name: *const c_char, index: c_int) -> c_int {
     traced!(unsafe DELETE, pvm_delete(name, index), [CN: text_at(name), CI: index], |r| [CC: r]);
-    // SAFETY: the program's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     call("pvm_delete", || delete(unsafe { pointer::text(name) }?, index, 0))
 }
 

@@ -23,7 +23,7 @@ unsafe extern "C" fn neopvm_when_full(policy: i32, old: *mut i32) -> i32 {
         if let Ok(number) = u32::try_from(policy) {
             task.set_policy(Policy::from_number(number).ok_or(Code::BadParam)?)?;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `old` is null or has room for the answer, by the call's contract.
         unsafe { store(old, before) };
         Ok(())
     }))

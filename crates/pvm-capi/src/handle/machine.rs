@@ -57,10 +57,10 @@ unsafe extern "C" fn neopvm_put(
 ) -> i32 {
     noted!(unsafe NEOPVM_PUT, neopvm_put(name, handle, flags, index));
     status(inside(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { text(name) }?;
         let placed = with(handle, |buffer| registry::put(name, buffer, flags))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `index` is null or has room for the answer, by the call's contract.
         unsafe { store(index, placed) };
         Ok(())
     }))
@@ -81,9 +81,9 @@ unsafe extern "C" fn neopvm_get(
     if buffer.is_null() {
         return Code::BadParam.number();
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     let received = registry::receive(|| unsafe { text(name) }, index, flags);
-    // SAFETY: the caller's promise.
+    // SAFETY: `buffer` is null or has room for the answer, by the call's contract.
     unsafe { answer(buffer, || buffer::insert_received(received?.0)) }
 }
 
@@ -122,9 +122,9 @@ pub(super) unsafe fn wish<'a>(
     place: *const c_char,
     count: i32,
 ) -> Result<Spawn<'a>, Code> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `program` is null or ends with 0, by the call's contract.
     let file = unsafe { text(program) }?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is null or ends with 0, by the call's contract.
     let place = unsafe { text_or_none(place) }.unwrap_or_default();
     // SAFETY: the caller's promise.
     let args = unsafe { process::arguments(args) };
@@ -144,7 +144,7 @@ pub(super) unsafe fn told(
         // SAFETY: the caller's promise.
         unsafe { outcomes.add(i).write(result) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `started` is null or has room for the answer, by the call's contract.
     unsafe { store(started, process::started(results)?) };
     Ok(())
 }
@@ -162,7 +162,7 @@ where
         // SAFETY: the caller's promise.
         unsafe { out.add(i).write(line) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is null or has room for the answer, by the call's contract.
     unsafe { store(count, lines.len() as u64) };
     Ok(())
 }
@@ -243,7 +243,7 @@ unsafe extern "C" fn neopvm_notify(
     noted!(unsafe NEOPVM_NOTIFY, neopvm_notify(kind, tag, in_context, tids, count));
     status(inside(|| {
         let listed = if tids.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `tids` is null or has `listed` elements, by the call's contract.
         let tids = unsafe { array(tids, listed) }?;
         let context = context(in_context)?;
         process::notify(Notice { kind, tag, context, count, tids })
@@ -258,9 +258,9 @@ unsafe extern "C" fn neopvm_notify(
 unsafe extern "C" fn neopvm_join(name: *const c_char, instance: *mut i32) -> i32 {
     noted!(unsafe NEOPVM_JOIN, neopvm_join(name, instance));
     status(inside(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let joined = session::task()?.join_group(unsafe { group::group_name(name) }?)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `instance` is null or has room for the answer, by the call's contract.
         unsafe { store(instance, joined) };
         Ok(())
     }))
@@ -273,7 +273,7 @@ unsafe extern "C" fn neopvm_join(name: *const c_char, instance: *mut i32) -> i32
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_leave_group(name: *const c_char) -> i32 {
     noted!(unsafe NEOPVM_LEAVE_GROUP, neopvm_leave_group(name));
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     status(inside(|| session::task()?.leave_group(unsafe { group::group_name(name) }?)))
 }
 
@@ -291,7 +291,7 @@ unsafe extern "C" fn neopvm_members(
 ) -> i32 {
     noted!(unsafe NEOPVM_MEMBERS, neopvm_members(name, tids, room, count));
     status(inside(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         let members = session::task()?.members(unsafe { group::group_name(name) }?)?;
         let lines: Vec<i32> = members.tids.iter().map(|tid| tid.as_c_int()).collect();
         // SAFETY: the caller's promise.
@@ -306,7 +306,7 @@ unsafe extern "C" fn neopvm_members(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_barrier(name: *const c_char, count: i32) -> i32 {
     noted!(unsafe NEOPVM_BARRIER, neopvm_barrier(name, count));
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     status(group::barrier(|| unsafe { group::group_name(name) }, count))
 }
 
@@ -317,7 +317,7 @@ unsafe extern "C" fn neopvm_barrier(name: *const c_char, count: i32) -> i32 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_delete(name: *const c_char, index: i32) -> i32 {
     noted!(unsafe NEOPVM_DELETE, neopvm_delete(name, index));
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     status(inside(|| registry::delete(unsafe { text(name) }?, index, 0).map(drop)))
 }
 
@@ -328,7 +328,7 @@ unsafe extern "C" fn neopvm_delete(name: *const c_char, index: i32) -> i32 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_new_context(new: *mut i32) -> i32 {
     noted!(unsafe NEOPVM_NEW_CONTEXT, neopvm_new_context(new));
-    // SAFETY: the caller's promise.
+    // SAFETY: `new` is null or has room for the answer, by the call's contract.
     unsafe { answer(new, registry::new_context) }
 }
 

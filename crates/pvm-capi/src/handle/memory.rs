@@ -38,7 +38,7 @@ unsafe extern "C" fn neopvm_view_items(
         })??;
         Ok(viewed.cast())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `data` is null or has room for the answer, by the call's contract.
     unsafe { answer(data, view) }
 }
 
@@ -61,7 +61,7 @@ unsafe extern "C" fn neopvm_allocate(
         let place = buffer::get(handle)?.write(kind, |buffer| buffer.allocate(kind, count))??;
         Ok(place.cast())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `items` is null or has room for the answer, by the call's contract.
     unsafe { answer(items, allocate) }
 }
 
@@ -73,7 +73,7 @@ unsafe extern "C" fn neopvm_allocate(
 unsafe extern "C" fn neopvm_is_being_read(handle: i32, reading: *mut i32) -> i32 {
     noted!(unsafe NEOPVM_IS_BEING_READ, neopvm_is_being_read(handle, reading));
     let look = || with(handle, |buffer| Ok(i32::from(buffer.is_being_read())));
-    // SAFETY: the caller's promise.
+    // SAFETY: `reading` is null or has room for the answer, by the call's contract.
     unsafe { answer(reading, look) }
 }
 
@@ -107,7 +107,7 @@ unsafe extern "C" fn neopvm_expose(
         let memory = session::task()?.expose(number, bytes, rights == MAY_WRITE)?;
         Ok(memory.address.cast())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or has room for the answer, by the call's contract.
     unsafe { answer(address, expose) }
 }
 
@@ -132,9 +132,9 @@ unsafe extern "C" fn neopvm_exposed(
     noted!(unsafe NEOPVM_EXPOSED, neopvm_exposed(tid, number, bytes, rights));
     status(inside(|| {
         let (size, writable) = session::task()?.exposed(Tid::from_c_int(tid), number)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `bytes` is null or has room for the answer, by the call's contract.
         unsafe { store(bytes, size) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `rights` is null or has room for the answer, by the call's contract.
         unsafe { store(rights, if writable { MAY_WRITE } else { MAY_READ }) };
         Ok(())
     }))
@@ -182,7 +182,7 @@ unsafe extern "C" fn neopvm_put_memory(
 ) -> i32 {
     noted!(unsafe NEOPVM_PUT_MEMORY, neopvm_put_memory(tid, number, offset, data, bytes));
     status(inside(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `data` is null or has `bytes` bytes, by the call's contract.
         let bytes = unsafe { crate::pointer::array(data.cast::<u8>(), size(bytes)?) }?;
         session::task()?.put(Tid::from_c_int(tid), number, offset, bytes)
     }))
@@ -228,7 +228,7 @@ unsafe fn change(
     before: *mut i64,
 ) -> Result<(), Code> {
     let value = session::task()?.change(Tid::from_c_int(tid), number, offset, change)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `before` is null or has room for the answer, by the call's contract.
     unsafe { store(before, word.signed(value)) };
     Ok(())
 }

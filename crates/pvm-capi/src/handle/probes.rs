@@ -179,9 +179,9 @@ unsafe extern "C" fn neopvm_read_records(
             }
         }
         reader.pass(drained.taken as u64);
-        // SAFETY: the caller's promise.
+        // SAFETY: `count` is null or has room for the answer, by the call's contract.
         unsafe { store(count, at as u64) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `dropped` is null or has room for the answer, by the call's contract.
         unsafe { store(dropped, drained.lost) };
         Ok(())
     }))
@@ -199,7 +199,7 @@ unsafe fn own(
     if !probe::is_on() || !begin() {
         return 0;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or ends with 0, by the call's contract.
     let number = match unsafe { text_or_none(name) } {
         Some(text) if !text.is_empty() => names::number(class, text),
         _ => 0,

@@ -56,12 +56,12 @@ unsafe extern "C" fn neopvm_get_until(
         return Code::BadParam.number();
     }
     let wait = |patience: Patience<'_>| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         registry::receive_until(|| unsafe { text(name) }, (index, flags), patience)
     };
     // SAFETY: the caller's promise.
     let received = unsafe { patiently(limit(limit_ns), give_up, wait) };
-    // SAFETY: the caller's promise.
+    // SAFETY: `buffer` is null or has room for the answer, by the call's contract.
     unsafe {
         answer(buffer, || match received? {
             Some((message, _)) => buffer::insert_received(message),
@@ -84,14 +84,14 @@ unsafe extern "C" fn neopvm_barrier_until(
 ) -> i32 {
     noted!(unsafe NEOPVM_BARRIER_UNTIL, neopvm_barrier_until(name, count, limit_ns, give_up, met));
     let wait = |patience: Patience<'_>| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         group::barrier_until(|| unsafe { group::group_name(name) }, count, patience)
     };
     // SAFETY: the caller's promise.
     let waited = unsafe { patiently(limit(limit_ns), give_up, wait) };
     status(waited.and_then(|is_met| {
         inside(|| {
-            // SAFETY: the caller's promise.
+            // SAFETY: `met` is null or has room for the answer, by the call's contract.
             unsafe { store(met, i32::from(is_met)) };
             Ok(())
         })
@@ -124,7 +124,7 @@ unsafe extern "C" fn neopvm_spawn_until(
             // SAFETY: the caller's promise.
             Some(results) => unsafe { machine::told(&results, outcomes, started) },
             None => {
-                // SAFETY: the caller's promise.
+                // SAFETY: `started` is null or has room for the answer, by the call's contract.
                 unsafe { store(started, -1) };
                 Ok(())
             }
@@ -145,14 +145,14 @@ unsafe extern "C" fn neopvm_freeze_until(
 ) -> i32 {
     noted!(unsafe NEOPVM_FREEZE_UNTIL, neopvm_freeze_until(name, size, give_up, members));
     let wait = |patience: Patience<'_>| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `name` is null or ends with 0, by the call's contract.
         group::freeze_until(|| unsafe { group::group_name(name) }, size, patience)
     };
     // SAFETY: the caller's promise.
     let frozen = unsafe { patiently(Limit::Never, give_up, wait) };
     status(frozen.and_then(|frozen| {
         inside(|| {
-            // SAFETY: the caller's promise.
+            // SAFETY: `members` is null or has room for the answer, by the call's contract.
             unsafe { store(members, frozen.unwrap_or(-1)) };
             Ok(())
         })

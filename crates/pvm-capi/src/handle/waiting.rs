@@ -23,7 +23,7 @@ unsafe extern "C" fn neopvm_wait(seen: *mut u32, limit_ns: i64) -> i32 {
     let before = unsafe { seen.read_unaligned() };
     status(wait(before, limit_ns).and_then(|now| {
         inside(|| {
-            // SAFETY: the caller's promise.
+            // SAFETY: `seen` is null or has room for the answer, by the call's contract.
             unsafe { store(seen, now) };
             Ok(())
         })

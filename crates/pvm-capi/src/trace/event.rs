@@ -125,7 +125,7 @@ impl<T> From<*mut T> for Value<'_> {
 /// # Safety
 /// `text` is null or ends with 0.
 pub(crate) unsafe fn text_at<'a>(text: *const c_char) -> &'a [u8] {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or ends with 0, by the call's contract.
     unsafe { text_or_none(text) }.unwrap_or_default()
 }
 
@@ -148,7 +148,7 @@ pub(crate) unsafe fn ints_at<'a>(first: *const c_int, count: c_int) -> &'a [c_in
 /// # Safety
 /// `address` is null or points to an int.
 pub(crate) unsafe fn int_at(address: *const c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or points to a value of its type, by the call's contract.
     unsafe { load(address) }.unwrap_or(-1)
 }
 
