@@ -4,9 +4,9 @@
 //! tls serve PORT
 //! tls loop ADDRESS PORT BYTES SECONDS    BYTES there and back, again and again
 //! ```
-//! Prints the bytes, round trips, one way in us (median of the batches) and GB/s, as `tcp loop` does. TLS 1.3 of
-//! rustls with AES-128-GCM, over a blocking socket; nothing is packed, nothing is kept. Whose key it is does not matter
-//! here, so both ends take any.
+//! Prints the bytes, round trips, one way in us (median of the batches) and GB/s, as `tcp loop`
+//! does. TLS 1.3 of rustls with AES-128-GCM, over a blocking socket; nothing is packed, nothing is
+//! kept. Whose key it is does not matter here, so both ends take any.
 #![forbid(unsafe_code)]
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

@@ -1,17 +1,19 @@
-//! ring: one ring with many producers beside a lane for each sender (`doc/adr/0001-a-lane-for-each-sender.md`).
+//! ring: one ring with many producers beside a lane for each sender
+//! (`doc/adr/0001-a-lane-for-each-sender.md`).
 //!
 //! ```text
 //! ring [MESSAGES [ROUNDS]]
 //! ```
-//! 1 to 8 senders, each a thread, send 8 bytes with an envelope to one receiver: by the lanes and the inbox word of
-//! pvm-shm, and by a ring of the same cells that all of them share. Prints millions of messages a second, the median
-//! and the range of the rounds, in turns; then what the receiver hears from seven senders while the eighth is stopped
-//! in the middle of a send for 50 ms.
+//! 1 to 8 senders, each a thread, send 8 bytes with an envelope to one receiver: by the lanes and
+//! the inbox word of pvm-shm, and by a ring of the same cells that all of them share. Prints
+//! millions of messages a second, the median and the range of the rounds, in turns; then what the
+//! receiver hears from seven senders while the eighth is stopped in the middle of a send for 50 ms.
 //!
-//! The ring has the duties that the lane has: a full one holds up its sender and nobody else's order, a cell is
-//! readable once it is complete, a cell that was begun says by whom (or nobody could judge whether that one is dead),
-//! and a sender learns whether the receiver sleeps. It does not have those that it cannot have without a judge of
-//! deaths: to be passed when a cell in it is never completed.
+//! The ring has the duties that the lane has: a full one holds up its sender and nobody else's
+//! order, a cell is readable once it is complete, a cell that was begun says by whom (or nobody
+//! could judge whether that one is dead), and a sender learns whether the receiver sleeps. It does
+//! not have those that it cannot have without a judge of deaths: to be passed when a cell in it is
+//! never completed.
 #![forbid(unsafe_code)]
 
 use pvm_shm::inbox::{Header, LANE_BITS, Marked};
@@ -107,7 +109,8 @@ trait Way: Send + Sync + 'static {
     type End: Send + 'static;
     /// For so many senders.
     fn new(senders: u32) -> (Arc<Self>, Vec<Self::End>);
-    /// Sends a message with this number; `stop` comes where a sender that is stopped does most harm.
+    /// Sends a message with this number; `stop` comes where a sender that is stopped does most
+    /// harm.
     fn send(&self, end: &mut Self::End, number: u64, stop: impl FnOnce());
     /// The receiver: takes what there is; `took` is told each sender and number.
     fn drain(&self, state: &mut Self::State, took: &mut dyn FnMut(u32, u64));
@@ -261,7 +264,8 @@ fn while_stopped<W: Way>() -> u64 {
         }
         for mut end in ends {
             let (way, over) = (&way, &over);
-            // A few thousand each, which fit into either: a sender that waits for room would not end.
+            // A few thousand each, which fit into either: a sender that waits for room would not
+            // end.
             scope.spawn(move || {
                 for number in 0..CELLS as u64 - 2 {
                     if over.load(Ordering::Relaxed) {

@@ -1,4 +1,5 @@
-//! A neighbour that scribbles over everything it can reach: lane, inbox word and slab of a receiver, who reads on.
+//! A neighbour that scribbles over everything it can reach: lane, inbox word and slab of a
+//! receiver, who reads on.
 
 use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::{Head, Key};
@@ -41,7 +42,8 @@ pub(crate) fn run(bytes: &[u8]) {
         let at = usize::from(u16::from_le_bytes([*a, *b])) % (mapping.size() - value.len());
         mapping.write(at, value);
         if which & 0x80 != 0 {
-            // Who receives alone watches the lane from then on, and takes what is plain by the fast path.
+            // Who receives alone watches the lane from then on, and takes what is plain by the fast
+            // path.
             word.write(0, &[0xff; 7]);
             arrived.extend(inlet.next(&mut keeper.broker(RECEIVER), true));
             take_small(&mut inlet, (a & 1 == 0).then_some(SENDER));

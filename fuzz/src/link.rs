@@ -1,4 +1,5 @@
-//! What crosses a link once both ends have proved their keys, and what a bearer of a token says before that.
+//! What crosses a link once both ends have proved their keys, and what a bearer of a token says
+//! before that.
 
 #[allow(dead_code)]
 #[path = "../../crates/pvmd/src/link/frames.rs"]

@@ -1,7 +1,7 @@
 //! A message and its run list, decoded and read with every kind of item to the end.
 //!
-//! Bytes from nowhere seldom make a message whose measures agree, so the same bytes also choose a run list, which
-//! is read in the same order.
+//! Bytes from nowhere seldom make a message whose measures agree, so the same bytes also choose a
+//! run list, which is read in the same order.
 
 use pvm_wire::{Body, Cursor, Encoding, Kind, Message, RunList, Wire};
 

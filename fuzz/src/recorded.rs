@@ -1,4 +1,5 @@
-//! Bytes as records of four tasks, written as a trace, which is read as a program and run on a line.
+//! Bytes as records of four tasks, written as a trace, which is read as a program and run on a
+//! line.
 
 use pvm_predict::platform::{Host, Line};
 use pvm_predict::report::Unwatched;

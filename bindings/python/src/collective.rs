@@ -52,8 +52,8 @@ pub(crate) fn combine(
     reduction::combine(operation, kind, x.bytes_mut(), &other).or_raise(py, "Reduce")
 }
 
-/// Waits for the message of a member as [`pvm::group::collective::patiently`] does, and looks for signals. What
-/// Python's code raises meanwhile is left in `raised`.
+/// Waits for the message of a member as [`pvm::group::collective::patiently`] does, and looks for
+/// signals. What Python's code raises meanwhile is left in `raised`.
 fn attend(
     py: Python<'_>,
     task: &'static pvm::Task,
@@ -155,8 +155,8 @@ impl Task {
         }
     }
 
-    /// The members. The host's page says who they are; until that is here, the daemon is asked in a way that an interrupt
-    /// ends.
+    /// The members. The host's page says who they are; until that is here, the daemon is asked in a
+    /// way that an interrupt ends.
     fn present(&self, py: Python<'_>, (call, group): (&str, &str)) -> PyResult<Arc<Members>> {
         let (task, name) = (self.task, group.as_bytes());
         let failed = |code| group_failure(py, call, group, code);
@@ -224,7 +224,8 @@ impl Task {
                 Ok(false) => continue,
                 over => over.map(drop),
             };
-            // A member that does not wait any longer is not counted: what comes of it is looked for as before.
+            // A member that does not wait any longer is not counted: what comes of it is looked for
+            // as before.
             left = Some(Left { raised, limit: wait::patience(false) });
             waiting = task.leave_barrier(waiting).map_err(failed)?;
         }
@@ -259,8 +260,8 @@ impl Unmet {
     }
 }
 
-/// Whether the wait goes on after a look; if not, whether the barrier was met. An interrupt that came too late to leave it
-/// is raised behind the call.
+/// Whether the wait goes on after a look; if not, whether the barrier was met. An interrupt that
+/// came too late to leave it is raised behind the call.
 fn after_look(
     looked: Result<BarrierWait, Code>,
     left: &mut Option<Left>,
@@ -383,7 +384,8 @@ impl Task {
         let mut function_raised = None;
         let name = op.extract::<String>().ok();
         let mut fold = |x: &mut [u8], y: &mut [u8]| -> Result<(), Code> {
-            // The function gets both as buffers of their type and answers the result, or changes the first.
+            // The function gets both as buffers of their type and answers the result, or changes
+            // the first.
             let folded = fold_by(op, items, (x, y));
             folded.map_err(|error| {
                 function_raised = Some(error);
@@ -464,7 +466,8 @@ impl Task {
         finish(py, ("Scatter", group), done, raised)
     }
 
-    /// Waits for a message of a member in the context of collective calls; an error if it died before.
+    /// Waits for a message of a member in the context of collective calls; an error if it died
+    /// before.
     fn _from_member(
         &self,
         py: Python<'_>,

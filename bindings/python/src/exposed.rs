@@ -1,8 +1,8 @@
 //! Exposed memory: this task's own, and that of others.
 //!
-//! Bytes are bytes: buffers are taken whatever their items are, and nothing is converted. Between hosts a change of a
-//! word is a question like any other, which an interrupt withdraws; bytes go in steps, with a look for signals between
-//! two of them.
+//! Bytes are bytes: buffers are taken whatever their items are, and nothing is converted. Between
+//! hosts a change of a word is a question like any other, which an interrupt withdraws; bytes go in
+//! steps, with a look for signals between two of them.
 
 use crate::failure::{Failure, OrRaise as _, caught};
 use crate::machine::unexpected;
@@ -36,7 +36,8 @@ impl Place {
         Ok(Self { owner: tid, number: number_of(number, call)? })
     }
 
-    /// The exception for what went wrong, with what was to be reached and, where an argument is to blame, which.
+    /// The exception for what went wrong, with what was to be reached and, where an argument is to
+    /// blame, which.
     fn failed(
         self,
         py: Python<'_>,
@@ -250,8 +251,8 @@ impl Task {
         place.owner.host() == self.task.tid().host()
     }
 
-    /// Copies in one piece on this host, and in steps from or to another. `step` is given where a piece begins and
-    /// ends.
+    /// Copies in one piece on this host, and in steps from or to another. `step` is given where a
+    /// piece begins and ends.
     fn in_steps(
         &self,
         py: Python<'_>,
@@ -375,7 +376,8 @@ impl Task {
         found.map_err(|code| place.failed(py, (self, "exposed"), code, (0, 0)))
     }
 
-    /// Fills a buffer with bytes that a task exposes, beginning at `offset`; or returns `into` bytes.
+    /// Fills a buffer with bytes that a task exposes, beginning at `offset`; or returns `into`
+    /// bytes.
     ///
     /// Nothing is converted. On one host, aligned words of 4 or 8 bytes are read as a whole. Raises
     /// `NotFoundError`, `NoTaskError` if the owner has ended, `HostError` if its host has left, or

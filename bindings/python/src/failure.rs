@@ -1,4 +1,5 @@
-//! Failures as Python's exceptions. The classes are written in Python (`neopvm.errors`), which knows the hints.
+//! Failures as Python's exceptions. The classes are written in Python (`neopvm.errors`), which
+//! knows the hints.
 
 use crate::kind::held;
 use crate::unread::next_run;
@@ -107,7 +108,8 @@ pub(crate) fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -
     failure.raise(py)
 }
 
-/// What the library does, whose faults are failures as well: a panic is told on standard error, and here by its code.
+/// What the library does, whose faults are failures as well: a panic is told on standard error, and
+/// here by its code.
 pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Code> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Code::DSysErr))
 }

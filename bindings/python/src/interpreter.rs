@@ -7,13 +7,15 @@ use std::ffi::{c_int, c_void};
 /// False in a subinterpreter: classes and the task are those of the first one that asked.
 #[pyfunction]
 pub(crate) fn is_main_interpreter() -> bool {
-    // SAFETY: called by the interpreter, whose thread state is this thread's; the main one has the number 0.
+    // SAFETY: called by the interpreter, whose thread state is this thread's; the main one has the
+    // number 0.
     unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) == 0 }
 }
 
-/// An exception of a signal came too late for a call: what that has done stands, so it returns, and the exception is
-/// raised behind it, as that of a signal which comes a moment later. Has the main thread raise it, in which all signals are seen, before its next step of Python. The error again if it
-/// cannot be kept for so long.
+/// An exception of a signal came too late for a call: what that has done stands, so it returns, and
+/// the exception is raised behind it, as that of a signal which comes a moment later. Has the main
+/// thread raise it, in which all signals are seen, before its next step of Python. The error again
+/// if it cannot be kept for so long.
 pub(crate) fn raise_later(raised: PyResult<()>) -> PyResult<()> {
     let Err(error) = raised else { return Ok(()) };
     let kept = Box::into_raw(Box::new(error));

@@ -44,8 +44,8 @@ pub(crate) const fn held(shape: Shape) -> &'static str {
     }
 }
 
-/// The type of the items of a Python buffer: `format` as the struct module has it. None for a foreign order of
-/// bytes, for structures, and for what PVM has no type for.
+/// The type of the items of a Python buffer: `format` as the struct module has it. None for a
+/// foreign order of bytes, for structures, and for what PVM has no type for.
 pub(crate) fn of_format(format: &[u8], size: usize) -> Option<Kind> {
     let native = if cfg!(target_endian = "little") { b'<' } else { b'>' };
     let plain = match format {

@@ -93,8 +93,8 @@ impl Task {
 
 #[pymethods]
 impl Task {
-    /// Starts programs: where a missing one was looked for. An id or a code for each is put into `outcomes`, which
-    /// is the caller's before a signal can be seen.
+    /// Starts programs: where a missing one was looked for. An id or a code for each is put into
+    /// `outcomes`, which is the caller's before a signal can be seen.
     fn _spawn(
         &self,
         py: Python<'_>,

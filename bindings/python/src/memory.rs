@@ -1,8 +1,10 @@
-//! Memory across the border: buffers of Python's objects for messages, and messages as buffers for Python.
+//! Memory across the border: buffers of Python's objects for messages, and messages as buffers for
+//! Python.
 //!
-//! A [`Region`] holds the object's export for as long as it lives, so the memory neither moves nor goes. Another
-//! thread of Python may write there at the same time, as with any buffer: then it is not defined which bytes are
-//! sent or kept, and nothing else is harmed, as nothing here decides by what it has read.
+//! A [`Region`] holds the object's export for as long as it lives, so the memory neither moves nor
+//! goes. Another thread of Python may write there at the same time, as with any buffer: then it is
+//! not defined which bytes are sent or kept, and nothing else is harmed, as nothing here decides by
+//! what it has read.
 
 use crate::failure::{Failure, OrRaise as _};
 use crate::kind;
@@ -14,8 +16,8 @@ use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::ptr;
 
-/// Copies from here on let other threads of Python run meanwhile, and may wait for a message that is still being
-/// written: such have 32 KiB at least.
+/// Copies from here on let other threads of Python run meanwhile, and may wait for a message that
+/// is still being written: such have 32 KiB at least.
 pub(crate) const LONG: usize = 16 << 10;
 
 /// That many bytes, all 0.
@@ -33,7 +35,8 @@ pub(crate) fn copied(py: Python<'_>, bytes: &[u8], call: &str) -> PyResult<Vec<u
     Ok(copy)
 }
 
-/// Whether there is room for so many bytes now: asked before the library makes a copy that it cannot be without.
+/// Whether there is room for so many bytes now: asked before the library makes a copy that it
+/// cannot be without.
 pub(crate) fn check_room(size: usize) -> Result<(), Code> {
     let mut room: Vec<u8> = Vec::new();
     room.try_reserve_exact(size).map_err(|_| Code::NoMem)?;
@@ -59,8 +62,9 @@ struct Export(Box<ffi::Py_buffer>);
 impl Export {
     fn get(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut view = Box::new(ffi::Py_buffer::new());
-        // SAFETY: the interpreter fills the view, which stays where it is until it is released below. What has no
-        // dimension may leave out its shape, and what is contiguous its strides: neither is read here.
+        // SAFETY: the interpreter fills the view, which stays where it is until it is released
+        // below. What has no dimension may leave out its shape, and what is contiguous its strides:
+        // neither is read here.
         let got =
             unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, ffi::PyBUF_FULL_RO) };
         if got == -1 { Err(PyErr::fetch(object.py())) } else { Ok(Self(view)) }
@@ -109,8 +113,8 @@ pub(crate) struct Region {
     kind: Kind,
 }
 
-// SAFETY: the export may be looked at and given back by any thread that has the interpreter, which dropping it
-// takes; its memory is plain bytes.
+// SAFETY: the export may be looked at and given back by any thread that has the interpreter, which
+// dropping it takes; its memory is plain bytes.
 unsafe impl Send for Region {}
 // SAFETY: as above; nothing here changes by being looked at.
 unsafe impl Sync for Region {}
@@ -170,8 +174,8 @@ impl Region {
         if self.size() == 0 {
             return &[];
         }
-        // SAFETY: the export holds so many bytes in place while `self` lives. Another thread of Python that writes
-        // there changes what is read and nothing else, see above.
+        // SAFETY: the export holds so many bytes in place while `self` lives. Another thread of
+        // Python that writes there changes what is read and nothing else, see above.
         unsafe { std::slice::from_raw_parts(self.export.buf_ptr().cast(), self.size()) }
     }
 
@@ -211,8 +215,8 @@ pub(crate) fn trust_single_thread() {
     }
 }
 
-/// Part of a message's data, for Python's buffers; the message cannot be closed while this lives. Or memory that this
-/// task exposes.
+/// Part of a message's data, for Python's buffers; the message cannot be closed while this lives.
+/// Or memory that this task exposes.
 #[pyclass(frozen, module = "neopvm._core")]
 pub(crate) struct View {
     message: Py<PyAny>,
@@ -230,8 +234,8 @@ unsafe impl Send for View {}
 unsafe impl Sync for View {}
 
 impl View {
-    /// Of `count` items at `address`, which stay there until the message is closed or dropped. The message has
-    /// counted this view already.
+    /// Of `count` items at `address`, which stay there until the message is closed or dropped. The
+    /// message has counted this view already.
     pub(crate) fn new(
         (message, end): (Py<PyAny>, fn(&Bound<'_, PyAny>)),
         (address, writable): (*mut u8, bool),

@@ -1,8 +1,8 @@
 //! A message that is packed or read.
 //!
-//! One thread at a time looks into it; two that do it at the same time take turns. A message that is closed, or
-//! whose memory a forked child does not have, answers every call with `ClosedError`. While a view of it is open
-//! it cannot be closed, so no view ever shows memory that is gone.
+//! One thread at a time looks into it; two that do it at the same time take turns. A message that
+//! is closed, or whose memory a forked child does not have, answers every call with `ClosedError`.
+//! While a view of it is open it cannot be closed, so no view ever shows memory that is gone.
 
 use crate::calls::Call;
 use crate::failure::{Failure, OrRaise as _, caught, closed, explain};

@@ -73,7 +73,8 @@ impl Task {
         let limit = if flags & WAIT == 0 { None } else { timeout };
         let limit = wait::deadline(py, limit, "get")?;
         let id = wait::question(py, self.task, &request, "get")?;
-        // When it is over nothing is taken for who does not wait any longer. What was taken already is his.
+        // When it is over nothing is taken for who does not wait any longer. What was taken already
+        // is his.
         let refused = |code| match code {
             Code::NotFound => Ok(Some(Reply::Done)),
             code => Err(code),

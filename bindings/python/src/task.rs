@@ -366,7 +366,8 @@ impl Task {
             pieces.iter().map(|piece| Region::of_bytes(piece, "send")).collect();
         let regions = regions?;
         let size: usize = regions.iter().map(Region::size).sum();
-        // To this task itself it is copied anyway, and here it is told where there is no memory for that.
+        // To this task itself it is copied anyway, and here it is told where there is no memory for
+        // that.
         let long = size >= IN_PLACE_MIN && !target.is_for(self.task.tid());
         let mut buffer = Buffer::new(if long { Encoding::InPlace } else { Encoding::Raw });
         for region in &regions {

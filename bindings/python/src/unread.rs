@@ -27,8 +27,8 @@ pub(crate) fn check_type(buffer: &Buffer, kind: Kind, convert: bool) -> Result<(
     if next_run(buffer).is_none_or(same) { Ok(()) } else { Err(Code::Mismatch) }
 }
 
-/// Whether the message has so many items left. PVM reads those that are there and is at the end then; here nothing is
-/// read, and a count that lies reserves no memory.
+/// Whether the message has so many items left. PVM reads those that are there and is at the end
+/// then; here nothing is read, and a count that lies reserves no memory.
 pub(crate) fn check_left(buffer: &Buffer, kind: Kind, count: usize) -> Result<(), Code> {
     let left = buffer.reported_size().saturating_sub(buffer.read_size());
     // No item takes less than half a byte per byte of its size in either form.

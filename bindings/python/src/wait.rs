@@ -1,7 +1,7 @@
 //! Waits that let other threads of Python run and that Ctrl-C ends.
 //!
-//! Between two looks the interpreter is given away. A signal of the program ends the sleep; one that came just
-//! before it is seen at the end of a slice.
+//! Between two looks the interpreter is given away. A signal of the program ends the sleep; one
+//! that came just before it is seen at the end of a slice.
 
 use crate::failure::{Failure, OrRaise as _, caught};
 use crate::interpreter;
@@ -21,7 +21,8 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 const TOO_LONG: &str =
     "what is asked for has 32 MiB or more, which the daemon does not take; messages may have that";
 
-/// Waits until something has come since `token`, or a slice is over. Then runs what signals have asked for.
+/// Waits until something has come since `token`, or a slice is over. Then runs what signals have
+/// asked for.
 pub(crate) fn rest(
     py: Python<'_>,
     task: &'static Task,
@@ -74,8 +75,8 @@ pub(crate) fn question(
     })
 }
 
-/// Asks the machine. Requests that take long by their nature wait for ever. An interrupt that came too late to have
-/// nothing come of it is raised behind the call.
+/// Asks the machine. Requests that take long by their nature wait for ever. An interrupt that came
+/// too late to have nothing come of it is raised behind the call.
 pub(crate) fn ask(
     py: Python<'_>,
     task: &'static Task,
@@ -106,9 +107,9 @@ pub(crate) fn patience(patient: bool) -> Deadline {
     if patient { Deadline::Never } else { Deadline::after(ANSWER) }
 }
 
-/// What the machine answers to a question, and what was raised meanwhile. When the time is over or an interrupt comes,
-/// the question is withdrawn: then there is an answer only if something has come of it all the same. `refused` says
-/// which refusals are answers.
+/// What the machine answers to a question, and what was raised meanwhile. When the time is over or
+/// an interrupt comes, the question is withdrawn: then there is an answer only if something has
+/// come of it all the same. `refused` says which refusals are answers.
 pub(crate) fn hear(
     py: Python<'_>,
     task: &'static Task,
@@ -130,8 +131,9 @@ pub(crate) fn hear(
     }
 }
 
-/// Gives up a question: what has come of it all the same, or none, and then nothing will. The daemon says that at once,
-/// unless it is stopped: the second interrupt waits for nothing any more, and what comes of the question is dropped.
+/// Gives up a question: what has come of it all the same, or none, and then nothing will. The
+/// daemon says that at once, unless it is stopped: the second interrupt waits for nothing any more,
+/// and what comes of the question is dropped.
 fn withdraw(
     py: Python<'_>,
     task: &'static Task,

@@ -1,8 +1,8 @@
 //! Event loops that are told when a call has looked past what they wait for.
 //!
-//! The task's descriptor tells of a message until somebody has looked and wanted another one. Then it is silent, and each
-//! loop is told through a socket of its own: no code of Python's runs for that, so nothing can be raised
-//! beside a message that was just taken.
+//! The task's descriptor tells of a message until somebody has looked and wanted another one. Then
+//! it is silent, and each loop is told through a socket of its own: no code of Python's runs for
+//! that, so nothing can be raised beside a message that was just taken.
 
 use pvm::Task;
 use pyo3::prelude::*;
@@ -67,7 +67,8 @@ impl Drop for Watch {
     }
 }
 
-/// Somebody may have looked past what coroutines wait for: their loops look again. All but `by`, who sees to it.
+/// Somebody may have looked past what coroutines wait for: their loops look again. All but `by`,
+/// who sees to it.
 pub(crate) fn looked(task: &Task, by: Option<&Watch>) {
     if COUNT.load(Ordering::SeqCst) == 0 {
         return;
@@ -79,8 +80,8 @@ pub(crate) fn looked(task: &Task, by: Option<&Watch>) {
     tell(by);
 }
 
-/// A call may have slept: the one who sleeps takes what the descriptor tells of, and it tells of nothing more until
-/// somebody has looked.
+/// A call may have slept: the one who sleeps takes what the descriptor tells of, and it tells of
+/// nothing more until somebody has looked.
 pub(crate) fn slept() {
     if COUNT.load(Ordering::SeqCst) > 0 {
         tell(None);

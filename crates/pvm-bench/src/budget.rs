@@ -1,8 +1,11 @@
-//! The time of a suite, so that all of them end within half an hour, and the short form within three minutes.
+//! The time of a suite, so that all of them end within half an hour, and the short form within
+//! three minutes.
 //!
-//! Nobody knows beforehand how slow a peer is: with 32 tasks that spin on two processors one of them needs a hundred
-//! times as long as another. So each run has a share of what is left of its suite's time, and is ended when it
-//! has used it; what it told until then counts, and it is cut short rather than hung if it was still telling or working. A further round is begun only if there is time for the longest so far.
+//! Nobody knows beforehand how slow a peer is: with 32 tasks that spin on two processors one of
+//! them needs a hundred times as long as another. So each run has a share of what is left of its
+//! suite's time, and is ended when it has used it; what it told until then counts, and it is cut
+//! short rather than hung if it was still telling or working. A further round is begun only if
+//! there is time for the longest so far.
 
 use std::time::{Duration, Instant};
 

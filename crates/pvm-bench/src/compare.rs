@@ -1,16 +1,19 @@
 //! `pvm bench --compare A B`: what changed beyond noise.
 //!
 //! A computer is never twice the same: two runs of the same programs differ by more than the rounds
-//! of one run do (clock, memory, neighbours). How much is learned from the two runs themselves: others' work makes
-//! programs slower and never faster, so it moves medians by a factor of ten and hardly the best
-//! measurement. The noise of a row's best has two parts: how far the bests of the rows of its suite and system scatter
-//! between A and B (most rows have not changed), and how far its own rounds lie apart. Where more tasks than processors wait for their turns, times are multiples of such turns, and
-//! that rounds agree is luck: there the rounds of all such rows of the suite and system are taken together. A row has changed if
-//! noise hardly does that to the best of any of all rows ([`CHANCE_MAX`]), if (where tasks wait for their turns) it went more than twice as far as
-//! two rounds of one run lie apart in any such row ([`CROWD_GAPS`]), if its median went the same way by
-//! [`CHANGE_MIN`], if its measurements in A and in B hardly meet, and if the medians of its rounds lie further apart than
-//! they spread. What all rows have in common is told as one sentence. A row of one round is not judged: two tasks may have
-//! shared a processor for as long as a round lasts, and then its best measurement is slow as well.
+//! of one run do (clock, memory, neighbours). How much is learned from the two runs themselves:
+//! others' work makes programs slower and never faster, so it moves medians by a factor of ten and
+//! hardly the best measurement. The noise of a row's best has two parts: how far the bests of the
+//! rows of its suite and system scatter between A and B (most rows have not changed), and how far
+//! its own rounds lie apart. Where more tasks than processors wait for their turns, times are
+//! multiples of such turns, and that rounds agree is luck: there the rounds of all such rows of the
+//! suite and system are taken together. A row has changed if noise hardly does that to the best of
+//! any of all rows ([`CHANCE_MAX`]), if (where tasks wait for their turns) it went more than twice
+//! as far as two rounds of one run lie apart in any such row ([`CROWD_GAPS`]), if its median went
+//! the same way by [`CHANGE_MIN`], if its measurements in A and in B hardly meet, and if the
+//! medians of its rounds lie further apart than they spread. What all rows have in common is told
+//! as one sentence. A row of one round is not judged: two tasks may have shared a processor for as
+//! long as a round lasts, and then its best measurement is slow as well.
 
 use super::figures::{Figures, Load, Row};
 use super::noise::{Noise, variance_of_averages};
@@ -21,12 +24,13 @@ use std::collections::BTreeMap;
 
 /// Less is never told.
 const CHANGE_MIN: f64 = 1.1;
-/// Of so many comparisons of two runs of the same, one may call a row changed: with 400 rows each of them has a 400th of it.
+/// Of so many comparisons of two runs of the same, one may call a row changed: with 400 rows each
+/// of them has a 400th of it.
 const CHANCE_MAX: f64 = 0.05;
 /// Fewer rows do not tell how far the rows of a suite and system scatter; then those of all do.
 const FAMILY_MIN: usize = 8;
-/// With more tasks than processors a best may lie so many times as far from itself as rounds of one run have been seen apart: a few rounds
-/// of each row have not shown all that the scheduler does.
+/// With more tasks than processors a best may lie so many times as far from itself as rounds of one
+/// run have been seen apart: a few rounds of each row have not shown all that the scheduler does.
 const CROWD_GAPS: f64 = 2.0;
 /// The quarters between which the middle of the measurements lies.
 const MIDDLE: (f64, f64) = (0.25, 0.75);
@@ -113,12 +117,14 @@ struct Family {
     crowd: Crowd,
 }
 
-/// What rows with more tasks than processors do by themselves, wild ones included; nothing if there are none.
+/// What rows with more tasks than processors do by themselves, wild ones included; nothing if there
+/// are none.
 #[derive(Default)]
 struct Crowd {
     /// Their average variance.
     variance: f64,
-    /// The greatest gap between two rounds of the same run: what the scheduler has been seen to do to a best.
+    /// The greatest gap between two rounds of the same run: what the scheduler has been seen to do
+    /// to a best.
     gap: f64,
 }
 
@@ -205,8 +211,8 @@ fn verdict<'a>(a: &'a Figures, b: &'a Figures) -> Verdict<'a> {
         let changes: Vec<f64> = pairs.iter().map(|pair| pair.change).collect();
         let middle = median(&changes).unwrap_or(0.0);
         let apart = pairs.iter().filter(|pair| pair.is_beyond_noise()).count();
-        // Whether nearly all of them went the same way, and most beyond what they scatter themselves. A few rows have nothing in
-        // common that could not be each one's own.
+        // Whether nearly all of them went the same way, and most beyond what they scatter
+        // themselves. A few rows have nothing in common that could not be each one's own.
         if pairs.len() >= FAMILY_MIN
             && middle.abs() > CHANGE_MIN.ln().max(2.0 * scatter(&changes))
             && 2 * apart > pairs.len()
@@ -354,7 +360,8 @@ mod tests {
         assert!((verdict.shifts[0].1 - 1.5).abs() < 0.1);
     }
 
-    /// The factorization on two tasks was the only row of its suite: 16.2 and 12.0 Gflop/s in two runs of the same.
+    /// The factorization on two tasks was the only row of its suite: 16.2 and 12.0 Gflop/s in two
+    /// runs of the same.
     #[test]
     fn one_row_that_was_quicker_was_called_all_rows_of_its_suite() {
         let (mut a, mut b) = (large(), large());
@@ -370,8 +377,9 @@ mod tests {
     }
 
     /// Two runs of the same programs on a computer that others kept busy all the time; thirteen
-    /// quantiles of the measurements of each round. Of MPICH, whose tasks spin, the medians went from milliseconds
-    /// to microseconds in all rows; the best measurements did not, and neither did all rounds.
+    /// quantiles of the measurements of each round. Of MPICH, whose tasks spin, the medians went
+    /// from milliseconds to microseconds in all rows; the best measurements did not, and neither
+    /// did all rounds.
     fn recorded() -> (Figures, Figures) {
         let read = |text| serde_json::from_str(text).unwrap();
         (read(include_str!("recorded/a.json")), read(include_str!("recorded/b.json")))
@@ -387,14 +395,15 @@ mod tests {
         }
     }
 
-    /// Two quick runs in a row on a quiet computer with two processors: NeoPVM's echo, thirteen quantiles of each round, and
-    /// the primitives of MPICH among four and eight tasks, which spin.
+    /// Two quick runs in a row on a quiet computer with two processors: NeoPVM's echo, thirteen
+    /// quantiles of each round, and the primitives of MPICH among four and eight tasks, which spin.
     fn quiet() -> (Figures, Figures) {
         let read = |text| serde_json::from_str(text).unwrap();
         (read(include_str!("recorded/quiet-a.json")), read(include_str!("recorded/quiet-b.json")))
     }
 
-    /// A sum among four tasks on two processors took 16.00, 16.00 ms in the rounds of the one run and 8.0, 5.3 ms in those of the other.
+    /// A sum among four tasks on two processors took 16.00, 16.00 ms in the rounds of the one run
+    /// and 8.0, 5.3 ms in those of the other.
     #[test]
     fn a_row_that_waits_for_turns_on_the_processors_was_called_changed_on_a_quiet_computer() {
         let (a, b) = quiet();
@@ -404,7 +413,8 @@ mod tests {
         }
     }
 
-    /// An exchange of MPICH among four tasks on two processors took 2.7 ms in all rounds of the one run and 16.0 ms in those of the other.
+    /// An exchange of MPICH among four tasks on two processors took 2.7 ms in all rounds of the one
+    /// run and 16.0 ms in those of the other.
     #[test]
     fn a_row_of_tasks_that_spin_was_called_changed_when_all_its_rounds_had_the_other_turns() {
         let (a, mut b) = quiet();
@@ -418,7 +428,8 @@ mod tests {
         }
     }
 
-    /// Tasks of ours sleep and are woken: their rows are judged by what they scatter themselves, not by what others do.
+    /// Tasks of ours sleep and are woken: their rows are judged by what they scatter themselves,
+    /// not by what others do.
     #[test]
     fn a_row_of_more_tasks_than_processors_is_judged_where_its_rounds_agree() {
         let (mut a, mut b) = (large(), large());
@@ -460,7 +471,8 @@ mod tests {
         assert!(slower(verdict.changed[0].0));
     }
 
-    /// Two tasks that shared a processor for the only round that the suite's time allowed: seen as 1.1 and 229 us.
+    /// Two tasks that shared a processor for the only round that the suite's time allowed: seen as
+    /// 1.1 and 229 us.
     #[test]
     fn a_row_of_one_round_was_called_changed_when_that_round_was_disturbed() {
         let (a, mut b) = recorded();

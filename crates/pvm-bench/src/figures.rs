@@ -1,4 +1,5 @@
-//! What was measured, as it is kept in JSON: the fields are an interface, as those of every `--json`.
+//! What was measured, as it is kept in JSON: the fields are an interface, as those of every
+//! `--json`.
 
 use super::statistics::{Summary, median};
 use pvm_cli::failure::{Failure, Status};

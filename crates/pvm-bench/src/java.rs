@@ -49,8 +49,8 @@ impl Java {
         command
     }
 
-    /// A program, as the machine starts one: a script that runs the class `main`. The heap is as large
-    /// as the largest messages need and does not grow meanwhile.
+    /// A program, as the machine starts one: a script that runs the class `main`. The heap is as
+    /// large as the largest messages need and does not grow meanwhile.
     pub(crate) fn launcher(&self, main: &str, classes: &Path) -> String {
         let native =
             if self.number >= VERSION_NATIVE { " --enable-native-access=ALL-UNNAMED" } else { "" };

@@ -222,7 +222,8 @@ fn prepare(kind: Kind, folder: &Folder) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the original reaches other hosts with: it expects its places in the environment of every session there.
+/// What the original reaches other hosts with: it expects its places in the environment of every
+/// session there.
 fn shell(folder: &Folder, vmid: &str) -> std::io::Result<PathBuf> {
     let file = folder.path().join("shell");
     let text = format!(

@@ -1,9 +1,10 @@
-//! `pvm-bench`, which `pvm bench` starts: measures this machine's messages beside its peers and writes a report.
+//! `pvm-bench`, which `pvm bench` starts: measures this machine's messages beside its peers and
+//! writes a report.
 //!
 //! A suite ([`suite`]) says which programs are run with which arguments; they are built for each
-//! system that is there ([`system`]) and run in turns, round after round, each in a machine of its own
-//! ([`machine`]), so that a busy moment of the computer meets all of them, within a time that the
-//! suite has ([`budget`]). What they print
+//! system that is there ([`system`]) and run in turns, round after round, each in a machine of its
+//! own ([`machine`]), so that a busy moment of the computer meets all of them, within a time that
+//! the suite has ([`budget`]). What they print
 //! becomes [`figures`]; [`statistics`] is the only place that works something out of them, for the
 //! report ([`report`]) and for the comparison of two runs ([`compare`]).
 

@@ -1,4 +1,5 @@
-//! The processes of a run: they carry its name as `PVM_VMID` in their environment, whoever has started them.
+//! The processes of a run: they carry its name as `PVM_VMID` in their environment, whoever has
+//! started them.
 
 use pvm_cli::entries;
 use std::collections::BTreeMap;
@@ -46,7 +47,8 @@ impl Used {
 /// All its threads, in the program and in the kernel; none if it has gone.
 fn processor_time(process: i32) -> Option<Duration> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program stands in parentheses and may have some itself; `utime` and `stime` are fields 14 and 15.
+    // The name of the program stands in parentheses and may have some itself; `utime` and `stime`
+    // are fields 14 and 15.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     let in_a_second = rustix::param::clock_ticks_per_second().max(1);

@@ -1,9 +1,9 @@
-//! `pvm bench nas`: the eight NAS Parallel Benchmarks, on NeoPVM, on PVM 3.4.6, and beside NPB over MPI where the user
-//! has built it.
+//! `pvm bench nas`: the eight NAS Parallel Benchmarks, on NeoPVM, on PVM 3.4.6, and beside NPB over
+//! MPI where the user has built it.
 //!
-//! These programs prove their answers: they compare what came out with the official values ([`answer`]). What is wrong has
-//! no time. They are built by their own Makefile, and take as long as they take, so this is not part of plain
-//! `pvm bench` and has no time to keep.
+//! These programs prove their answers: they compare what came out with the official values
+//! ([`answer`]). What is wrong has no time. They are built by their own Makefile, and take as long
+//! as they take, so this is not part of plain `pvm bench` and has no time to keep.
 
 mod answer;
 mod contender;

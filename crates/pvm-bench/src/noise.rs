@@ -2,11 +2,12 @@
 
 use super::statistics::{Summary, median, scatter, student_tail};
 
-/// Of ten rows one may be wild, or may have changed: it does not tell what the others do by themselves.
+/// Of ten rows one may be wild, or may have changed: it does not tell what the others do by
+/// themselves.
 const WILD: usize = 10;
 
-/// The square of the standard deviation of the difference of two averages; none if one of them stands on a single value,
-/// which says nothing of that.
+/// The square of the standard deviation of the difference of two averages; none if one of them
+/// stands on a single value, which says nothing of that.
 pub(super) fn variance_of_averages(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (Summary::of(a)?, Summary::of(b)?);
     let variance = a.sd.powi(2) / a.count as f64 + b.sd.powi(2) / b.count as f64;
@@ -23,9 +24,9 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    /// From the differences between the runs: most rows have not changed, and a few wild ones do not count. What the middle of the
-    /// rows scatters says too little where more than a few lie far out, as they do: a process gets other pages and other turns
-    /// each time it is started.
+    /// From the differences between the runs: most rows have not changed, and a few wild ones do
+    /// not count. What the middle of the rows scatters says too little where more than a few lie
+    /// far out, as they do: a process gets other pages and other turns each time it is started.
     pub(super) fn of(differences: &[f64]) -> Self {
         Self {
             runs: scatter(differences).max(tame_deviation(differences)),
@@ -38,8 +39,8 @@ impl Noise {
         if self.rows < rows_min && other.runs > self.runs { other } else { self }
     }
 
-    /// How likely something as far as `difference` is in a row whose own rounds have this variance. Few rows know
-    /// the noise badly, which Student's distribution reckons with.
+    /// How likely something as far as `difference` is in a row whose own rounds have this variance.
+    /// Few rows know the noise badly, which Student's distribution reckons with.
     pub(super) fn chance_of(self, difference: f64, own: f64) -> f64 {
         let deviation = (self.runs.powi(2) + own).sqrt();
         if deviation > 0.0 {
@@ -74,8 +75,9 @@ mod tests {
         assert_eq!(many.or(Noise { runs: 2.0, ..few }, 8), many);
     }
 
-    /// Open MPI's echo in two quick runs of a quiet computer: the bests of 25 rows, as logarithms of their ratios. Two of them were called
-    /// changed, as half of all lie within a twentieth of each other, which says little of the rest.
+    /// Open MPI's echo in two quick runs of a quiet computer: the bests of 25 rows, as logarithms
+    /// of their ratios. Two of them were called changed, as half of all lie within a twentieth of
+    /// each other, which says little of the rest.
     #[test]
     fn rows_that_lie_far_out_are_part_of_the_noise_if_they_are_many() {
         let rows = [

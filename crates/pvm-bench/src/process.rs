@@ -1,6 +1,7 @@
 //! Runs a program to its end, with a limit on its time, and keeps what it said.
 //!
-//! Its output goes to files: nobody has to read along, so the processors are left to what is measured.
+//! Its output goes to files: nobody has to read along, so the processors are left to what is
+//! measured.
 
 use super::marked::{self, Used};
 use super::surroundings;
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(250);
 /// How long a program has to end by itself.
 const END_TIME_MAX: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
-/// Who uses less of a processor than one in so many parts does nothing: daemons look round now and then. A task that works gets
-/// more even where it shares the processors with a hundred others.
+/// Who uses less of a processor than one in so many parts does nothing: daemons look round now and
+/// then. A task that works gets more even where it shares the processors with a hundred others.
 const WORK_PART_MIN: u32 = 50;
 /// How many lines and bytes of last words are kept.
 const LINES_MAX: usize = 8;
@@ -68,8 +69,8 @@ pub(crate) struct Ended {
     pub(crate) silent: Duration,
 }
 
-/// Runs `command` in a process group of its own; its output passes through files in `folder`, whose name is the
-/// mark of its processes ([`marked`]).
+/// Runs `command` in a process group of its own; its output passes through files in `folder`, whose
+/// name is the mark of its processes ([`marked`]).
 pub(crate) fn run(
     mut command: Command,
     folder: &Path,
@@ -113,7 +114,8 @@ fn wait(child: &mut Child, name: &str, limit: Duration, stop: &AtomicBool) -> st
             let works = at_half.is_some_and(|(since, used)| {
                 Used::of(name).since(&used) >= since.elapsed() / WORK_PART_MIN
             });
-            // mpirun takes its tasks along if it is asked; somebody of the group may have ended by himself.
+            // mpirun takes its tasks along if it is asked; somebody of the group may have ended by
+            // himself.
             let _ = kill_process_group(pid, Signal::TERM);
             let _ = poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&END_TIME_MAX));
             let _ = kill_process_group(pid, Signal::KILL);
@@ -187,7 +189,8 @@ mod tests {
     #[test]
     fn a_program_that_was_silent_but_worked_was_called_hung() {
         let begin = Instant::now();
-        // In a session of its own, as the tasks of a virtual machine are; it ends by itself if it is not found.
+        // In a session of its own, as the tasks of a virtual machine are; it ends by itself if it
+        // is not found.
         let work = "setsid sh -c 'echo $$; ulimit -t 60; while :; do :; done' & sleep 1000";
         let slow = shell(work, SHORT);
         let left = Pid::from_raw(slow.output.trim().parse().unwrap()).unwrap();

@@ -7,8 +7,8 @@ use super::system::Kind;
 use pvm_cli::table::{Side, Table};
 use std::collections::BTreeMap;
 
-/// Parts of a `total` that is told as well: systems divide their work among them differently, so they are no
-/// contests of their own.
+/// Parts of a `total` that is told as well: systems divide their work among them differently, so
+/// they are no contests of their own.
 pub(crate) const PARTS: [&str; 3] = ["send", "receive", "verify"];
 
 /// One system at one thing, in the best of its ways.
@@ -287,7 +287,8 @@ mod tests {
         assert!(text(&figures).ends_with("first in 3 of 3 rows of messages up to 1 MB."));
     }
 
-    /// Of MPI's two systems one was surely first, and NeoPVM, whose rounds met those of the first, surely behind.
+    /// Of MPI's two systems one was surely first, and NeoPVM, whose rounds met those of the first,
+    /// surely behind.
     #[test]
     fn who_is_surely_behind_was_asked_of_the_second_and_not_of_neopvm() {
         let mut figures = sample(1.0);
@@ -305,7 +306,8 @@ mod tests {
         assert!(contests[1].is_surely_behind("PVM 3.4.6"));
     }
 
-    /// Seen with 0 us of Open MPI: NeoPVM was told to be 3e12 times as slow, and the mean of all sizes with it.
+    /// Seen with 0 us of Open MPI: NeoPVM was told to be 3e12 times as slow, and the mean of all
+    /// sizes with it.
     #[test]
     fn a_time_that_the_clock_does_not_see_was_taken_for_a_factor() {
         let mut figures = sample(1.0);

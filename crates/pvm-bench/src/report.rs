@@ -1,5 +1,5 @@
-//! The report: one HTML file that needs nothing else. The first page is for a person in a hurry, then
-//! each suite has its plots, its table, and the table of the document that it repeats.
+//! The report: one HTML file that needs nothing else. The first page is for a person in a hurry,
+//! then each suite has its plots, its table, and the table of the document that it repeats.
 
 mod applications;
 mod echo;

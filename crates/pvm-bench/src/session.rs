@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 /// A compiler that takes longer hangs.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(120);
-/// After so many failures of a system in a suite the rest of it is left out: each may last its whole limit.
+/// After so many failures of a system in a suite the rest of it is left out: each may last its
+/// whole limit.
 const FAILURES_MAX: u32 = 2;
 
 /// A program that has printed nothing for less may just be slow.
@@ -323,8 +324,8 @@ impl Session {
     }
 }
 
-/// What is said of a run that had no end within its share of the suite's time but was still telling figures, had
-/// hardly begun, or worked in silence.
+/// What is said of a run that had no end within its share of the suite's time but was still telling
+/// figures, had hardly begun, or worked in silence.
 fn shortened(ended: &Ended, limit: Duration) -> Option<String> {
     let is_telling = limit < HANG_TIME_MIN || ended.silent < limit / 2;
     match ended.end {

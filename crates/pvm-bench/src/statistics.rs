@@ -66,8 +66,9 @@ pub(crate) fn scatter(values: &[f64]) -> f64 {
     1.4826 * median(&distances).unwrap_or(0.0)
 }
 
-/// How likely something of Student's distribution with so many degrees of freedom lies at least so many
-/// deviations from 0, on either side. With `t = sqrt(freedom) tan(angle)` that is a ratio of two integrals over powers of the cosine.
+/// How likely something of Student's distribution with so many degrees of freedom lies at least so
+/// many deviations from 0, on either side. With `t = sqrt(freedom) tan(angle)` that is a ratio of
+/// two integrals over powers of the cosine.
 pub(crate) fn student_tail(deviations: f64, freedom: f64) -> f64 {
     // More than the greatest is the normal distribution, of fewer than one nothing is known.
     let freedom = freedom.clamp(1.0, 1000.0);

@@ -1,8 +1,8 @@
 //! What a shell that was set up for one PVM must not do to another one.
 //!
-//! With NeoPVM's libraries in `LD_LIBRARY_PATH`, as its own users set it, the programs of the original are
-//! linked with them and die, and with the original's there, ours are. Each program is built with the place
-//! of its own library, so it needs neither.
+//! With NeoPVM's libraries in `LD_LIBRARY_PATH`, as its own users set it, the programs of the
+//! original are linked with them and die, and with the original's there, ours are. Each program is
+//! built with the place of its own library, so it needs neither.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,7 +12,8 @@ use std::process::Command;
 /// The file by which a folder of PVM libraries is known.
 const LIBRARY: &str = "libpvm3.so.3";
 
-/// Leaves folders with a PVM library out of the search path of the loader, and no library is loaded before.
+/// Leaves folders with a PVM library out of the search path of the loader, and no library is loaded
+/// before.
 pub(super) fn clean(command: &mut Command) {
     let Some(path) = env::var_os("LD_LIBRARY_PATH") else { return };
     match without_pvm(&path) {

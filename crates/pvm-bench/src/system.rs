@@ -1,4 +1,5 @@
-//! The systems that can be measured: which are there, how a program is built for one, and how it is run.
+//! The systems that can be measured: which are there, how a program is built for one, and how it is
+//! run.
 
 use super::figures::Peer;
 use super::java::{Java, main_class};
@@ -184,7 +185,8 @@ pub(crate) fn prefix() -> Result<PathBuf, Failure> {
 }
 
 impl Tools {
-    /// With the sources that were installed in `folder`, or those in `sources`; `file` is among them.
+    /// With the sources that were installed in `folder`, or those in `sources`; `file` is among
+    /// them.
     pub(crate) fn find(sources: Option<&Path>, folder: &str, file: &str) -> Result<Self, Failure> {
         let prefix = prefix()?;
         let sources = sources
@@ -234,7 +236,8 @@ impl Tools {
         })
     }
 
-    /// The compiler's command for a program; the program is written to `to`. The error says what is missing.
+    /// The compiler's command for a program; the program is written to `to`. The error says what is
+    /// missing.
     pub(crate) fn compiler(
         &self,
         kind: Kind,
@@ -313,7 +316,8 @@ impl Tools {
             .arg(format!("-l{}", interface.library));
     }
 
-    /// The command that runs an MPI program with so many tasks. Only Debian tells the systems' commands apart by name.
+    /// The command that runs an MPI program with so many tasks. Only Debian tells the systems'
+    /// commands apart by name.
     pub(crate) fn mpirun(kind: Kind, tasks: u32, hosts: &[String]) -> Command {
         let name = format!("mpirun.{}", kind.mpi());
         let there = program::in_path(Path::new(&name));

@@ -1,5 +1,6 @@
-//! Names that PVM's library exports without a word in its manual, and that programs link all the same: leaving without a
-//! word, descriptors, and the functions that take the messages by which PVM's daemons steer tasks.
+//! Names that PVM's library exports without a word in its manual, and that programs link all the
+//! same: leaving without a word, descriptors, and the functions that take the messages by which
+//! PVM's daemons steer tasks.
 //!
 //! What they do was asked of PVM 3.4.6 (`conformance/c/inner_names.c`).
 
@@ -107,7 +108,8 @@ fn next_mask(call: &str) -> Result<Vec<u8>, Code> {
     Err(Code::BadMsg)
 }
 
-/// Does what a message says that is the receive buffer, and frees it. Nobody is told what is wrong with it.
+/// Does what a message says that is the receive buffer, and frees it. Nobody is told what is wrong
+/// with it.
 fn obey(message: c_int, order: impl FnOnce() -> Result<(), Code>) -> c_int {
     plain((), || {
         let _ = order();
@@ -132,7 +134,8 @@ extern "C" fn pvm_tc_settmask(message: c_int) -> c_int {
     })
 }
 
-/// Where events and output go, which events (all this of this task, and of those that it spawns), and how they are told.
+/// Where events and output go, which events (all this of this task, and of those that it spawns),
+/// and how they are told.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_tc_settrace(message: c_int) -> c_int {
     obey(message, || {
@@ -183,7 +186,8 @@ extern "C" fn pvm_tc_siblings(message: c_int) -> c_int {
     })
 }
 
-/// Of a group and its hosts. Its arguments are told nowhere, so nothing that a program passes is touched.
+/// Of a group and its hosts. Its arguments are told nowhere, so nothing that a program passes is
+/// touched.
 #[unsafe(no_mangle)]
 const extern "C" fn pvm_grphostinfo() -> c_int {
     Code::NotImpl.number()

@@ -1,5 +1,5 @@
-//! Groups: membership, barrier, broadcast, and the collective calls. The work is done by crate pvm; here are
-//! the arguments of C and the waits, during which handlers of the program may run.
+//! Groups: membership, barrier, broadcast, and the collective calls. The work is done by crate pvm;
+//! here are the arguments of C and the waits, during which handlers of the program may run.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::slice;
@@ -225,8 +225,8 @@ struct Given {
 /// `PVM_USHORT`.
 const FIRST_UNSIGNED: c_int = 9;
 
-/// Checks the arguments of a collective call in PVM's order, and finds the members. `kind_first`: a wrong type counts more
-/// than a wrong group.
+/// Checks the arguments of a collective call in PVM's order, and finds the members. `kind_first`: a
+/// wrong type counts more than a wrong group.
 ///
 /// # Safety
 /// The name is null or ends with 0.

@@ -126,8 +126,9 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
     }
 }
 
-/// Leaves the machine, if no other part of the process goes on. No call but one that says so makes it a task again: a call
-/// of another thread that comes a little later than this one would make one that nobody knows of.
+/// Leaves the machine, if no other part of the process goes on. No call but one that says so makes
+/// it a task again: a call of another thread that comes a little later than this one would make one
+/// that nobody knows of.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_leave() -> i32 {
     noted!(NEOPVM_LEAVE, neopvm_leave());

@@ -1,8 +1,8 @@
 //! The C and Fortran interface of NeoPVM.
 //!
 //! PVM 3's calls (`pvm3.h`, `fpvm3.h`) and ours with handles (`neopvm.h`) are thin layers over the
-//! crate `pvm`, those of `neotuple.h` over `pvm-space`. Every exported function goes through `guard`;
-//! none of them lets a panic out.
+//! crate `pvm`, those of `neotuple.h` over `pvm-space`. Every exported function goes through
+//! `guard`; none of them lets a panic out.
 //! `link.sh` makes the shared and static libraries from what this crate compiles to.
 //!
 //! A reader begins with `guard` (the way in), `session` (who this process is), `buffer` and

@@ -99,8 +99,8 @@ pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
     })
 }
 
-/// Children follow the task itself: in the receiver, with which its context goes, and in the tag, but not in how events are
-/// collected.
+/// Children follow the task itself: in the receiver, with which its context goes, and in the tag,
+/// but not in how events are collected.
 fn lead_children(number: usize, value: c_int) {
     session::set_option(number - 8, value);
     match number {

@@ -1,4 +1,5 @@
-//! The operations of `pvm_reduce` as C and Fortran call them; what they do stands in `pvm::reduction`.
+//! The operations of `pvm_reduce` as C and Fortran call them; what they do stands in
+//! `pvm::reduction`.
 
 use std::ffi::{c_int, c_void};
 use std::slice;
@@ -110,8 +111,8 @@ pub(crate) fn known(operation: Function) -> Option<Operation> {
         (pvmsum_, Operation::Sum),
         (pvmproduct_, Operation::Product),
     ];
-    // A program that was linked at a fixed address may have addresses of its own for them, and then calls
-    // them as it calls functions of its own.
+    // A program that was linked at a fixed address may have addresses of its own for them, and then
+    // calls them as it calls functions of its own.
     all.into_iter().find(|(known, _)| std::ptr::fn_addr_eq(*known, operation)).map(|(_, own)| own)
 }
 

@@ -107,8 +107,8 @@ pub(crate) unsafe extern "C" fn pvm_putinfo(name: *const c_char, id: c_int, flag
     })
 }
 
-/// What a daemon of PVM's answers to who asks for a message that is not there, as far as a program sees it: nothing is left
-/// to be read.
+/// What a daemon of PVM's answers to who asks for a message that is not there, as far as a program
+/// sees it: nothing is left to be read.
 fn refusal(code: Code) -> Result<Buffer, Code> {
     const CONTEXT: c_int = 0x7_fffe;
     const TAG: c_int = 0x8001_0010_u32.cast_signed();
@@ -136,7 +136,8 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
     call("pvm_recvinfo", || match received {
         Err(code @ (Code::NotFound | Code::Denied)) => {
-            // As in PVM the daemon's answer is the receive buffer then: nobody takes the old one for what was asked for.
+            // As in PVM the daemon's answer is the receive buffer then: nobody takes the old one
+            // for what was asked for.
             buffer::receive_into(refusal(code)?)?;
             Err(code)
         }

@@ -26,8 +26,8 @@ impl fmt::Write for Line {
     }
 }
 
-/// Tells people what went wrong, after who tells it. Allocates nothing, as this may be a handler that
-/// interrupted the memory allocator.
+/// Tells people what went wrong, after who tells it. Allocates nothing, as this may be a handler
+/// that interrupted the memory allocator.
 pub(crate) fn tell(what: fmt::Arguments<'_>) {
     use fmt::Write as _;
     let mut line = Line { bytes: [0; 512], length: 0 };

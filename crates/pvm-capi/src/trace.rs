@@ -1,8 +1,8 @@
 //! Calls as they are noted by probe points and told to a tracer (`pvmtev.h`): one hook feeds both.
 //!
-//! A call that is exported begins with [`traced!`]. While nothing is noted that is one look at a word.
-//! Otherwise the call is made again from [`around`], this time unseen, between its two events: so
-//! only the program's own calls are told of, not those that the library makes of itself.
+//! A call that is exported begins with [`traced!`]. While nothing is noted that is one look at a
+//! word. Otherwise the call is made again from [`around`], this time unseen, between its two
+//! events: so only the program's own calls are told of, not those that the library makes of itself.
 
 mod arguments;
 mod event;
@@ -221,7 +221,8 @@ pub(crate) fn as_program<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// `PVM_TRACE_TID` and `PVM_TRACE_CODE`: what is sent there is an event that the program has packed itself.
+/// `PVM_TRACE_TID` and `PVM_TRACE_CODE`: what is sent there is an event that the program has packed
+/// itself.
 pub(crate) const OWN_EVENT: (c_int, c_int) = (-1111, -2222);
 
 /// Sends such an event, if a tracer wants to know of them.

@@ -93,8 +93,8 @@ fn compile_and_run(compiler: &str, file: &str, options: &[&str], libraries_used:
     run_alone(&compile(compiler, file, options, libraries_used), &[]);
 }
 
-/// Runs a program with our libraries on a machine of its own, made by the daemon of the installation in
-/// `NEOPVM_PREFIX`; without one it is left out.
+/// Runs a program with our libraries on a machine of its own, made by the daemon of the
+/// installation in `NEOPVM_PREFIX`; without one it is left out.
 fn run_on_a_machine(program: &Path) {
     let Some(prefix) = std::env::var_os("NEOPVM_PREFIX") else {
         println!("skipped: {} (NEOPVM_PREFIX names no installation)", program.display());

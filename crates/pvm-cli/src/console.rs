@@ -49,7 +49,8 @@ use terminal::{Known, Terminal, Typed};
 
 const PROMPT: &str = "pvm> ";
 const RC_FILE: &str = ".pvmrc";
-/// What may have come and is not shown yet, as whoever reads our output is slow: the rest stays with its senders.
+/// What may have come and is not shown yet, as whoever reads our output is slow: the rest stays
+/// with its senders.
 const EVENTS_MAX: usize = 64;
 
 enum Event {
@@ -238,7 +239,8 @@ impl Console {
 
     fn end(mut self, next: Next) -> Result<ExitCode, Failure> {
         if next == Next::Halt {
-            // A daemon that is stopped halts when it goes on. The answer may be lost in the end of the daemon.
+            // A daemon that is stopped halts when it goes on. The answer may be lost in the end of
+            // the daemon.
             stopped::go_on();
             let _ = self.seat.ask(&Request::Halt);
             return Ok(self.die(SIGTERM));

@@ -71,8 +71,8 @@ fn end(child: &mut Child) {
 }
 
 impl Launch {
-    /// Starts a daemon that outlives us; true if one runs then that somebody else has started at the same
-    /// time, which may not be ready yet.
+    /// Starts a daemon that outlives us; true if one runs then that somebody else has started at
+    /// the same time, which may not be ready yet.
     pub(crate) fn background(&self) -> Result<bool, Failure> {
         match self.start(Stdio::null(), &[]) {
             Ok(_) => Ok(false),
@@ -81,8 +81,8 @@ impl Launch {
         }
     }
 
-    /// As [`Launch::background`], and connects to the daemon that runs then by `connect`, which is tried again
-    /// for some seconds where another one was faster; true if it is ours.
+    /// As [`Launch::background`], and connects to the daemon that runs then by `connect`, which is
+    /// tried again for some seconds where another one was faster; true if it is ours.
     pub(crate) fn background_and<T>(
         &self,
         mut connect: impl FnMut() -> Result<Option<T>, Failure>,
@@ -110,7 +110,8 @@ impl Launch {
     fn start(&self, stdin: Stdio, args: &[&str]) -> Result<(Child, PathBuf), Failure> {
         let program = program::find()?;
         let _progress = Progress::start("waiting for the daemon");
-        // No pipe: a daemon in the background would keep it open, and somebody may wait for its end.
+        // No pipe: a daemon in the background would keep it open, and somebody may wait for its
+        // end.
         let mut said = scratch_file()?;
         let mut command = Command::new(&program);
         command.args(args).stdin(stdin).stdout(Stdio::piped()).stderr(said.try_clone()?);

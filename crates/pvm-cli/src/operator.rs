@@ -64,8 +64,8 @@ impl Answers {
         }
     }
 
-    /// The next answer, if it comes by then; no time is any time. Who has a limit does not wait for a daemon that is
-    /// stopped, either.
+    /// The next answer, if it comes by then; no time is any time. Who has a limit does not wait for
+    /// a daemon that is stopped, either.
     fn next_before(&mut self, until: Option<Instant>) -> Result<Option<(u32, Reply)>, Code> {
         let mut bytes = [0; 1 << 16];
         let mut going = Instant::now();
@@ -249,10 +249,12 @@ fn no_machine() -> Failure {
     Failure::new(Status::NoMachine, text)
 }
 
-/// The machine's name where a `pvm run` has started one for itself: it ends with that, and is no other command's.
+/// The machine's name where a `pvm run` has started one for itself: it ends with that, and is no
+/// other command's.
 pub(crate) const OF_RUN: &str = "run-";
 
-/// The user's machines beside the one whose folder this is: those with a socket that answers, but for those of `pvm run`.
+/// The user's machines beside the one whose folder this is: those with a socket that answers, but
+/// for those of `pvm run`.
 fn other_machines(folder: &Path) -> Vec<String> {
     let machines = folder.parent().map(entries).unwrap_or_default();
     let lives = |machine: &PathBuf| {

@@ -1,7 +1,7 @@
 //! `pvm predict`: what a program would take on another network.
 //!
-//! Crate `pvm-predict` has the models. Here files are read, runs are started on all cores, and what they
-//! come to is told.
+//! Crate `pvm-predict` has the models. Here files are read, runs are started on all cores, and what
+//! they come to is told.
 
 mod check;
 mod generate;

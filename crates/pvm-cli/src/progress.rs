@@ -1,4 +1,5 @@
-//! A word on a terminal for what takes longer than two seconds. Where nobody looks, nothing is said.
+//! A word on a terminal for what takes longer than two seconds. Where nobody looks, nothing is
+//! said.
 
 use crate::threads;
 use std::io::{IsTerminal as _, Write as _, stderr};

@@ -1,11 +1,13 @@
 //! `pvm proxy`: a task's shared memory, for a task that has only a socket ([`pvm_wire::proxy`]).
 //!
-//! The daemon starts it with that socket as its standard input. It enrols for the task, and then does what it is
-//! asked with the same library that other tasks use. It ends with the task, and with the host.
+//! The daemon starts it with that socket as its standard input. It enrols for the task, and then
+//! does what it is asked with the same library that other tasks use. It ends with the task, and
+//! with the host.
 //!
-//! One thread *leads*: it reads an ask, answers it and reads the next. Where it has to wait for other tasks it
-//! lets another one lead meanwhile. So nobody waits for a thread to be woken but who waits anyway. Receives that
-//! wait have one thread together ([`receiving`]), other calls that wait one each.
+//! One thread *leads*: it reads an ask, answers it and reads the next. Where it has to wait for
+//! other tasks it lets another one lead meanwhile. So nobody waits for a thread to be woken but who
+//! waits anyway. Receives that wait have one thread together ([`receiving`]), other calls that wait
+//! one each.
 
 mod memory;
 mod receiving;
@@ -111,7 +113,8 @@ fn frame_of_host(socket: &mut UnixStream, id: u32, reply: &Reply) -> std::io::Re
     std::io::Write::write_all(socket, &bytes)
 }
 
-/// True for a number that is written like a task's and that no task has (host 0): what is sent there is lost, as in PVM.
+/// True for a number that is written like a task's and that no task has (host 0): what is sent
+/// there is lost, as in PVM.
 const fn is_nobodys(tid: Tid) -> bool {
     tid.may_be_task() && !tid.is_task()
 }

@@ -130,8 +130,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Reads what waits, as long as the listeners follow. How full the fullest ring was; a ring that
-    /// says that it is full, and of which nothing can be read, is in no hurry.
+    /// Reads what waits, as long as the listeners follow. How full the fullest ring was; a ring
+    /// that says that it is full, and of which nothing can be read, is in no hurry.
     fn read(&mut self) -> u64 {
         let fullest = self.rings.fullness();
         let mut any = self.listeners.are_behind();
@@ -141,8 +141,8 @@ impl Recorder {
         if any { fullest } else { 0 }
     }
 
-    /// Reads what was noted up to now, for somebody who stops. Where there is no time for it, that is
-    /// told.
+    /// Reads what was noted up to now, for somebody who stops. Where there is no time for it, that
+    /// is told.
     fn read_up_to_now(&mut self, from: Tid) -> Result<(), pvm_wire::Code> {
         // Tasks that are new say first who they are.
         self.read_once();

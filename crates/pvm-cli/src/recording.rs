@@ -118,7 +118,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Lets `pvm trace stop` find this recording: by an entry of the registry that goes with this task.
+    /// Lets `pvm trace stop` find this recording: by an entry of the registry that goes with this
+    /// task.
     pub(crate) fn be_found(&self) -> Result<(), Failure> {
         let buffer = Buffer::new(Encoding::Raw);
         let mut message = buffer.to_message().map_err(failed)?;
@@ -245,8 +246,8 @@ impl Recording {
             }
             Frame::Ended { tid, counts, .. } => {
                 self.living.remove(tid);
-                // A recorder that was replaced has told of some, too, and one that goes on for others
-                // knows of some that were noted before.
+                // A recorder that was replaced has told of some, too, and one that goes on for
+                // others knows of some that were noted before.
                 *counts = self.counts.remove(tid).unwrap_or(Counts { noted: 0, lost: 0 });
             }
             Frame::Block { tid, from, to, cells } if from != to => {

@@ -1,8 +1,8 @@
 //! `pvm run`: starts tasks, stands between them and the terminal, ends as they end.
 //!
 //! One thread each waits for answers, for standard input and for signals; all of them end in one
-//! channel, and the loop in [`running`] is the only place that decides. It never writes output itself, as a
-//! slow reader would keep it from hearing a signal: another thread does ([`writer`]).
+//! channel, and the loop in [`running`] is the only place that decides. It never writes output
+//! itself, as a slow reader would keep it from hearing a signal: another thread does ([`writer`]).
 
 pub(crate) mod ending;
 pub(crate) mod events;

@@ -18,8 +18,9 @@ pub fn show_json(value: &serde_json::Value) -> std::io::Result<()> {
     show(format_args!("{value}\n"))
 }
 
-/// Says something beside the answer, in one piece, so that what several commands say at once does not run into one
-/// another. That nobody can read it (a full disk, a closed terminal) changes nothing else.
+/// Says something beside the answer, in one piece, so that what several commands say at once does
+/// not run into one another. That nobody can read it (a full disk, a closed terminal) changes
+/// nothing else.
 pub fn remark(text: impl Display) {
     let _ = stderr().write_all(text::plain_lines(&format!("{text}\n")).as_bytes());
 }

@@ -1,5 +1,5 @@
-//! A daemon that somebody has stopped (SIGSTOP, or Ctrl-Z where it was started by hand): it hears what is asked and
-//! answers nothing until it goes on.
+//! A daemon that somebody has stopped (SIGSTOP, or Ctrl-Z where it was started by hand): it hears
+//! what is asked and answers nothing until it goes on.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::ErrorKind;
@@ -91,8 +91,8 @@ pub(crate) fn stays(pid: Pid) -> Option<String> {
     None
 }
 
-/// Lets stopped daemons of the machine go on, so that they can be ended in good order; their processes. A key on the
-/// terminal stops the daemon's second process with the first.
+/// Lets stopped daemons of the machine go on, so that they can be ended in good order; their
+/// processes. A key on the terminal stops the daemon's second process with the first.
 pub(crate) fn go_on() -> Vec<String> {
     let stopped: Vec<Pid> = of_machine().filter(|&pid| is_stopped(pid)).collect();
     for &pid in &stopped {
@@ -118,8 +118,8 @@ fn is_daemon(pid: Pid) -> bool {
     name.is_ok_and(|name| name.trim() == "pvmd")
 }
 
-/// A connection to who listens there. A stopped daemon takes none out of its queue: once that is full, who comes next is
-/// not left waiting.
+/// A connection to who listens there. A stopped daemon takes none out of its queue: once that is
+/// full, who comes next is not left waiting.
 pub(crate) fn connect(socket: &Path) -> std::io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
     let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);

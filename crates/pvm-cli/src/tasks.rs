@@ -33,8 +33,8 @@ pub(crate) fn of_programs(operator: &mut Operator, place: Tid) -> Result<Vec<Tas
     Ok(tasks)
 }
 
-/// The member that goes by this name: as the machine itself finds it, in small or capital letters, and with or without
-/// its domain.
+/// The member that goes by this name: as the machine itself finds it, in small or capital letters,
+/// and with or without its domain.
 pub(crate) fn member<'a>(hosts: &'a [HostInfo], name: &Blob) -> Option<&'a HostInfo> {
     let same = |host: &&HostInfo| host.name.0.eq_ignore_ascii_case(&name.0);
     let short = |host: &&HostInfo| is_with_domain(&host.name, name);

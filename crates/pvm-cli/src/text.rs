@@ -1,10 +1,12 @@
-//! Names that others have chosen, as a person may see them: programs, mailboxes, groups and hosts may be called anything,
-//! and what a terminal obeys, or what looks like one more line, is shown and not done.
+//! Names that others have chosen, as a person may see them: programs, mailboxes, groups and hosts
+//! may be called anything, and what a terminal obeys, or what looks like one more line, is shown
+//! and not done.
 
 use pvm_wire::Blob;
 use std::fmt::Write as _;
 
-/// Characters that a terminal does not show but obeys: controls, and what turns the direction of writing.
+/// Characters that a terminal does not show but obeys: controls, and what turns the direction of
+/// writing.
 fn is_obeyed(letter: char) -> bool {
     let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     letter.is_control() || turns || matches!(letter, '\u{2028}' | '\u{2029}')

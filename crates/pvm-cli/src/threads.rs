@@ -1,4 +1,5 @@
-//! Threads that this program starts for itself, where the user may have no more processes (`ulimit -u`).
+//! Threads that this program starts for itself, where the user may have no more processes
+//! (`ulimit -u`).
 
 use crate::failure::{Failure, Status};
 use std::io::Error;

@@ -1,5 +1,5 @@
-//! Commands where something is in their way: a daemon that is stopped, processes that hold what they should let go, names
-//! that are none, answers that nobody can read.
+//! Commands where something is in their way: a daemon that is stopped, processes that hold what
+//! they should let go, names that are none, answers that nobody can read.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/place.rs"]

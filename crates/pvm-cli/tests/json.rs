@@ -32,8 +32,8 @@ fn task(place: &Place) -> (Child, Value) {
     (run, first_task(place, &["ps"]))
 }
 
-/// Waits until there is one that runs: `pvm run` looks for its program in two places, and what the first one lacked was a
-/// task without a process for a moment.
+/// Waits until there is one that runs: `pvm run` looks for its program in two places, and what the
+/// first one lacked was a task without a process for a moment.
 fn first_task(place: &Place, args: &[&str]) -> Value {
     let end = Instant::now() + TIME_MAX;
     loop {

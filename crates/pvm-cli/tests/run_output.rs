@@ -1,4 +1,5 @@
-//! `pvm run` between its tasks and whoever reads: slow readers, full disks, signals that are ignored, Ctrl-Z.
+//! `pvm run` between its tasks and whoever reads: slow readers, full disks, signals that are
+//! ignored, Ctrl-Z.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/place.rs"]

@@ -1,4 +1,5 @@
-//! `pvm trace` on a trace that is known: the sample of the crate that reads it. No machine is needed.
+//! `pvm trace` on a trace that is known: the sample of the crate that reads it. No machine is
+//! needed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/fields.rs"]

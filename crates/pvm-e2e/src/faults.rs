@@ -1,9 +1,9 @@
-//! What tasks see while hosts, daemons and links of a real machine fail: each function makes one kind of fault again
-//! and again on several hosts and gives a [`Row`] of what was seen.
+//! What tasks see while hosts, daemons and links of a real machine fail: each function makes one
+//! kind of fault again and again on several hosts and gives a [`Row`] of what was seen.
 //!
-//! `cargo run -p pvm-e2e --bin faults` runs them all and prints the table; the tests of `networks` run short forms.
-//! The watching is done by `programs/faults.c`; its moments and ours are of the same clock, as all hosts are of one
-//! computer.
+//! `cargo run -p pvm-e2e --bin faults` runs them all and prints the table; the tests of `networks`
+//! run short forms. The watching is done by `programs/faults.c`; its moments and ours are of the
+//! same clock, as all hosts are of one computer.
 
 mod links;
 mod observation;

@@ -1,10 +1,12 @@
-//! Histories of named messages and groups, and whether they could have happened one after the other.
+//! Histories of named messages and groups, and whether they could have happened one after the
+//! other.
 //!
-//! Each call has begun at one moment and ended at another. A history is linearizable if each call can be given a moment
-//! between the two so that the answers are those of one table that all share. The search is that of Wing and Gong
-//! (1993): of the calls that nothing else must precede, each is tried as the next one; which calls are done and what the
-//! table then holds is remembered, so that no such place is searched twice (Lowe, 2017). Names do not touch one
-//! another, so each is a history of its own (Herlihy and Wing, 1990).
+//! Each call has begun at one moment and ended at another. A history is linearizable if each call
+//! can be given a moment between the two so that the answers are those of one table that all share.
+//! The search is that of Wing and Gong (1993): of the calls that nothing else must precede, each is
+//! tried as the next one; which calls are done and what the table then holds is remembered, so that
+//! no such place is searched twice (Lowe, 2017). Names do not touch one another, so each is a
+//! history of its own (Herlihy and Wing, 1990).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -30,7 +32,8 @@ pub enum Call {
 pub struct Operation {
     /// When it began, in nanoseconds of a clock that all tasks share.
     pub begin: u64,
-    /// When its answer was there; `u64::MAX` if none came: it may have been done at any time since, or never.
+    /// When its answer was there; `u64::MAX` if none came: it may have been done at any time since,
+    /// or never.
     pub end: u64,
     /// What was called.
     pub call: Call,
@@ -122,7 +125,8 @@ fn done(operation: &Operation, table: &Table) -> Option<Table> {
     (!is_told || answer == operation.answer.max(-1)).then_some(table)
 }
 
-/// A place of the search: which calls are done, what the table holds then, and what was tried from there.
+/// A place of the search: which calls are done, what the table holds then, and what was tried from
+/// there.
 struct SearchState {
     /// All calls before this one are done,
     first: usize,

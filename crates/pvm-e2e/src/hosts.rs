@@ -1,7 +1,9 @@
-//! Several hosts on this computer, each with a network, name, process table, `/tmp` and sshd of its own.
+//! Several hosts on this computer, each with a network, name, process table, `/tmp` and sshd of its
+//! own.
 //!
-//! `testbed` makes them; here is what tests ask of them. They share the file system otherwise, so one
-//! installation and one home serve all. Where they cannot be made (no root, a tool missing) the test is skipped by name.
+//! `testbed` makes them; here is what tests ask of them. They share the file system otherwise, so
+//! one installation and one home serve all. Where they cannot be made (no root, a tool missing) the
+//! test is skipped by name.
 
 use crate::output::{Output, Running};
 use crate::program;

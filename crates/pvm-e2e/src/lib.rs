@@ -1,9 +1,10 @@
-//! What the end-to-end tests stand on: a virtual machine of their own from an installation, programs
-//! compiled against it, and an account of what is left behind.
+//! What the end-to-end tests stand on: a virtual machine of their own from an installation,
+//! programs compiled against it, and an account of what is left behind.
 //!
 //! `NEOPVM_PREFIX` names the installation; without it `target/stage` is taken. Nothing is
-//! written outside of the system's temporary folder, so the tests run as any user and any number of them at once.
-//! Start with [`Machine`], and with [`Hosts`] for several hosts with networks of their own.
+//! written outside of the system's temporary folder, so the tests run as any user and any number of
+//! them at once. Start with [`Machine`], and with [`Hosts`] for several hosts with networks of
+//! their own.
 #![forbid(unsafe_code)]
 
 pub mod faults;

@@ -34,10 +34,12 @@ impl Wire {
     }
 }
 
-/// Both ends of one direction of a TCP connection: address and port of the sender, then of the receiver.
+/// Both ends of one direction of a TCP connection: address and port of the sender, then of the
+/// receiver.
 type Flow = [u8; 12];
 
-/// Everything that was seen: each direction of a TCP connection in order, and the frames that are no TCP.
+/// Everything that was seen: each direction of a TCP connection in order, and the frames that are
+/// no TCP.
 #[derive(Debug, Default)]
 pub struct Capture {
     streams: Vec<Vec<u8>>,

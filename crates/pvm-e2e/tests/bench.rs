@@ -1,5 +1,5 @@
-//! `pvm bench`: what it measures, what it says of systems that crash and hang, and whether a browser can
-//! show its report. How fast anything is stands nowhere here.
+//! `pvm bench`: what it measures, what it says of systems that crash and hang, and whether a
+//! browser can show its report. How fast anything is stands nowhere here.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Output, Place, Running, prefix};
@@ -62,8 +62,8 @@ fn rows<'a>(figures: &'a Value, system: &str, variant: &str) -> Vec<&'a Value> {
 fn a_program_that_crashes_and_one_that_hangs_are_named_and_the_rest_is_measured() {
     let place = Place::new();
     let sources = sources(&place);
-    // NeoPVM's echo crashes where messages are sent in place and never ends through the daemons; that of PVM 3.4.6
-    // the other way round. MPI has neither way.
+    // NeoPVM's echo crashes where messages are sent in place and never ends through the daemons;
+    // that of PVM 3.4.6 the other way round. MPI has neither way.
     change(
         &sources.join("echo.c"),
         "    if (me == 0)\n        measure_clock();",

@@ -55,7 +55,8 @@ fn a_machine_starts_on_a_full_disk() {
     on_a_full_disk("before");
 }
 
-/// A program and a recording whose file finds no room: the program goes on, and the file is read up to there.
+/// A program and a recording whose file finds no room: the program goes on, and the file is read up
+/// to there.
 const TRACED: &str = r#"
 set -eu
 mkdir "$HOME/small" && mount -t tmpfs -o size=2m none "$HOME/small"

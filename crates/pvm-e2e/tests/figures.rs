@@ -1,5 +1,5 @@
-//! What the machine may cost. One test at a time; the bounds leave room for a computer that does other
-//! things as well, the figures are printed.
+//! What the machine may cost. One test at a time; the bounds leave room for a computer that does
+//! other things as well, the figures are printed.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, Running, eventually, has, long, process};
@@ -63,7 +63,8 @@ fn the_exit_of_a_killed_task_is_told_at_once() {
     machine.halt();
 }
 
-/// Runs of which one must find two processors for itself: a computer that is lent takes them away at times.
+/// Runs of which one must find two processors for itself: a computer that is lent takes them away
+/// at times.
 const TRIES: usize = 10;
 
 /// How much of all processors others use, from 0 to 1.

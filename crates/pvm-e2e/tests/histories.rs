@@ -1,4 +1,5 @@
-//! The judge of histories is judged itself: by histories that can have happened one after the other, and by such that cannot.
+//! The judge of histories is judged itself: by histories that can have happened one after the
+//! other, and by such that cannot.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::history::{Operation, check};

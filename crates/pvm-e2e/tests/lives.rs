@@ -1,5 +1,5 @@
-//! Lives that begin and end while a process goes on: its own, and those of the tasks that it talks to. Nothing is kept of
-//! them, and nothing of one is taken for another's.
+//! Lives that begin and end while a process goes on: its own, and those of the tasks that it talks
+//! to. Nothing is kept of them, and nothing of one is taken for another's.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, long};

@@ -68,7 +68,8 @@ fn tasks_killed_with_views_open_leave_no_memory() {
         running.so_far().contains("ready\n") || !running.is_running()
     });
     assert!(ready && running.is_running(), "{}{}", running.so_far(), running.errors_so_far());
-    // Each of the twenty held 200 kB of the same sender; only slabs that can be used again are left.
+    // Each of the twenty held 200 kB of the same sender; only slabs that can be used again are
+    // left.
     let (_, kib) = process::segments(machine.parent());
     assert!(kib < 8 * 1024, "{kib} KiB");
     running.write("\n");

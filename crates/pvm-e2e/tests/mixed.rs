@@ -1,6 +1,6 @@
-//! One machine of hosts with different layouts: 64-bit and 32-bit little-endian, and 64-bit big-endian in an
-//! emulator. `cargo xtask mixed` builds what they need and runs them with `NEOPVM_FOREIGN`, the folder of
-//! the other installations.
+//! One machine of hosts with different layouts: 64-bit and 32-bit little-endian, and 64-bit
+//! big-endian in an emulator. `cargo xtask mixed` builds what they need and runs them with
+//! `NEOPVM_FOREIGN`, the folder of the other installations.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Output, Place, Running, eventually, has, prefix};

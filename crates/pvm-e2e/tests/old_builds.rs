@@ -1,4 +1,5 @@
-//! Makefiles of old programs find what they name below PVM_ROOT, and copied examples find the installation.
+//! Makefiles of old programs find what they name below PVM_ROOT, and copied examples find the
+//! installation.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Place, prefix};

@@ -96,7 +96,8 @@ fn who_asks_to_outlive_the_machine_does() {
     machine.place().kill_all();
 }
 
-/// Who waits for a pipe or a lock of the shell that came to a machine first waited for the end of the machine.
+/// Who waits for a pipe or a lock of the shell that came to a machine first waited for the end of
+/// the machine.
 #[test]
 fn nobody_keeps_open_what_was_open_where_a_machine_was_started() {
     let task = "pvm run -n 2 -- sh -c 'echo begun; sleep 1009'";

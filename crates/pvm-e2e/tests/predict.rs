@@ -48,7 +48,8 @@ fn the_ring_of_the_examples_is_predicted() {
     record(&machine, &ring, &["4", "25"], &trace);
     let (slow, fast) =
         (predict(&machine, &trace, "switch-10"), predict(&machine, &trace, "switch-1000"));
-    // A hundred tokens, one after the other, cross two cables each; three and a bit packets a token.
+    // A hundred tokens, one after the other, cross two cables each; three and a bit packets a
+    // token.
     let wire = 100.0 * 4032.0 * 8.0 / 10e6;
     let more = number(&slow, "seconds") - number(&fast, "seconds");
     assert!((wire..2.0 * wire).contains(&more), "{more} s more, {wire} s of data: {slow}");

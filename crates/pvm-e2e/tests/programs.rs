@@ -1,4 +1,5 @@
-//! What real programs do and toys forget: threads, forks, signal handlers, select(), other languages.
+//! What real programs do and toys forget: threads, forks, signal handlers, select(), other
+//! languages.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, has};

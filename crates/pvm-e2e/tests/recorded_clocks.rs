@@ -1,4 +1,5 @@
-//! Hosts whose clocks differ, and jump: what a trace says of them is true within the error that it states.
+//! Hosts whose clocks differ, and jump: what a trace says of them is true within the error that it
+//! states.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Place, Running, eventually, prefix, process};
@@ -11,8 +12,9 @@ const LIMIT: Duration = Duration::from_secs(90);
 /// All clocks begin here; each recorder's is ahead of that by what it was given.
 const BASE: u64 = 1_700_000_000_000_000_000;
 
-/// An installation whose recorders have clocks of their own: they lie, which is what a computer with
-/// another time of day looks like. Each one that starts takes the next line of `shifts`, in nanoseconds.
+/// An installation whose recorders have clocks of their own: they lie, which is what a computer
+/// with another time of day looks like. Each one that starts takes the next line of `shifts`, in
+/// nanoseconds.
 fn lying(place: &Place, shifts: &[u64]) -> PathBuf {
     let bin = place.home().join("lying/bin");
     fs::create_dir_all(&bin).expect("a folder");
@@ -67,8 +69,8 @@ fn clock(place: &Place, bin: &Path, file: &str) -> Clock {
     Clock { offset: number(other, "offset_ns"), error }
 }
 
-/// Records a ring of tokens on two hosts whose recorders have these clocks; kills all recorders in the
-/// midst of it if `kill` says so.
+/// Records a ring of tokens on two hosts whose recorders have these clocks; kills all recorders in
+/// the midst of it if `kill` says so.
 fn record(shifts: &[u64], kill: bool) -> (Clock, String) {
     let place = Place::new();
     let bin = lying(&place, shifts);

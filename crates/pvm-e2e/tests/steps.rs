@@ -1,4 +1,5 @@
-//! Tasks of one host that are stopped, or killed, in the middle of a send or a receive, at places all over the call.
+//! Tasks of one host that are stopped, or killed, in the middle of a send or a receive, at places
+//! all over the call.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, eventually, long, process};

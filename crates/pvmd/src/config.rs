@@ -351,9 +351,9 @@ pub(crate) fn checked_vmid(vmid: OsString) -> Result<String> {
     }
 }
 
-/// PVM's name for this kind of computer, which is also a folder in users' search paths. As PVM 3.4.6 says on
-/// i386, x86-64, s390x and 32-bit ARM; where it says LINUX64 for another processor we do not, as those
-/// programs cannot run on x86-64.
+/// PVM's name for this kind of computer, which is also a folder in users' search paths. As PVM
+/// 3.4.6 says on i386, x86-64, s390x and 32-bit ARM; where it says LINUX64 for another processor we
+/// do not, as those programs cannot run on x86-64.
 const fn default_arch() -> &'static str {
     match std::env::consts::ARCH.as_bytes() {
         b"x86" => "LINUX",

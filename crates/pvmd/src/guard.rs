@@ -1,9 +1,9 @@
-//! The daemon speaks to the network, so it gives up what it does not need, where the kernel lets it:
-//! seccomp takes away calls, Landlock takes away files. Where it does not, the daemon runs on without
-//! and says so in `pvm status`.
+//! The daemon speaks to the network, so it gives up what it does not need, where the kernel lets
+//! it: seccomp takes away calls, Landlock takes away files. Where it does not, the daemon runs on
+//! without and says so in `pvm status`.
 //!
-//! Both hold for the thread that calls and for those that it starts. What is left out is the starter
-//! ([`crate::starter`]), which hears nothing from the network.
+//! Both hold for the thread that calls and for those that it starts. What is left out is the
+//! starter ([`crate::starter`]), which hears nothing from the network.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod calls;

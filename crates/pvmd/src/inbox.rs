@@ -62,7 +62,8 @@ impl Inbox {
         self.transit.next(&mut self.broker, lane)
     }
 
-    /// True if nothing was found in some lane only because memory or descriptors lack: the next look is to come later.
+    /// True if nothing was found in some lane only because memory or descriptors lack: the next
+    /// look is to come later.
     pub(crate) const fn take_lack(&mut self) -> bool {
         self.transit.take_lack()
     }

@@ -46,11 +46,11 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// A host of which nothing was heard for so long is dead, as with [`DEAD_TIME`]: counted from the last word, so that all
-/// are told within five seconds.
+/// A host of which nothing was heard for so long is dead, as with [`DEAD_TIME`]: counted from the
+/// last word, so that all are told within five seconds.
 const SILENT_DEAD_TIME: Duration = Duration::from_millis(3750);
-/// A host that has no place yet ends when it has heard nothing of its machine for so long, unless its starter said
-/// otherwise. One that has a place ends when nobody has led for a minute.
+/// A host that has no place yet ends when it has heard nothing of its machine for so long, unless
+/// its starter said otherwise. One that has a place ends when nobody has led for a minute.
 pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 
 /// A host whose key the others refuse is no member any more, and ends after this time.
@@ -139,7 +139,8 @@ pub(crate) struct Links {
     refused_since: Option<Instant>,
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
-    /// Until when a new host waits to be called by those near it. A host that nobody can call calls all.
+    /// Until when a new host waits to be called by those near it. A host that nobody can call calls
+    /// all.
     waits_until: Option<Instant>,
     alone_since: Option<Instant>,
     /// How long it may be.
@@ -322,8 +323,8 @@ impl Links {
         }
     }
 
-    /// A peer's connection: the newest one counts. If both have called at once, that of the higher one
-    /// does, on both sides.
+    /// A peer's connection: the newest one counts. If both have called at once, that of the higher
+    /// one does, on both sides.
     fn attach(
         &mut self,
         host: HostIndex,

@@ -62,7 +62,8 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     // Some of its processes are started through a descriptor: `ps` shall show what they are.
     let _ = rustix::thread::set_name(c"pvmd");
-    // What this process holds is no other's to read, nor a core file's, unless its own user wants that.
+    // What this process holds is no other's to read, nor a core file's, unless its own user wants
+    // that.
     if std::env::var_os("PVM_DUMPABLE").is_none_or(|wish| wish != "1") {
         let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
@@ -117,7 +118,8 @@ fn run_parent(mut options: ParentOptions) -> anyhow::Result<bool> {
         let told = launch::populate::own_options(&file, &[name, computer, short]);
         options.options = format!("{} {told}", options.options);
     }
-    // A log or a spilled message that may not grow (`ulimit -f`) is an error of that write, and not the end of the machine.
+    // A log or a spilled message that may not grow (`ulimit -f`) is an error of that write, and not
+    // the end of the machine.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     // What was named by the number of a descriptor has been read by now.
     sys::close_inherited();

@@ -226,7 +226,8 @@ impl Parent {
         self.log.line(&format!("ready {}", socket.display()));
         let _ = rustix::stdio::dup2_stdout(&self.around.null);
         if !self.bound {
-            // Nobody reads from it; whoever writes to it need not wait for the end of the host to hear that.
+            // Nobody reads from it; whoever writes to it need not wait for the end of the host to
+            // hear that.
             let _ = rustix::stdio::dup2_stdin(&self.around.null);
         }
         if let Some(file) = self.log.file() {

@@ -70,10 +70,10 @@ pub(crate) fn may_outlive(pid: u32) -> bool {
     environment(pid).split(|byte| *byte == 0).any(|word| word == OUTLIVE)
 }
 
-/// Living processes that began as tasks of a host whose socket lies at or below this path, or descend
-/// from such ones, whoever is their parent now. `of` says whether the parent process that their
-/// environment names is the one that is meant. Those of a container are not ours to judge: numbers of
-/// processes mean something else there.
+/// Living processes that began as tasks of a host whose socket lies at or below this path, or
+/// descend from such ones, whoever is their parent now. `of` says whether the parent process that
+/// their environment names is the one that is meant. Those of a container are not ours to judge:
+/// numbers of processes mean something else there.
 pub(crate) fn of_hosts(sockets: &Path, of: impl Fn(u32) -> bool) -> Vec<u32> {
     let table = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let ours = table("self");
@@ -107,12 +107,14 @@ fn task_of(environment: &[u8], sockets: &Path) -> Option<u32> {
     parent.filter(|_| here)
 }
 
-/// Field 4 of `/proc/PID/stat`; the name in field 2 may hold anything, so it is skipped from behind.
+/// Field 4 of `/proc/PID/stat`; the name in field 2 may hold anything, so it is skipped from
+/// behind.
 fn parent_of(pid: u32) -> Option<u32> {
     number_behind_state(pid, 0)
 }
 
-/// One of the numbers that follow a process's name and state in `/proc/PID/stat`: its parent, its group, ...
+/// One of the numbers that follow a process's name and state in `/proc/PID/stat`: its parent, its
+/// group, ...
 fn number_behind_state(pid: u32, place: usize) -> Option<u32> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let end = stat.iter().rposition(|byte| *byte == b')')?;
@@ -120,7 +122,8 @@ fn number_behind_state(pid: u32, place: usize) -> Option<u32> {
     rest.split_ascii_whitespace().nth(1 + place)?.parse().ok()
 }
 
-/// The living processes of the group that this process has led, but for those that are to outlive the machine.
+/// The living processes of the group that this process has led, but for those that are to outlive
+/// the machine.
 pub(crate) fn of_group(leader: u32) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let all = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

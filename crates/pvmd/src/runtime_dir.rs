@@ -1,7 +1,7 @@
 //! The folder that belongs to one host: its socket, its doorbells, its log.
 //!
-//! `TEMPORARY/neopvm-UID/VMID/HOST/`, where HOST is a number: 1 for the first host of a machine, the
-//! lowest free one for others. A living owner holds a lock on the folder itself, so a folder
+//! `TEMPORARY/neopvm-UID/VMID/HOST/`, where HOST is a number: 1 for the first host of a machine,
+//! the lowest free one for others. A living owner holds a lock on the folder itself, so a folder
 //! without a lock is what a dead one left, and is cleaned. Nothing is followed or used that is not
 //! ours alone.
 
@@ -21,7 +21,8 @@ const PATH_BYTES_MAX: usize = 107 - "/bell/t3fffffff".len();
 /// owner keeps it for ever, a dead one for a moment.
 const ORPHAN_TRIES: u32 = 50;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(20);
-/// How often who wants the first place looks again: an orphan that clears up has the lock for a moment.
+/// How often who wants the first place looks again: an orphan that clears up has the lock for a
+/// moment.
 const LEAVING_TRIES: u32 = 25;
 
 /// Why there is no folder.
@@ -52,7 +53,8 @@ pub(crate) enum DirError {
     },
 }
 
-/// The folder that a login left in the environment goes with the login; jobs and `su` keep the variable.
+/// The folder that a login left in the environment goes with the login; jobs and `su` keep the
+/// variable.
 fn remedy(path: &Path, error: Errno) -> String {
     let base = path.parent().filter(|_| error == Errno::NOENT);
     let named = ["PVM_TMP", "XDG_RUNTIME_DIR"].into_iter().find(|name| {

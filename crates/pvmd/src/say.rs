@@ -1,5 +1,5 @@
-//! What this program says to whoever started it: answers on standard output, complaints on standard error. `println!` and
-//! `eprintln!` panic where nobody can read.
+//! What this program says to whoever started it: answers on standard output, complaints on standard
+//! error. `println!` and `eprintln!` panic where nobody can read.
 
 use std::fmt::Display;
 use std::io::{Result, Write as _, stderr, stdout};

@@ -402,8 +402,8 @@ impl Shell {
     }
 }
 
-/// Kills the tasks of a parent that is gone, and what they have started: their descendants, and those
-/// that had left them, which are known by their environment.
+/// Kills the tasks of a parent that is gone, and what they have started: their descendants, and
+/// those that had left them, which are known by their environment.
 fn end_tasks(mut found: Vec<u32>, socket: &Path, of: u32) {
     for pid in found.clone() {
         found.extend(processes::descendants(pid, processes::is_like_us));

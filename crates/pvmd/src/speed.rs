@@ -1,4 +1,5 @@
-//! How fast this computer is, for `pvm_config` and for placing tasks: measured, not asked of anybody.
+//! How fast this computer is, for `pvm_config` and for placing tasks: measured, not asked of
+//! anybody.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
@@ -9,8 +10,8 @@ const OPERATIONS: u32 = 20_000;
 /// The quickest of so many counts: the others shared the core's pipes or woke it up.
 const TRIES: usize = 8;
 
-/// Operations in a millisecond, each a multiplication and an addition of whole numbers and of real ones, by one core.
-/// Time in which others have the core does not count.
+/// Operations in a millisecond, each a multiplication and an addition of whole numbers and of real
+/// ones, by one core. Time in which others have the core does not count.
 pub(crate) fn measure() -> u32 {
     let quickest = (0..TRIES).map(|_| one_try()).min().unwrap_or_default();
     let in_second = u128::from(OPERATIONS) * 1_000_000_000 / quickest.as_nanos().max(1);

@@ -21,12 +21,13 @@ pub(crate) fn signal_of(number: i32) -> Option<Signal> {
 /// Standard input, output and error output end before this one.
 const OTHERS: std::ffi::c_int = 3;
 
-/// Closes what whoever started this process had open and did not mean for it: a pipe or a lock that a host kept would
-/// be waited for as long as the host lives, and by its tasks after it.
+/// Closes what whoever started this process had open and did not mean for it: a pipe or a lock that
+/// a host kept would be waited for as long as the host lives, and by its tasks after it.
 ///
 /// To be called while this process itself has nothing open but its standard streams.
 pub(crate) fn close_inherited() {
-    // SAFETY: no pointers. Nobody in this process owns one of these descriptors: what it opens from here on gets its own.
+    // SAFETY: no pointers. Nobody in this process owns one of these descriptors: what it opens from
+    // here on gets its own.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, OTHERS, std::ffi::c_uint::MAX, 0) };
     if closed == 0 {
         return;
@@ -36,7 +37,8 @@ pub(crate) fn close_inherited() {
     let numbers: Vec<i32> =
         open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for number in numbers.into_iter().filter(|number| *number >= OTHERS) {
-        // SAFETY: as above. That of the list itself is closed already, which is an error that does nothing.
+        // SAFETY: as above. That of the list itself is closed already, which is an error that does
+        // nothing.
         unsafe { libc::close(number) };
     }
 }
@@ -58,15 +60,16 @@ pub(crate) fn tcp_info(stream: impl AsFd) -> Option<libc::tcp_info> {
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let (socket, place) = (stream.as_fd().as_raw_fd(), (&raw mut info).cast());
     let mut length = size_of_val(&info) as libc::socklen_t;
-    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length` bytes to the place.
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length`
+    // bytes to the place.
     let told = unsafe {
         libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length)
     };
     (told == 0).then_some(info)
 }
 
-/// Bytes of a TCP connection that the kernel has taken and the other side has not confirmed; none where it does not
-/// tell.
+/// Bytes of a TCP connection that the kernel has taken and the other side has not confirmed; none
+/// where it does not tell.
 pub(crate) fn unconfirmed(stream: impl AsFd) -> Option<u32> {
     let (mut bytes, socket): (libc::c_int, _) = (0, stream.as_fd().as_raw_fd());
     // SAFETY: the descriptor is open while it is borrowed, and the kernel writes one number.
@@ -83,9 +86,10 @@ pub(crate) fn readable(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 
 /// Where the code of a process lies: its program's and its libraries'.
 ///
-/// Starting runs through most of it once, waiting through little of it. A host that has started gives the pages back
-/// to the system, which maps those that are needed again from the same files: both processes of an idle host had up
-/// to 12.4 MiB resident without it and have 9.9 to 10.3 with it.
+/// Starting runs through most of it once, waiting through little of it. A host that has started
+/// gives the pages back to the system, which maps those that are needed again from the same files:
+/// both processes of an idle host had up to 12.4 MiB resident without it and have 9.9 to 10.3 with
+/// it.
 #[derive(Debug)]
 pub(crate) struct Text {
     places: Vec<(usize, usize)>,
@@ -102,8 +106,9 @@ impl Text {
     pub(crate) fn give_back(&self) {
         for &(start, bytes) in &self.places {
             let start = std::ptr::with_exposed_provenance_mut(start);
-            // SAFETY: pages of a file that are executed and cannot be written hold what the file holds, so the next
-            // one who reads them finds the same. An error would leave everything as it is.
+            // SAFETY: pages of a file that are executed and cannot be written hold what the file
+            // holds, so the next one who reads them finds the same. An error would leave everything
+            // as it is.
             unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) };
         }
     }

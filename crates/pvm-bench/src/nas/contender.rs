@@ -1,4 +1,5 @@
-//! Who takes part: our programs on NeoPVM and on PVM 3.4.6, and those of NPB that the user has built.
+//! Who takes part: our programs on NeoPVM and on PVM 3.4.6, and those of NPB that the user has
+//! built.
 
 use super::answer::{Told, of_npb, of_ours};
 use crate::machine::{Folder, Machine};
@@ -49,7 +50,8 @@ impl Contender {
         Self { kind, variant: "", folder, mpi: None }
     }
 
-    /// NPB's in `folder`, in each way in which their MPI may wait; refuses a folder that has none for these cases.
+    /// NPB's in `folder`, in each way in which their MPI may wait; refuses a folder that has none
+    /// for these cases.
     pub(crate) fn of_npb(folder: &Path, cases: &[Case]) -> Result<Vec<Self>, Failure> {
         let folder = fs::canonicalize(folder)
             .map_err(|error| refused(format!("--peer {}: {error}", folder.display())))?;
@@ -143,7 +145,8 @@ fn npb_names(case: Case) -> Option<[String; 2]> {
     Some([format!("{name}.{class}.x"), format!("{name}.{class}.{}", case.tasks)])
 }
 
-/// The program for this case. In the shape of the thesis it is that of the class with the same size.
+/// The program for this case. In the shape of the thesis it is that of the class with the same
+/// size.
 fn npb_program(folder: &Path, case: Case) -> Option<PathBuf> {
     let files = npb_names(case)?.map(|name| folder.join(name));
     files.into_iter().find_map(|file| pvm_cli::program::in_path(&file))
@@ -152,7 +155,8 @@ fn npb_program(folder: &Path, case: Case) -> Option<PathBuf> {
 /// A compiler that takes longer hangs.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// Builds our programs of these cases for a system, below `out`; the error is the compiler's last words.
+/// Builds our programs of these cases for a system, below `out`; the error is the compiler's last
+/// words.
 pub(crate) fn build(
     kind: Kind,
     cases: &[Case],
@@ -181,7 +185,8 @@ fn variables(kind: Kind, prefix: &Path) -> Vec<String> {
     vec![format!("PVM_HOME={}", prefix.display())]
 }
 
-/// The sources, so that what is installed stays as it is. What has not changed keeps its time, and is not built again.
+/// The sources, so that what is installed stays as it is. What has not changed keeps its time, and
+/// is not built again.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -123,7 +123,8 @@ fn standing_table(standings: &[Standing]) -> String {
         )
 }
 
-/// What is asked first: whether NeoPVM is the first where it ought to be, and where it is farthest from it.
+/// What is asked first: whether NeoPVM is the first where it ought to be, and where it is farthest
+/// from it.
 fn verdict(contests: &[Contest]) -> String {
     let Some(mut text) = ranking::sentence(contests) else { return String::new() };
     let behind = ordered(ranking::not_first(contests));

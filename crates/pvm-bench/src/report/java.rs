@@ -1,4 +1,5 @@
-//! The messages between C and Java: the tables of the PBJ document again, each beside what it printed.
+//! The messages between C and Java: the tables of the PBJ document again, each beside what it
+//! printed.
 
 use super::html::{element, number, paragraph, table};
 use super::plot::{Axis, Series, colour, curves};

@@ -1,4 +1,5 @@
-//! The LINPACK suite: table 2 of the report of 1997 for this computer, and latency in lost operations.
+//! The LINPACK suite: table 2 of the report of 1997 for this computer, and latency in lost
+//! operations.
 
 use super::html::{number, paragraph, table};
 use crate::figures::{Figures, Row};

@@ -1,5 +1,5 @@
-//! Plots, drawn by kuva as SVG. Colours are names of the page's style, so that a plot is dark where the
-//! page is dark and black on white on paper.
+//! Plots, drawn by kuva as SVG. Colours are names of the page's style, so that a plot is dark where
+//! the page is dark and black on white on paper.
 
 use super::html::escaped;
 use crate::system::Kind;

@@ -1,4 +1,5 @@
-//! Programs of the suites with the calls of older interfaces: their own libraries instead of `calls/pvm.c`.
+//! Programs of the suites with the calls of older interfaces: their own libraries instead of
+//! `calls/pvm.c`.
 
 use crate::case::Case;
 use crate::system::{Interface, Kind, Language, Source, Start};
@@ -52,7 +53,8 @@ pub(crate) const ECHO_OF_1997: [Source; 4] = [
     pair("echo-mpsc", &["echo.c", "measure.c", "calls/mpsc.c"], "mpsc", "MPSC"),
 ];
 
-/// `echo.c` and `primitives.c` by the peer's TCGMSG: the source is the one that ours is measured with.
+/// `echo.c` and `primitives.c` by the peer's TCGMSG: the source is the one that ours is measured
+/// with.
 pub(crate) const PEERS_ECHO: Source =
     peer("echo-tcgmsg-mpi", &["echo.c", "measure.c", "calls/tcgmsg.c"]);
 pub(crate) const PEERS_PRIMITIVES: Source =

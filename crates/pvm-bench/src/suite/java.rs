@@ -1,4 +1,5 @@
-//! The Java bindings' own measurements (PBJ): a loop, and messages between C and Java in each pairing.
+//! The Java bindings' own measurements (PBJ): a loop, and messages between C and Java in each
+//! pairing.
 
 use crate::case::{Case, Length, Seconds, Suite, words};
 use crate::system::{Kind, Language, Source};

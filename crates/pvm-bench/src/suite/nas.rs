@@ -1,4 +1,5 @@
-//! The NAS Parallel Benchmarks. What is run of them stands in `bench/nas`: they take as long as they take.
+//! The NAS Parallel Benchmarks. What is run of them stands in `bench/nas`: they take as long as
+//! they take.
 
 use crate::case::{Seconds, Suite};
 

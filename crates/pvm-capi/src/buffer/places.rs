@@ -1,5 +1,5 @@
-//! Where the slots of buffer numbers are. A slot stays where it is once it is made, so a number leads to it without
-//! a lock.
+//! Where the slots of buffer numbers are. A slot stays where it is once it is made, so a number
+//! leads to it without a lock.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::slot::Slot;
 
-/// Slots are made in chunks; the first has so many, each further one twice as many as the one before.
+/// Slots are made in chunks; the first has so many, each further one twice as many as the one
+/// before.
 const FIRST: usize = 16;
 /// As many as the numbers of a C int need.
 const CHUNKS: usize = 28;
@@ -30,7 +31,8 @@ impl Places {
         Self { chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS] }
     }
 
-    /// The slot of a number; none if it was never made. That of a number that was not given out is empty.
+    /// The slot of a number; none if it was never made. That of a number that was not given out is
+    /// empty.
     #[inline(always)]
     pub(super) fn at(&self, id: c_int) -> Option<&'static Slot> {
         let (chunk, offset) = locate(id)?;

@@ -8,8 +8,8 @@ use pvm_wire::Code;
 use super::places::Places;
 use crate::slot::Slot;
 
-/// Which numbers stand for something. Places stay, so a table that once had many buffers keeps their places for
-/// the next ones.
+/// Which numbers stand for something. Places stay, so a table that once had many buffers keeps
+/// their places for the next ones.
 pub(super) struct Table {
     /// The largest number so far.
     last: c_int,

@@ -1,4 +1,5 @@
-//! Messages that are few items of one type, in one call each: what other languages would do in three or four.
+//! Messages that are few items of one type, in one call each: what other languages would do in
+//! three or four.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -59,7 +60,8 @@ unsafe extern "C" fn neopvm_send_items(
     status(inside(|| unsafe { send(encoding, (kind, items, count), (tid, tag, context)) }))
 }
 
-/// The long way: a buffer that has no number. Raw data are copied once, to where their receiver reads them.
+/// The long way: a buffer that has no number. Raw data are copied once, to where their receiver
+/// reads them.
 ///
 /// # Safety
 /// As for [`neopvm_send_items`].
@@ -192,11 +194,12 @@ unsafe fn receive_noted(wanted: (i32, i32, i32), received: *mut Received) -> Gla
     unsafe { fast_receive(wanted, received, note) }
 }
 
-/// True where the last message did not find room in a [`Received`]: the next one most likely will not either.
+/// True where the last message did not find room in a [`Received`]: the next one most likely will
+/// not either.
 static LONGER: AtomicBool = AtomicBool::new(false);
 
-/// The fast path: straight out of the lane what finds room in `received`, into a buffer what is longer. `note` sees the
-/// message.
+/// The fast path: straight out of the lane what finds room in `received`, into a buffer what is
+/// longer. `note` sees the message.
 ///
 /// # Safety
 /// `received` points to its type.
@@ -234,8 +237,8 @@ unsafe fn fast_receive(
     }
 }
 
-/// Takes a small message of any length into a buffer. What is too long for a [`Received`] is told at once, while it is
-/// known.
+/// Takes a small message of any length into a buffer. What is too long for a [`Received`] is told
+/// at once, while it is known.
 ///
 /// # Safety
 /// `received` points to its type.

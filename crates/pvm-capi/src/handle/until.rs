@@ -11,10 +11,12 @@ use crate::pointer::{store, text};
 use crate::trace::noted;
 use crate::{buffer, group, process, registry, session};
 
-/// The caller's word that is not 0 any more once it gives up; one that is always 0 where there is none.
+/// The caller's word that is not 0 any more once it gives up; one that is always 0 where there is
+/// none.
 ///
 /// # Safety
-/// `word` is null, or points to a number that lives for as long as the call and is written atomically.
+/// `word` is null, or points to a number that lives for as long as the call and is written
+/// atomically.
 unsafe fn word<'a>(word: *const i32) -> &'a AtomicI32 {
     static NEVER: AtomicI32 = AtomicI32::new(0);
     if word.is_null() {
@@ -135,7 +137,8 @@ unsafe extern "C" fn neopvm_spawn_until(
 /// Waits until `size` members want the group frozen, or the caller gives up: then `members` is -1.
 ///
 /// # Safety
-/// `name` is null or ends with 0; `give_up` as for [`word`]; `members` is null or points to a number.
+/// `name` is null or ends with 0; `give_up` as for [`word`]; `members` is null or points to a
+/// number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_freeze_until(
     name: *const c_char,

@@ -8,8 +8,8 @@ use crate::pointer::store;
 use crate::session;
 use crate::trace::noted;
 
-/// Waits until more has arrived than `*seen` counts, and counts it. Unlike the other calls it does not enrol:
-/// a thread that waits on behalf of others must not bring a task back that has left.
+/// Waits until more has arrived than `*seen` counts, and counts it. Unlike the other calls it does
+/// not enrol: a thread that waits on behalf of others must not bring a task back that has left.
 ///
 /// # Safety
 /// `seen` is null or points to a number.

@@ -1,4 +1,5 @@
-//! The program's own matching (`pvm_recvf`): its function chooses among all messages that are there.
+//! The program's own matching (`pvm_recvf`): its function chooses among all messages that are
+//! there.
 
 use std::ffi::c_int;
 
@@ -36,7 +37,8 @@ pub(super) fn look_further() {
     aside::set(aside::MATCHES);
 }
 
-/// What a receive looks for if the program has not said otherwise: as a function, so that a program's own can call it.
+/// What a receive looks for if the program has not said otherwise: as a function, so that a
+/// program's own can call it.
 unsafe extern "C" fn default_match(id: c_int, tid: c_int, tag: c_int) -> c_int {
     let wanted = Selection { source: tid, tag, context: session::context() };
     let fits = inside(|| buffer::get(id)?.with(|buffer| wanted.fits(&buffer.envelope())));
@@ -85,9 +87,10 @@ impl Stop {
     }
 }
 
-/// Shows the messages that came after the one of number `seen` (in the order of [`held::Shown`]), of all contexts, as PVM
-/// does, to the program's function: below zero ends the search with that result, 0 passes the message over, 1 takes it, and
-/// of the larger answers the largest takes its message.
+/// Shows the messages that came after the one of number `seen` (in the order of [`held::Shown`]),
+/// of all contexts, as PVM does, to the program's function: below zero ends the search with that
+/// result, 0 passes the message over, 1 takes it, and of the larger answers the largest takes its
+/// message.
 pub(super) fn choose(
     function: Match,
     (tid, tag): (c_int, c_int),
@@ -111,7 +114,8 @@ pub(super) fn choose(
     Ok(best.map(|(_, id)| id))
 }
 
-/// The number of a message that the program's function takes. Each message is shown once, however often the receive wakes up.
+/// The number of a message that the program's function takes. Each message is shown once, however
+/// often the receive wakes up.
 pub(super) fn receive(
     function: Match,
     wanted: (c_int, c_int),

@@ -18,8 +18,8 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// None if nothing is recorded, or more than that, or if the call is not the program's own: then
-    /// the long way looks closer.
+    /// None if nothing is recorded, or more than that, or if the call is not the program's own:
+    /// then the long way looks closer.
     #[inline(always)]
     pub(crate) fn now() -> Option<Self> {
         let (thread, task) = (thread::known()?, session::current()?);

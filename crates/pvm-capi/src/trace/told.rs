@@ -1,4 +1,5 @@
-//! Events on their way to the tracer: one message for each, or collected up to a size, or only counted.
+//! Events on their way to the tracer: one message for each, or collected up to a size, or only
+//! counted.
 
 use std::ffi::c_int;
 use std::time::{Duration, SystemTime};
@@ -46,7 +47,8 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
     }
 }
 
-/// Tells of one event. A tracer that is gone, or memory that lacks, changes nothing for the program.
+/// Tells of one event. A tracer that is gone, or memory that lacks, changes nothing for the
+/// program.
 pub(super) fn tell(kind: u16, when: i32, fields: &[Field<'_>]) {
     let Some(tracing) = session::tracing() else { return };
     let _ = inside(|| {
@@ -113,7 +115,8 @@ fn send(tracing: &Tracing, buffer: &mut Buffer) -> Result<(), Code> {
     session::task()?.send(buffer, tracing.to, tracing.tag, tracing.context)
 }
 
-/// Sends an event that the program has packed, with its end mark. As in PVM the mark stays in the program's buffer.
+/// Sends an event that the program has packed, with its end mark. As in PVM the mark stays in the
+/// program's buffer.
 pub(super) fn send_own(tracing: &Tracing, buffer: &mut Buffer) -> Result<(), Code> {
     event::int(buffer, OWN_END)?;
     buffer.edit(|about| (about.dst, about.tag) = (tracing.to, tracing.tag));

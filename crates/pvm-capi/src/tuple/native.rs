@@ -154,7 +154,8 @@ pub(super) const fn alignment(kind: Kind) -> usize {
 /// `out` has so many bytes.
 pub(super) unsafe fn give(bytes: *const c_void, count: usize, out: *mut c_void) {
     if count > 0 {
-        // SAFETY: the caller's promise; the bytes are the library's, and no program has been given them to write.
+        // SAFETY: the caller's promise; the bytes are the library's, and no program has been given
+        // them to write.
         let from = unsafe { slice::from_raw_parts(bytes.cast::<u8>(), count) };
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy(from.as_ptr(), out.cast(), count) };

@@ -52,7 +52,8 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
     }?)
 }
 
-/// What there is to halt; nothing where the connection ends, as somebody else has halted the machine.
+/// What there is to halt; nothing where the connection ends, as somebody else has halted the
+/// machine.
 fn look(operator: &mut Operator) -> Result<Option<Found>, Failure> {
     let told = conf::hosts(operator).and_then(|hosts| Ok((hosts, tasks::of(operator, Tid::NONE)?)));
     match told {

@@ -95,8 +95,9 @@ fn tell(
     Ok(show_json(&all)?)
 }
 
-/// A lock on the machine's folder, until this is dropped: of several commands at once one counts and starts hosts, and
-/// the next counts those, too. Without the folder (a daemon elsewhere) there is none.
+/// A lock on the machine's folder, until this is dropped: of several commands at once one counts
+/// and starts hosts, and the next counts those, too. Without the folder (a daemon elsewhere) there
+/// is none.
 fn alone() -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(pvm::locate::runtime_directory(), flags, Mode::empty()).ok()?;

@@ -36,7 +36,8 @@ pub(crate) struct Job {
     sink: Sink,
     /// Where its trace goes, if it is traced.
     trace: Option<(Sink, Traces)>,
-    /// Its tasks that have not ended, in the order in which they came, with the lines they have begun.
+    /// Its tasks that have not ended, in the order in which they came, with the lines they have
+    /// begun.
     tasks: Vec<(Tid, Vec<u8>)>,
     /// The output of its last task has ended.
     ended: bool,

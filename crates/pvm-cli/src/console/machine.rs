@@ -63,7 +63,8 @@ impl Seat {
 
     /// Leaves the machine.
     pub(crate) fn leave(&self) {
-        // If the daemon is gone there is nothing to leave; one that is stopped sees our end when it goes on.
+        // If the daemon is gone there is nothing to leave; one that is stopped sees our end when it
+        // goes on.
         if !self.daemon.is_some_and(stopped::is_stopped) {
             let _ = self.task.leave();
         }

@@ -21,8 +21,9 @@ pub(crate) const fn is_trace(first: i32) -> bool {
     matches!(first, COLLECTED | TABLE | DESCRIBED | RECORD | OWN)
 }
 
-/// What events look like, by their codes: the name, and the types of the data. Daemons describe theirs to the
-/// console once, whatever job they are of; the library does it for each task, and always alike.
+/// What events look like, by their codes: the name, and the types of the data. Daemons describe
+/// theirs to the console once, whatever job they are of; the library does it for each task, and
+/// always alike.
 pub(crate) type Known = BTreeMap<i32, (String, Vec<(&'static str, i32)>)>;
 
 /// The trace of one job.

@@ -47,7 +47,8 @@ pub(crate) fn integer(text: &str) -> i32 {
     i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// A task id as the console reads it: hexadecimal, with or without `t`, up to the first other letter.
+/// A task id as the console reads it: hexadecimal, with or without `t`, up to the first other
+/// letter.
 pub(crate) fn tid(text: &str) -> pvm_wire::Tid {
     let digits = text.strip_prefix('t').unwrap_or(text);
     let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());

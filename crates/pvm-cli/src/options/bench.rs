@@ -20,7 +20,8 @@ pub const SUITES: [(&str, &str); 7] = [
 /// The arguments of `pvm bench`.
 #[derive(Debug, Args)]
 pub struct BenchOptions {
-    /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all of these if none is named. Or nas, by itself: the NAS Parallel Benchmarks
+    /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all of these if
+    /// none is named. Or nas, by itself: the NAS Parallel Benchmarks
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
     /// The short form: what is most important, within three minutes
@@ -35,7 +36,8 @@ pub struct BenchOptions {
     /// How often each case is measured, in turns with the others [3; 2 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
-    /// End a run of a program after so many seconds, and let the suites take as long as they need [by suite: 20 to 120, within the suite's time]
+    /// End a run of a program after so many seconds, and let the suites take as long as they need
+    /// [by suite: 20 to 120, within the suite's time]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub limit: Option<u32>,
     /// Measure with these programs instead of the installed ones
@@ -59,16 +61,19 @@ pub struct NasOptions {
     /// The classes, that is sizes, separated by commas [S,W; S with --quick]
     #[arg(long, value_name = "CLASS", value_delimiter = ',', ignore_case = true)]
     pub class: Vec<Class>,
-    /// On how many tasks, separated by commas [1,2,4; 1,4 with --quick; 4 in the shape of the thesis]
+    /// On how many tasks, separated by commas
+    /// [1,2,4; 1,4 with --quick; 4 in the shape of the thesis]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub tasks: Vec<u32>,
-    /// NPB's classes, or the sizes, messages and encodings of the thesis that compared PVM's versions by them
+    /// NPB's classes, or the sizes, messages and encodings of the thesis that compared PVM's
+    /// versions by them
     #[arg(long, value_name = "SHAPE")]
     pub shape: Option<Shape>,
     /// Only these of the eight, separated by commas
     #[arg(long, value_name = "BENCHMARK", value_delimiter = ',', ignore_case = true)]
     pub only: Vec<Name>,
-    /// A folder with programs of NPB 3.4-MPI that you have built (cg.A.x or cg.A.4): they run in turns with ours
+    /// A folder with programs of NPB 3.4-MPI that you have built (cg.A.x or cg.A.4): they run in
+    /// turns with ours
     #[arg(long, value_name = "DIR")]
     pub peer: Option<PathBuf>,
 }

@@ -44,7 +44,8 @@ pub(crate) enum PredictCommand {
 /// The arguments of a prediction.
 #[derive(Debug, Args)]
 pub(crate) struct SimulateOptions {
-    /// The trace: one file, a file for each task, or a folder with the files station.0, station.1 ...
+    /// The trace: one file, a file for each task, or a folder with the files station.0, station.1
+    /// ...
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// A network by name, or a platform file
@@ -63,8 +64,8 @@ pub(crate) struct SimulateOptions {
     /// Leave this task out of the average of the workers
     #[arg(long, value_name = "TASK")]
     pub(crate) master: Option<u32>,
-    /// Take computing times by the clock on the wall, with what other programs took from them; without
-    /// this option by the processor's clock, where the trace has it
+    /// Take computing times by the clock on the wall, with what other programs took from them;
+    /// without this option by the processor's clock, where the trace has it
     #[arg(long)]
     pub(crate) wall: bool,
     /// Leave in what the recording itself cost
@@ -84,8 +85,8 @@ pub(crate) struct SimulateOptions {
 /// What is changed of a platform and a program, and where tasks are.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ChangeOptions {
-    /// Which task is on which host: each (a host of its own), block:N (N tasks a host), round:N (N hosts
-    /// in turns), or the host of each task: 0,0,1,1
+    /// Which task is on which host: each (a host of its own), block:N (N tasks a host), round:N (N
+    /// hosts in turns), or the host of each task: 0,0,1,1
     #[arg(long, value_name = "PLACE", default_value = "each", value_parser = place)]
     pub(crate) place: Placement,
     /// So many cores a host, or a computer

@@ -27,8 +27,8 @@ pub(crate) struct RunOptions {
     /// Record what the tasks do, and all that they start, into this file (pvm trace)
     #[arg(long, value_name = "FILE", conflicts_with = "interface")]
     pub(crate) trace: Option<PathBuf>,
-    /// The recorded tasks of a host compute one after the other, as if each had a computer of its own:
-    /// for predictions (pvm predict)
+    /// The recorded tasks of a host compute one after the other, as if each had a computer of its
+    /// own: for predictions (pvm predict)
     #[arg(long, requires = "trace")]
     pub(crate) alone: bool,
     /// Output as it is, without a prefix per task (there is none for a single task's own output)

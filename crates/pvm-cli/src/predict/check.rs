@@ -11,7 +11,8 @@ use pvm_predict::source::Wish;
 use pvm_predict::{Time, model};
 use serde_json::{Value, json};
 
-/// Runs the trace on a network that costs nothing: every line is read, and every receive needs its send.
+/// Runs the trace on a network that costs nothing: every line is read, and every receive needs its
+/// send.
 pub(super) fn check(options: &CheckOptions) -> Result<(), Failure> {
     let trace = Trace::find(&options.files, Wish::default())?;
     let mut source = trace.open()?;

@@ -38,8 +38,8 @@ fn fill(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// The first 32 bits behind the point of roots of primes, from which the standard takes its constants.
-/// A root below 7 has 50 bits behind the point in 64-bit floating point.
+/// The first 32 bits behind the point of roots of primes, from which the standard takes its
+/// constants. A root below 7 has 50 bits behind the point in 64-bit floating point.
 fn roots<const N: usize>(primes: &[u32], root: impl Fn(f64) -> f64) -> [u32; N] {
     std::array::from_fn(|place| {
         let root = root(f64::from(primes[place]));

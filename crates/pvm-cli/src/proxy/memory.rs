@@ -1,11 +1,13 @@
-//! Exposed memory for a task that has none itself: the proxy reads and writes that of others by its own mappings.
+//! Exposed memory for a task that has none itself: the proxy reads and writes that of others by its
+//! own mappings.
 
 use pvm::Task;
 use pvm_wire::proxy::PART_BYTES_MAX;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code};
 
-/// Answers what is asked about exposed memory, of this host or of another. Nothing else is asked of a proxy here.
+/// Answers what is asked about exposed memory, of this host or of another. Nothing else is asked of
+/// a proxy here.
 pub(super) fn reach(task: &Task, request: &Request) -> Result<Reply, Code> {
     match request {
         &Request::DescribeMemory { owner, number } => {

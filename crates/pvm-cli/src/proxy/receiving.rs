@@ -1,11 +1,11 @@
 //! What a proxy receives for its task.
 //!
-//! Receives that wait are a list ([`Waiting`]), and one thread waits for arrivals on behalf of all of them: each message
-//! is looked at once, whoever waits. It becomes that thread when it has the first of them, and is one like the others again
-//! when nobody waits.
+//! Receives that wait are a list ([`Waiting`]), and one thread waits for arrivals on behalf of all
+//! of them: each message is looked at once, whoever waits. It becomes that thread when it has the
+//! first of them, and is one like the others again when nobody waits.
 //!
-//! A message whose body goes in parts is announced, and held until the task says whether it has room for it. One
-//! that the task refuses is the first again for receives that are asked later.
+//! A message whose body goes in parts is announced, and held until the task says whether it has
+//! room for it. One that the task refuses is the first again for receives that are asked later.
 
 use super::socket::{Voice, lock};
 use super::waiting::Waiting;
@@ -102,7 +102,8 @@ fn received(buffer: &Buffer) -> Answer {
     }
 }
 
-/// Bytes of the body as it will go: the data, and the list of runs where the envelope does not hold it.
+/// Bytes of the body as it will go: the data, and the list of runs where the envelope does not hold
+/// it.
 fn body_size(buffer: &Buffer) -> usize {
     let runs = if buffer.encoding().has_runs() { buffer.runs().len() } else { 0 };
     buffer.data_size() + if runs > 1 { runs * RUN_BYTES } else { 0 }
@@ -137,7 +138,8 @@ impl Receiver {
             return Ok((served, Looked::Found(Answer::Done)));
         }
         if inbox.waiting.is_empty() {
-            // What comes from here on is offered; what came before, and since the look, is looked for once more.
+            // What comes from here on is offered; what came before, and since the look, is looked
+            // for once more.
             inbox.mark = self.task.pending_since(BEHIND_ALL)?.1;
             if let Some(answer) = self.look_for(&mut inbox, id, pattern)? {
                 return Ok((served, Looked::Found(answer)));

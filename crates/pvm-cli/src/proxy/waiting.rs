@@ -19,7 +19,8 @@ struct Receive {
     end: Option<Instant>,
 }
 
-/// Receives that wait, found by what a message is: each gets the first message that fits, the longest waiting one first.
+/// Receives that wait, found by what a message is: each gets the first message that fits, the
+/// longest waiting one first.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     /// In the order in which they were asked.

@@ -1,13 +1,14 @@
-//! How much of a processor goes into one ring, whatever its task writes there: a task that fills its
-//! ring with nonsense as fast as memory allows takes no more of it, and what finds no room is told.
+//! How much of a processor goes into one ring, whatever its task writes there: a task that fills
+//! its ring with nonsense as fast as memory allows takes no more of it, and what finds no room is
+//! told.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
 /// A ring may use one part in so many of the time that passes.
 const SHARE: u32 = 4;
-/// What it has not used is kept for it, up to so much: a burst that fills all of an honest ring takes
-/// half of it.
+/// What it has not used is kept for it, up to so much: a burst that fills all of an honest ring
+/// takes half of it.
 const KEPT: Duration = Duration::from_millis(100);
 
 /// What a ring may still use.

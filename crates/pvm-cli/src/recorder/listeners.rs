@@ -14,8 +14,8 @@ pub(super) const GRACE: Duration = Duration::from_secs(3);
 /// Frames that wait for a listener before no more is read for anybody: with blocks of 512 KiB they
 /// are what the recorder holds beside the rings.
 const BEHIND: usize = 8;
-/// A listener that has taken nothing for so long holds up nobody any more: blocks are lost to it while
-/// others take them.
+/// A listener that has taken nothing for so long holds up nobody any more: blocks are lost to it
+/// while others take them.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Frames that wait for a listener that does not read; then blocks are lost to it.
 const WAITING_MAX: usize = 64;
@@ -135,8 +135,8 @@ impl Listeners {
         self.all.is_empty()
     }
 
-    /// True if everybody who takes something has got all: what was told then arrives, whatever becomes of
-    /// this process.
+    /// True if everybody who takes something has got all: what was told then arrives, whatever
+    /// becomes of this process.
     pub(super) fn are_clear(&self) -> bool {
         self.all
             .values()
@@ -148,7 +148,8 @@ impl Listeners {
         self.all.values().any(|listener| listener.is_behind() && !self.is_passed_over(listener))
     }
 
-    /// True for one who is stuck while others are not: alone, what it does not take stays in the rings.
+    /// True for one who is stuck while others are not: alone, what it does not take stays in the
+    /// rings.
     fn is_passed_over(&self, listener: &Listener) -> bool {
         listener.is_stuck() && self.all.values().any(|other| !other.is_stuck())
     }

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Records with which a task introduces itself.
 const INTRODUCTION: usize = 2;
-/// Cells of a task's names that are told again to those who listen later: as many as its ring keeps.
+/// Cells of a task's names that are told again to those who listen later: as many as its ring
+/// keeps.
 const NAMES_CELLS_MAX: usize = 1 << 13;
 /// A task that has left the machine mostly ends soon, and then it is known how: its end is told so
 /// much later at most, and of so many tasks at once.
@@ -113,8 +114,8 @@ impl Rings {
         self.known.values().any(|known| is_untold(known) && which(known.ring.owner))
     }
 
-    /// Tells somebody that something is between these marks and what was read: nobody knows how many
-    /// records.
+    /// Tells somebody that something is between these marks and what was read: nobody knows how
+    /// many records.
     pub(super) fn tell_unread(
         &self,
         marks: &Marks,
@@ -359,8 +360,8 @@ impl Known {
         TaskFacts { tid, parent, process, program: Blob::default(), began }
     }
 
-    /// Tells the end of the task; false while the ring is still needed, as not everybody has got what
-    /// was in it.
+    /// Tells the end of the task; false while the ring is still needed, as not everybody has got
+    /// what was in it.
     fn end(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         if !std::mem::replace(&mut self.end_told, true) {
             let (taken, _) = self.reader.counts();

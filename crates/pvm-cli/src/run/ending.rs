@@ -47,14 +47,15 @@ impl Ending {
         self.signal = Some(SIGPIPE.into());
     }
 
-    /// All tasks have ended, and a signal came while we waited for a reader of what they had written.
+    /// All tasks have ended, and a signal came while we waited for a reader of what they had
+    /// written.
     pub(crate) fn left_unread(&mut self, signal: i32) {
         self.status = SIGNAL_BASE + u8::try_from(signal).unwrap_or(0);
         self.signal = Some(signal);
     }
 
-    /// Our output cannot be written. A reader that has gone is as if SIGPIPE had told us; anything else, such as a full
-    /// disk, is told, as the tasks themselves see nothing of it.
+    /// Our output cannot be written. A reader that has gone is as if SIGPIPE had told us; anything
+    /// else, such as a full disk, is told, as the tasks themselves see nothing of it.
     pub(crate) fn unwritten(&mut self, error: &Error) {
         if error.kind() == ErrorKind::BrokenPipe {
             return self.nobody_reads();

@@ -1,6 +1,7 @@
 //! Everything that can happen to `pvm run`, in one channel.
 //!
-//! An answer with output enters it only when there is room for its bytes, so the channel stays short.
+//! An answer with output enters it only when there is room for its bytes, so the channel stays
+//! short.
 
 use crate::failure::Failure;
 use crate::operator::{Answers, Asker};
@@ -65,7 +66,8 @@ impl Events {
     /// Starts to listen for answers and signals.
     pub(crate) fn listen(asker: Asker, mut answers: Answers) -> Result<Self, Failure> {
         let (sender, receiver) = channel();
-        // What was ignored when we were started stays ignored (nohup, a job of a script), as for any command.
+        // What was ignored when we were started stays ignored (nohup, a job of a script), as for
+        // any command.
         let ignored = signals::ignored();
         let heard = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP].into_iter();
         let heard = heard.filter(|signal| !ignored.contains(signal));

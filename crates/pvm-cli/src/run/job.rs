@@ -1,8 +1,9 @@
 //! `pvm run --as NAME`: the keeper of a job.
 //!
-//! A job is ranks 0 to N-1 of an interface that is older than PVM 3, or beside it. The keeper starts them, tells each of
-//! them who the others are, and ends all of them when one fails. It is an operator, as every `pvm run` is, so it has
-//! the ranks' output and their exits and takes them with it; and it is a task, so that ranks can talk to it ([`words`]).
+//! A job is ranks 0 to N-1 of an interface that is older than PVM 3, or beside it. The keeper
+//! starts them, tells each of them who the others are, and ends all of them when one fails. It is
+//! an operator, as every `pvm run` is, so it has the ranks' output and their exits and takes them
+//! with it; and it is a task, so that ranks can talk to it ([`words`]).
 //! [ADR 35](../../../../doc/adr/0035-jobs-and-their-keeper.md)
 
 mod cluster;

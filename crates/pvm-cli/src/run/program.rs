@@ -194,7 +194,8 @@ fn too_many(options: &RunOptions) -> Failure {
     Failure::new(Status::Refused, text)
 }
 
-/// What a host lacks that could not start a task, as far as it can be told from here: lines to follow the code.
+/// What a host lacks that could not start a task, as far as it can be told from here: lines to
+/// follow the code.
 pub(crate) fn shortage(code: Code) -> String {
     /// Below this a daemon has descriptors for itself and a few tasks only.
     const FEW_FILES: u64 = 256;

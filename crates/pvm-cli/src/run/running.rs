@@ -207,8 +207,8 @@ impl Running {
         self.end_by(SIGTERM);
     }
 
-    /// Ctrl-Z: the tasks stop, then we do; when we go on, so do they. They are not of the terminal's process group,
-    /// so nobody else stops them.
+    /// Ctrl-Z: the tasks stop, then we do; when we go on, so do they. They are not of the
+    /// terminal's process group, so nobody else stops them.
     fn pause(&mut self) -> Result<(), Failure> {
         self.signal_all(SIGSTOP)?;
         // To this thread, so that it is stopped when the call returns.
@@ -216,8 +216,8 @@ impl Running {
         self.signal_all(SIGCONT)
     }
 
-    /// Waits until all that has come is written. Whoever was told to end by a signal does not wait long for a
-    /// reader that takes nothing.
+    /// Waits until all that has come is written. Whoever was told to end by a signal does not wait
+    /// long for a reader that takes nothing.
     pub(super) fn finish(self) -> Ending {
         let Self { mut events, streams, mut ending, stage, unread, .. } = self;
         streams.finish();

@@ -136,7 +136,8 @@ impl Streams {
         }
     }
 
-    /// Writes all lines that have begun, and nothing any more: the writer tells when all is written.
+    /// Writes all lines that have begun, and nothing any more: the writer tells when all is
+    /// written.
     pub(crate) fn finish(mut self) {
         let tids: Vec<Tid> = self.begun.keys().map(|&(tid, _)| tid).collect();
         for tid in tids {

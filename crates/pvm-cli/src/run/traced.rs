@@ -41,7 +41,8 @@ impl Traced {
         let _ = self.tasks.send(tasks);
     }
 
-    /// All tasks have ended. A trace that could not be written is told, and is no failure of theirs.
+    /// All tasks have ended. A trace that could not be written is told, and is no failure of
+    /// theirs.
     pub(super) fn finish(self) {
         let Self { tasks, thread, path } = self;
         drop(tasks);

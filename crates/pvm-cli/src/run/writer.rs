@@ -1,9 +1,10 @@
-//! The thread that writes what the tasks print, so that a slow reader stops output and nothing else.
+//! The thread that writes what the tasks print, so that a slow reader stops output and nothing
+//! else.
 //!
-//! What has been read from the daemon and is not written yet is bounded: each answer that carries output takes
-//! room until it is handled, and each piece that is to be written until it is. Without room no further answer is
-//! read, the daemon's socket fills, and the tasks wait in their own writes as at a pipe. Signals come by another
-//! way and are handled meanwhile.
+//! What has been read from the daemon and is not written yet is bounded: each answer that carries
+//! output takes room until it is handled, and each piece that is to be written until it is. Without
+//! room no further answer is read, the daemon's socket fills, and the tasks wait in their own
+//! writes as at a pipe. Signals come by another way and are handled meanwhile.
 
 use crate::failure::Failure;
 use crate::threads;
@@ -29,7 +30,8 @@ struct Waiting {
 }
 
 impl Backlog {
-    /// Waits until there is room for `bytes`, and takes it. A piece larger than all the room goes alone.
+    /// Waits until there is room for `bytes`, and takes it. A piece larger than all the room goes
+    /// alone.
     pub(crate) fn take(&self, bytes: usize) -> Room {
         let mut waiting = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         while *waiting > 0 && *waiting + bytes > WAITING_BYTES_MAX {
@@ -39,7 +41,8 @@ impl Backlog {
         Room { of: self.clone(), bytes }
     }
 
-    /// Takes room for what is in memory already, however little there is: who asks next by [`Backlog::take`] waits longer.
+    /// Takes room for what is in memory already, however little there is: who asks next by
+    /// [`Backlog::take`] waits longer.
     fn claim(&self, bytes: usize) -> Room {
         *self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner) += bytes;
         Room { of: self.clone(), bytes }
@@ -75,8 +78,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts to write. `done` is told once: of the first error, after which nothing is written, or of the
-    /// end, when the writer was dropped and all is written.
+    /// Starts to write. `done` is told once: of the first error, after which nothing is written, or
+    /// of the end, when the writer was dropped and all is written.
     pub(crate) fn start(
         backlog: Backlog,
         done: impl FnOnce(Result<(), Error>) + Send + 'static,
@@ -113,8 +116,8 @@ fn write_pieces(pieces: &Receiver<Piece>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes past the buffer of the standard library, and waits where another process has made the file
-/// return at once.
+/// Writes past the buffer of the standard library, and waits where another process has made the
+/// file return at once.
 fn write_whole(to: impl AsFd, mut bytes: &[u8]) -> Result<(), Error> {
     while !bytes.is_empty() {
         match rustix::io::write(&to, bytes).map_err(Error::from) {

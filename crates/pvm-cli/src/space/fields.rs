@@ -1,7 +1,7 @@
 //! Fields as words: of the command line, of the output, of JSON.
 //!
-//! `7` is an int (or a long, if it does not fit), `2.5` a double, any other word a text. `TYPE:VALUE`
-//! names the type, `TYPE[]:V,V,...` is an array, and `?TYPE` or `?TYPE[]` a formal.
+//! `7` is an int (or a long, if it does not fit), `2.5` a double, any other word a text.
+//! `TYPE:VALUE` names the type, `TYPE[]:V,V,...` is an array, and `?TYPE` or `?TYPE[]` a formal.
 
 use crate::text;
 use pvm_tuples::{Builder, FieldView, Kind, Shape, Tuple};

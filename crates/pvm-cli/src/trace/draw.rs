@@ -1,4 +1,5 @@
-//! `pvm trace draw`: pictures of a trace as SVG or PNG. What is drawn is bounded, however long the trace is.
+//! `pvm trace draw`: pictures of a trace as SVG or PNG. What is drawn is bounded, however long the
+//! trace is.
 
 mod aggregate;
 pub(crate) mod canvas;

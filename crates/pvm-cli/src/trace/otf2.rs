@@ -1,7 +1,8 @@
 //! `pvm trace export --to otf2`: an archive, written by OTF2's own library.
 //!
-//! The library is C and nowhere needed but here, so `pvm` is not linked with it: a program that calls
-//! it is compiled when an archive is asked for, with the compiler and the library of this computer.
+//! The library is C and nowhere needed but here, so `pvm` is not linked with it: a program that
+//! calls it is compiled when an archive is asked for, with the compiler and the library of this
+//! computer.
 
 use super::place::{self, Trace, at, wrong};
 use crate::failure::{Failure, Status};

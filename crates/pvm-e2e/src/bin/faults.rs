@@ -1,7 +1,8 @@
-//! `faults [--times N] [--out FILE] [NAME..]`: makes hosts of this computer fail under tasks that watch, and prints a
-//! table of what they saw; FILE gets every single time as JSON lines. Names are `daemons power crash shrink at-once healthy
-//! flaps lossy exits flood`; without any, all. Needs root; takes about ten minutes for all with N = 8. The status is 1 if
-//! anything was lost, repeated, out of order, wrong or too late.
+//! `faults [--times N] [--out FILE] [NAME..]`: makes hosts of this computer fail under tasks that
+//! watch, and prints a table of what they saw; FILE gets every single time as JSON lines. Names are
+//! `daemons power crash shrink at-once healthy flaps lossy exits flood`; without any, all. Needs
+//! root; takes about ten minutes for all with N = 8. The status is 1 if anything was lost,
+//! repeated, out of order, wrong or too late.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::Hosts;

@@ -1,4 +1,5 @@
-//! What somebody does who is no member: connects, says nonsense or nothing, and a plain talk to compare with.
+//! What somebody does who is no member: connects, says nonsense or nothing, and a plain talk to
+//! compare with.
 //!
 //! ```text
 //! stranger hold ADDRESS:PORT COUNT    opens COUNT connections, says nothing on them until its standard input ends
@@ -6,7 +7,8 @@
 //! stranger listen PORT                takes one connection and reads it to its end
 //! ```
 //!
-//! Each prints what it did; `hold` counts the connections again at the end that the other side still keeps.
+//! Each prints what it did; `hold` counts the connections again at the end that the other side
+//! still keeps.
 #![forbid(unsafe_code)]
 
 use std::io::{self, Read, Write};

@@ -1,7 +1,8 @@
-//! `wiretap FILE`: writes every frame that any network card here sees to FILE, until its standard input ends.
+//! `wiretap FILE`: writes every frame that any network card here sees to FILE, until its standard
+//! input ends.
 //!
-//! A frame is written as its length (u32, little-endian) and its bytes. The first line on standard output says that it
-//! listens. Needs Linux and the right to open packet sockets.
+//! A frame is written as its length (u32, little-endian) and its bytes. The first line on standard
+//! output says that it listens. Needs Linux and the right to open packet sockets.
 #![forbid(unsafe_code)]
 
 use rustix::net::{AddressFamily, RecvFlags, SocketType, eth, recv, socket, sockopt};

@@ -11,8 +11,9 @@ const ARRIVED: Duration = Duration::from_secs(60);
 /// Between two flaps.
 const REST: Duration = Duration::from_millis(1500);
 
-/// The cable of `h2` is out for each of these times, `rounds` times: until messages go on after it is back, under
-/// numbered messages of all sizes by all routes, none of which may be lost, repeated or reordered.
+/// The cable of `h2` is out for each of these times, `rounds` times: until messages go on after it
+/// is back, under numbered messages of all sizes by all routes, none of which may be lost, repeated
+/// or reordered.
 pub fn flaps(hosts: &Hosts, times: &[Duration], rounds: usize) -> Row {
     let mut row = Row::new("cable out and back: until messages go on");
     hosts.machine("h1", &["h2"]);
@@ -34,7 +35,8 @@ pub fn flaps(hosts: &Hosts, times: &[Duration], rounds: usize) -> Row {
     let sound = said.code() == 0 && outputs.iter().all(|output| output.code() == 0);
     let paused = stalls(&said.out);
     for heal in healed {
-        // The pause that the flap began ends after the cable is back; a short one may not be noticed at all.
+        // The pause that the flap began ends after the cable is back; a short one may not be
+        // noticed at all.
         let of_this = |(at, spent): &&(f64, f64)| *at < heal && at + spent > heal;
         let after = paused.iter().find(of_this).map_or(0.0, |(at, spent)| at + spent - heal);
         row.add(sound, [after * 1e3]);
@@ -51,7 +53,8 @@ pub fn flaps(hosts: &Hosts, times: &[Duration], rounds: usize) -> Row {
     row
 }
 
-/// `percent` of the packets to `h2` are lost for `seconds`: numbered messages of all sizes by all routes.
+/// `percent` of the packets to `h2` are lost for `seconds`: numbered messages of all sizes by all
+/// routes.
 pub fn lossy(hosts: &Hosts, percent: u32, seconds: u32) -> Row {
     let mut row = Row::new(format!("{percent} % of packets lost: one small message to and fro"));
     hosts.machine("h1", &["h2"]);

@@ -33,8 +33,8 @@ impl Fault {
     }
 }
 
-/// Every daemon of three hosts killed in turn, the first one's included: the pause of the default route, and whether
-/// anybody was told of an end or lost a message. `rounds` kills of each.
+/// Every daemon of three hosts killed in turn, the first one's included: the pause of the default
+/// route, and whether anybody was told of an end or lost a message. `rounds` kills of each.
 pub fn daemons_killed(hosts: &Hosts, rounds: usize) -> Row {
     let mut row = Row::new("daemon killed, each in turn: pause of the default route");
     hosts.machine("h1", &["h2", "h3"]);
@@ -64,8 +64,8 @@ pub fn daemons_killed(hosts: &Hosts, rounds: usize) -> Row {
     row
 }
 
-/// Each host in turn ends and comes back, the first one included, `count` times in all: when every other host's task was
-/// told.
+/// Each host in turn ends and comes back, the first one included, `count` times in all: when every
+/// other host's task was told.
 pub fn taken_out(hosts: &Hosts, fault: Fault, count: usize) -> Row {
     let mut row =
         Row::new(format!("{}, each host in turn: until each task was told", fault.word()));
@@ -93,7 +93,8 @@ pub fn taken_out(hosts: &Hosts, fault: Fault, count: usize) -> Row {
     row
 }
 
-/// One host ends: whether all others were told once, agree, and go on; and when they were told, in ms.
+/// One host ends: whether all others were told once, agree, and go on; and when they were told, in
+/// ms.
 fn end_of(
     hosts: &Hosts,
     watchers: &mut Watchers,
@@ -138,8 +139,9 @@ pub fn one_by_one(hosts: &Hosts) -> Row {
     row
 }
 
-/// The first `count` hosts, the one that leads among them, are switched off at once: until each task of the others was
-/// told of each. The others must agree and go on: they put a name, start a task on every host, and let a host in again.
+/// The first `count` hosts, the one that leads among them, are switched off at once: until each
+/// task of the others was told of each. The others must agree and go on: they put a name, start a
+/// task on every host, and let a host in again.
 pub fn at_once(hosts: &Hosts, count: usize) -> Row {
     let names = hosts.names();
     let mut row =
@@ -175,7 +177,8 @@ pub fn at_once(hosts: &Hosts, count: usize) -> Row {
     row
 }
 
-/// Whether the hosts that are left work: a name, a task on each, and one of the dead is let in again.
+/// Whether the hosts that are left work: a name, a task on each, and one of the dead is let in
+/// again.
 fn goes_on(hosts: &Hosts, left: &[String], dead: &str) -> bool {
     let cables = hosts.compile("cables.c");
     let done = |words: &[&str]| hosts.finish(&left[0], words).code() == 0;
@@ -188,8 +191,8 @@ fn goes_on(hosts: &Hosts, left: &[String], dead: &str) -> bool {
     works && done(&["pvm", "add", dead]) && eventually(SETTLED, || members(hosts, dead) == all)
 }
 
-/// A host that others talk to falls silent: what that adds to the 99th percentile of a healthy pair's times, by each
-/// route, in ms; negative where it was quicker than before.
+/// A host that others talk to falls silent: what that adds to the 99th percentile of a healthy
+/// pair's times, by each route, in ms; negative where it was quicker than before.
 pub fn silent_beside_healthy(hosts: &Hosts, seconds: u32) -> Row {
     let mut row = Row::new("a silent host beside a healthy pair: added to the pair's p99");
     let last = hosts.names().last().expect("hosts").clone();

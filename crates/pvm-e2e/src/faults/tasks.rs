@@ -22,7 +22,8 @@ pub fn exits(hosts: &Hosts, count: usize) -> Row {
     row
 }
 
-/// `mib` MiB for a task of another host that sleeps: what the daemons take, and whether it all comes.
+/// `mib` MiB for a task of another host that sleeps: what the daemons take, and whether it all
+/// comes.
 pub fn flood(hosts: &Hosts, route: &str, mib: u32) -> Row {
     let mut row = Row::new(format!("{mib} MiB to a task that sleeps, {route} route"));
     hosts.machine("h1", &["h2"]);

@@ -4,8 +4,8 @@ use crate::programs::{self, Build, LIMIT, command, run};
 use pvm_e2e::{Hosts, Machine, Place, Running, eventually, process};
 use std::time::{Duration, Instant};
 
-/// Who has lost a task has ended by then, with all others. A busy computer may take longer than the ten seconds that are
-/// promised.
+/// Who has lost a task has ended by then, with all others. A busy computer may take longer than the
+/// ten seconds that are promised.
 const ENDED: Duration = Duration::from_secs(60);
 
 /// One sentence of the program's own.
@@ -60,7 +60,8 @@ fn is_told(name: &str, said: &str) -> bool {
     said.lines().filter(|line| line.starts_with(&begin) && line.contains(" on host ")).count() == 1
 }
 
-/// Each in its own way of exchanging: planes with neighbours, everybody with everybody, with a master.
+/// Each in its own way of exchanging: planes with neighbours, everybody with everybody, with a
+/// master.
 #[test]
 fn a_task_that_dies_in_the_middle_ends_the_others_with_its_name() {
     let machine = Machine::start();

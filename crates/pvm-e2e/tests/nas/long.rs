@@ -1,4 +1,5 @@
-//! The large classes, in `make soak`: `cargo test -p pvm-e2e --test nas -- --ignored --nocapture --test-threads=1`.
+//! The large classes, in `make soak`:
+//! `cargo test -p pvm-e2e --test nas -- --ignored --nocapture --test-threads=1`.
 
 use crate::official;
 use crate::programs::{ALL, Build, build, command};
@@ -86,7 +87,8 @@ fn the_command_spreads_its_tasks_over_hosts() {
     let words = ["bench", "nas", "--quick", "--rounds", "1", "--only", "CG", "--tasks", "4"];
     let command = [&[&*pvm][..], &words, &["--hosts", "h2", "--out", &out]].concat();
     let output = Running::start(hosts.on("h1", &command)).finish(LIMIT);
-    // The original may be missing or not know how to meet us: that is told and the rest is measured.
+    // The original may be missing or not know how to meet us: that is told and the rest is
+    // measured.
     assert!([0, 5].contains(&output.code()), "{output:?}");
     assert!(output.out.contains("1 answers of NeoPVM verified."), "{output:?}");
     hosts.assert_nothing_left();

@@ -1,5 +1,6 @@
-//! The NAS Parallel Benchmarks of `benchmarks/nas`: every answer is the official one on any number of tasks, a planted
-//! error is caught, and what goes wrong ends in a sentence. How fast anything is stands nowhere here.
+//! The NAS Parallel Benchmarks of `benchmarks/nas`: every answer is the official one on any number
+//! of tasks, a planted error is caught, and what goes wrong ends in a sentence. How fast anything
+//! is stands nowhere here.
 #![forbid(unsafe_code)]
 
 mod bad;

@@ -1,4 +1,5 @@
-//! The official values, kept beside what the programs know of them: a wrong digit in a program is found.
+//! The official values, kept beside what the programs know of them: a wrong digit in a program is
+//! found.
 
 use crate::report::Report;
 

@@ -1,5 +1,5 @@
-//! Who sends how much to whom in the shape of the thesis: what PVM's own tracing counts (`programs/counts.c`) is what
-//! the table in the folder's README tells.
+//! Who sends how much to whom in the shape of the thesis: what PVM's own tracing counts
+//! (`programs/counts.c`) is what the table in the folder's README tells.
 
 use crate::programs::{ALL, Build, build, sources};
 use pvm_e2e::Machine;

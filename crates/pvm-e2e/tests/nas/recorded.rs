@@ -1,5 +1,5 @@
-//! Recorded while they run: the trace of each, in C and in Fortran, has the messages and the bytes that PVM's own tracing
-//! counts.
+//! Recorded while they run: the trace of each, in C and in Fortran, has the messages and the bytes
+//! that PVM's own tracing counts.
 
 use crate::profile::{BYTES_MIN, counted, tasks};
 use crate::programs::{ALL, Build, LIMIT, build};

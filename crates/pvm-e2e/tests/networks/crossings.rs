@@ -8,7 +8,8 @@ fn number(line: &str, word: &str) -> f64 {
     words.next().and_then(|found| found.parse().ok()).unwrap_or_else(|| panic!("{word}: {line}"))
 }
 
-/// Four hosts with three members each: counted at the hosts' network cards, in multiples of the data.
+/// Four hosts with three members each: counted at the hosts' network cards, in multiples of the
+/// data.
 #[test]
 fn what_a_group_is_told_crosses_once_to_each_host_however_many_members_it_has_there() {
     let Some(hosts) = Hosts::up(4) else { return };
@@ -20,8 +21,9 @@ fn what_a_group_is_told_crosses_once_to_each_host_however_many_members_it_has_th
         let found = output.out.lines().find(|line| line.starts_with(start));
         found.unwrap_or_else(|| panic!("{start}: {}", output.out))
     };
-    // Headers and confirmations are a fiftieth. 1.26 for one message was counted once in a dozen runs on a busy
-    // computer, as if one of four had crossed twice, which a link may do when it begins anew.
+    // Headers and confirmations are a fiftieth. 1.26 for one message was counted once in a dozen
+    // runs on a busy computer, as if one of four had crossed twice, which a link may do when it
+    // begins anew.
     let is = |counted: f64, copies: f64| counted > copies && counted < copies * 1.33;
     for call in ["bcast 1000000", "mcast 1000000"] {
         let line = line(call);

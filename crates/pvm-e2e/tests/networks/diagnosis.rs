@@ -1,4 +1,5 @@
-//! Every way in which a host cannot be added, and what is said about it: the stage, the sentence, the remedy.
+//! Every way in which a host cannot be added, and what is said about it: the stage, the sentence,
+//! the remedy.
 
 use crate::ask::{all_see, json, members};
 use pvm_e2e::{Hosts, Running, eventually, prefix};

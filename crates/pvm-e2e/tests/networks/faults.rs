@@ -1,5 +1,5 @@
-//! Short forms of what `cargo run -p pvm-e2e --bin faults` measures: nothing is lost, repeated, out of order or wrong. How
-//! long it takes is not judged here.
+//! Short forms of what `cargo run -p pvm-e2e --bin faults` measures: nothing is lost, repeated, out
+//! of order or wrong. How long it takes is not judged here.
 
 use pvm_e2e::faults::{self, Fault, Row};
 use pvm_e2e::{Hosts, long};

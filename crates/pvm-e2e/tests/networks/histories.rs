@@ -1,5 +1,5 @@
-//! Named messages and groups on three hosts while daemons are killed and stopped and cables are cut: what the tasks were
-//! answered can have happened one after the other.
+//! Named messages and groups on three hosts while daemons are killed and stopped and cables are
+//! cut: what the tasks were answered can have happened one after the other.
 
 use crate::ask::members;
 use pvm_e2e::history::{Operation, check};
@@ -99,7 +99,8 @@ fn part(hosts: &Hosts, host: &str, deaf: bool, time: Duration) {
 fn what_tasks_are_answered_while_cables_are_cut_can_have_happened_one_after_the_other() {
     let Some(hosts) = Hosts::up(3) else { return };
     hosts.machine("h1", &["h2", "h3"]);
-    // From a tenth of a second to what does not yet take a host out, so that each host has its turn with each.
+    // From a tenth of a second to what does not yet take a host out, so that each host has its turn
+    // with each.
     let lengths = [100, 1000, 2500, 1700, 300].map(Duration::from_millis);
     let rounds = if long() { 12 } else { 2 };
     let all: Duration = lengths.iter().map(|length| *length + REST).sum();

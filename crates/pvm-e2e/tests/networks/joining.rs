@@ -83,8 +83,8 @@ fn two_machines_of_one_user_on_the_same_hosts_do_not_meet() {
 fn names_that_resolve_differently_and_to_127_0_1_1_do_no_harm() {
     let Some(hosts) = Hosts::up(3) else { return };
     let all = hosts.compile("hosts.c");
-    // Each host knows itself by 127.0.1.1, as Debian's installer writes it; h1 knows h3 as `third`; h2 and h3 know the
-    // names of the others wrongly or not at all.
+    // Each host knows itself by 127.0.1.1, as Debian's installer writes it; h1 knows h3 as `third`;
+    // h2 and h3 know the names of the others wrongly or not at all.
     let write = |host: &str, text: &str| {
         // The file is mounted: its content changes, not the file.
         std::fs::write(hosts.file(host, "hosts"), text).expect("a hosts file");

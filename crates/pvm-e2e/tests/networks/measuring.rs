@@ -1,5 +1,5 @@
-//! `pvm bench --hosts`: one task on each of two hosts, both routes, the network below, C and Java. How fast stands
-//! nowhere here.
+//! `pvm bench --hosts`: one task on each of two hosts, both routes, the network below, C and Java.
+//! How fast stands nowhere here.
 
 use pvm_e2e::{Hosts, Running, eventually, prefix};
 use serde_json::Value;
@@ -13,7 +13,8 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// What ends has ended within this.
 const END: Duration = Duration::from_secs(30);
 
-/// A place with a compiler and ssh and without MPI, which needs most of a minute to meet between these hosts.
+/// A place with a compiler and ssh and without MPI, which needs most of a minute to meet between
+/// these hosts.
 fn tools(hosts: &Hosts) -> PathBuf {
     let folder = hosts.home().join("tools");
     fs::create_dir_all(&folder).expect("a folder");
@@ -35,7 +36,8 @@ fn between_two_hosts_both_routes_the_network_itself_and_java_are_measured() {
     let program = ["/usr/bin/env", &path, &pvm, "bench"];
     let command = [&program[..], &arguments[..], &[out.to_str().expect("a path")]].concat();
     let output = Running::start(hosts.on("h1", &command)).finish(LIMIT);
-    // The original may be missing or not know how to meet us: that is told and the rest is measured.
+    // The original may be missing or not know how to meet us: that is told and the rest is
+    // measured.
     assert!([0, 5].contains(&output.code()), "{output:?}");
     assert!(output.err.contains("Open MPI is not there"), "{}", output.err);
     let text = fs::read_to_string(out.join("figures.json")).expect("figures");

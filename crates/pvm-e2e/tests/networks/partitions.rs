@@ -1,5 +1,5 @@
-//! Hosts that are cut off and come back, daemons that do not: who is suspected, who is taken out, who ends, and that
-//! nothing of a host arrives any more that was taken out.
+//! Hosts that are cut off and come back, daemons that do not: who is suspected, who is taken out,
+//! who ends, and that nothing of a host arrives any more that was taken out.
 
 use crate::ask::{all_see, json, members};
 use pvm_e2e::{Hosts, Running, eventually};
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 /// What must happen has happened within this, however busy the computer is.
 const LIMIT: Duration = Duration::from_secs(60);
-/// A cut that is shorter than what takes a host out, and what it may take with the commands that make it.
+/// A cut that is shorter than what takes a host out, and what it may take with the commands that
+/// make it.
 const MOMENT: Duration = Duration::from_millis(500);
 const MOMENT_MAX: Duration = Duration::from_millis(2000);
 

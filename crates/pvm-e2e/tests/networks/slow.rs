@@ -1,5 +1,5 @@
-//! Slow cables: a long named message is answered, and nobody else waits until it is; beside bulk the order goes on, and
-//! what is asked for is done while daemons are killed and hosts come.
+//! Slow cables: a long named message is answered, and nobody else waits until it is; beside bulk
+//! the order goes on, and what is asked for is done while daemons are killed and hosts come.
 
 use crate::ask::all_see;
 use pvm_e2e::{Hosts, Output, Running, eventually, long};
@@ -15,7 +15,8 @@ fn puts(output: &Output) -> (u32, u32) {
     (words.next().expect("puts"), words.next().expect("a time"))
 }
 
-/// One task puts so many bytes, from a host that does not lead; others put nothing at the same time.
+/// One task puts so many bytes, from a host that does not lead; others put nothing at the same
+/// time.
 fn put_beside(hosts: &Hosts, bytes: u32) {
     let program = hosts.compile("puts.c");
     let done = hosts.folder().join(format!("done.{bytes}"));
@@ -64,7 +65,8 @@ const LONG_QUEUE: &str = "1mbit,1600,256kb";
 const ANSWERED: Duration = Duration::from_secs(40);
 /// How many are waited for.
 const PUTS: usize = 12;
-/// None of them takes longer. While bulk filled two seconds of queue in each way, it was 4.4 to 17 s.
+/// None of them takes longer. While bulk filled two seconds of queue in each way, it was 4.4 to 17
+/// s.
 const LONGEST_MS: f64 = 4e3;
 
 /// Tasks that go on until a file is there: where, and the words for `cables.c`.
@@ -119,7 +121,8 @@ fn puts_beside(bulk: &str, bytes: &str) {
     hosts.halt("h1");
 }
 
-/// Probes whose answers take long and elections behind what fills the cables stopped all that is ordered.
+/// Probes whose answers take long and elections behind what fills the cables stopped all that is
+/// ordered.
 #[test]
 fn beside_bulk_on_cables_of_one_megabit_nothing_was_ordered_any_more() {
     puts_beside("bulk", "32768");
@@ -131,8 +134,8 @@ fn beside_bulk_by_direct_routes_on_cables_of_one_megabit_puts_go_on() {
     puts_beside("direct", "32768");
 }
 
-/// Puts of these sizes, read elsewhere, while groups change, tasks die and are told of, a daemon is killed in each, and
-/// a host comes.
+/// Puts of these sizes, read elsewhere, while groups change, tasks die and are told of, a daemon is
+/// killed in each, and a host comes.
 fn all_at_work(rate: &str, sizes: &[u32]) {
     let Some(hosts) = Hosts::shaped(4, &format!("{rate},1600,256kb")) else { return };
     hosts.machine("h1", &["h2", "h3"]);

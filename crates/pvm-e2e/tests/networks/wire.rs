@@ -10,7 +10,8 @@ const WORD: &str = "quetzalcoatl-7391";
 /// The name of the program, found nowhere else.
 const PROGRAM: &str = "xochicalco-program";
 
-/// Everything that must not be seen: texts, and the numbers of `secrets.c` as either byte order and as XDR writes them.
+/// Everything that must not be seen: texts, and the numbers of `secrets.c` as either byte order and
+/// as XDR writes them.
 fn secrets() -> Vec<(String, Vec<u8>)> {
     let mut needles: Vec<(String, Vec<u8>)> =
         [WORD, PROGRAM, "group-quetzal", "box-quetzal", "output of a task"]

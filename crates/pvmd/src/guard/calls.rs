@@ -6,8 +6,8 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Calls that no daemon makes: starting programs, looking into other processes, changing the system.
-/// A call that is refused fails with "operation not permitted".
+/// Calls that no daemon makes: starting programs, looking into other processes, changing the
+/// system. A call that is refused fails with "operation not permitted".
 const REFUSED: [libc::c_long; 40] = [
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -65,17 +65,17 @@ pub(super) fn restrict() -> Result<(), String> {
 }
 
 fn filters(arch: TargetArch) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
-    // Its flags lie in memory, where no filter sees them. C libraries that are told that there is no
-    // such call make their threads with the older one.
+    // Its flags lie in memory, where no filter sees them. C libraries that are told that there is
+    // no such call make their threads with the older one.
     let unknown = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
     let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     let newer = SeccompFilter::new(rules, SeccompAction::Allow, unknown, arch)?.try_into()?;
     Ok([newer, filter(arch)?])
 }
 
-/// Nobody calls whoever waits at a socket in the file system: keepers of keys, containers, desktops.
-/// (Landlock has no say in that.) The daemon's own sockets to its parent are there before, and
-/// doorbells are of another kind.
+/// Nobody calls whoever waits at a socket in the file system: keepers of keys, containers,
+/// desktops. (Landlock has no say in that.) The daemon's own sockets to its parent are there
+/// before, and doorbells are of another kind.
 fn connections() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     let is = |argument, mask, value: i32| {
         let operator = SeccompCmpOp::MaskedEq(mask);

@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 /// Most of what a daemon that failed says that is handed on.
 const COMPLAINT_BYTES_MAX: u64 = 1024;
 
-/// Before the token is spent: whether a daemon of that machine, or of another one of this name, is here already.
+/// Before the token is spent: whether a daemon of that machine, or of another one of this name, is
+/// here already.
 pub(crate) fn look(places: &Places, token: &Token) -> Result<()> {
     let Some(stays) = resident::make_room(places, &token.addresses) else { return Ok(()) };
     let (socket, own) = (stays.socket.display().to_string(), stays.name.as_deref());

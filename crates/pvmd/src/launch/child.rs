@@ -1,9 +1,10 @@
 //! A process becomes a program.
 //!
-//! Until it does, the child uses the memory of this process, which waits for it (`CLONE_VM` and `CLONE_VFORK`, as
-//! `posix_spawn` does): a parent with many pages starts a task as fast as a small one. `posix_spawn` itself asks for each
-//! of 64 signals what is done with it and maps a stack for each child; of the signals that this program handles we
-//! know, and the stack is kept. That saves some 140 system calls a start.
+//! Until it does, the child uses the memory of this process, which waits for it (`CLONE_VM` and
+//! `CLONE_VFORK`, as `posix_spawn` does): a parent with many pages starts a task as fast as a small
+//! one. `posix_spawn` itself asks for each of 64 signals what is done with it and maps a stack for
+//! each child; of the signals that this program handles we know, and the stack is kept. That saves
+//! some 140 system calls a start.
 
 use rustix::process::Rlimit;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -69,7 +70,8 @@ struct Plan<'a> {
 }
 
 impl Program {
-    /// Starts a process with this program; returns its number. Nobody else may start one meanwhile on this stack.
+    /// Starts a process with this program; returns its number. Nobody else may start one meanwhile
+    /// on this stack.
     ///
     /// # Errors
     /// The system cannot start processes, or not this program.
@@ -113,8 +115,9 @@ fn clone(plan: &Plan<'_>, stack: &mut Stack) -> io::Result<c_int> {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), old.as_mut_ptr()) };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     let plan = ptr::from_ref(plan).cast_mut().cast();
-    // SAFETY: the stack is the child's alone, because this thread waits until the child has left it; so does
-    // `plan` stay valid for as long. `become_program` allocates nothing, takes no lock and does not unwind.
+    // SAFETY: the stack is the child's alone, because this thread waits until the child has left
+    // it; so does `plan` stay valid for as long. `become_program` allocates nothing, takes no lock
+    // and does not unwind.
     let pid = unsafe { libc::clone(become_program, stack.top(), flags, plan) };
     let result = if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid) };
     // SAFETY: `old` was written above.
@@ -124,12 +127,12 @@ fn clone(plan: &Plan<'_>, stack: &mut Stack) -> io::Result<c_int> {
 
 /// The child's whole life before its program.
 extern "C" fn become_program(plan: *mut c_void) -> c_int {
-    // SAFETY: `clone` got it from a reference that outlives this process's use of our memory; nobody writes it
-    // but for `error`, which is atomic.
+    // SAFETY: `clone` got it from a reference that outlives this process's use of our memory;
+    // nobody writes it but for `error`, which is atomic.
     let plan = unsafe { &*plan.cast::<Plan<'_>>() };
     for signal in HANDLED {
-        // SAFETY: no handler, so none that could be wrong; signal handlers are a process's own even where the
-        // memory is shared.
+        // SAFETY: no handler, so none that could be wrong; signal handlers are a process's own even
+        // where the memory is shared.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     let mut none = MaybeUninit::<libc::sigset_t>::uninit();
@@ -138,7 +141,8 @@ extern "C" fn become_program(plan: *mut c_void) -> c_int {
     // SAFETY: `none` was written above.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut()) };
     if prepare(plan) {
-        // SAFETY: strings that end in NUL, lists that end in a null pointer, all alive in `plan`'s owner.
+        // SAFETY: strings that end in NUL, lists that end in a null pointer, all alive in `plan`'s
+        // owner.
         unsafe {
             libc::execve(plan.path.as_ptr(), plan.arguments.as_ptr(), plan.environment.as_ptr())
         };
@@ -152,7 +156,8 @@ extern "C" fn become_program(plan: *mut c_void) -> c_int {
 /// Streams, folder and limits. False where one of them cannot be had; the system says why.
 fn prepare(plan: &Plan<'_>) -> bool {
     for (from, to) in plan.streams.into_iter().zip(0..) {
-        // SAFETY: descriptors of this process; a copy of one onto itself keeps its mark, which is taken off.
+        // SAFETY: descriptors of this process; a copy of one onto itself keeps its mark, which is
+        // taken off.
         let copied = unsafe {
             if from == to { libc::fcntl(to, libc::F_SETFD, 0) } else { libc::dup2(from, to) }
         };

@@ -1,9 +1,10 @@
 //! The one line with which a new daemon answers whoever started it.
 //!
 //! `neopvm-host-1 PROTOCOL VERSION FACTS` if it is there, `neopvm-refused-1 CODE STAGE TEXT` if it
-//! will not be; FACTS and TEXT in hexadecimal. Where that knows better than the other side what to do about it, REMEDY
-//! stands behind it, in hexadecimal, too. `neopvm-key-1 PROTOCOL VERSION FINGERPRINT` is what a hoster brings back, which may
-//! have little room: the rest comes over the network. Shells that say something before it are no harm.
+//! will not be; FACTS and TEXT in hexadecimal. Where that knows better than the other side what to
+//! do about it, REMEDY stands behind it, in hexadecimal, too.
+//! `neopvm-key-1 PROTOCOL VERSION FINGERPRINT` is what a hoster brings back, which may have little
+//! room: the rest comes over the network. Shells that say something before it are no harm.
 
 use crate::hex::{from_hex, to_hex};
 use pvm_wire::peer::HostFacts;

@@ -40,8 +40,8 @@ pub(crate) struct Stays {
     pub(crate) name: Option<String>,
 }
 
-/// Waits until there is room for a daemon of this machine; the one that stays otherwise. `inviter` is where the
-/// daemon listens that wants the new one.
+/// Waits until there is room for a daemon of this machine; the one that stays otherwise. `inviter`
+/// is where the daemon listens that wants the new one.
 pub(crate) fn make_room(places: &Places, inviter: &[String]) -> Option<Stays> {
     let mut end = Instant::now() + PATIENCE;
     let mut told = false;
@@ -62,7 +62,8 @@ pub(crate) fn make_room(places: &Places, inviter: &[String]) -> Option<Stays> {
     }
 }
 
-/// The name of the host behind this socket, if it is a member of the machine to which the inviter belongs.
+/// The name of the host behind this socket, if it is a member of the machine to which the inviter
+/// belongs.
 pub(crate) fn member_at(socket: &Path, inviter: &[String]) -> Option<String> {
     match ask(socket, inviter) {
         Resident::Member(name) => name,
@@ -83,8 +84,8 @@ fn ask(socket: &Path, inviter: &[String]) -> Resident {
     }
 }
 
-/// The name of this host, if its machine has the inviter among its hosts: no two daemons listen at one address. One that
-/// every computer has says so only where the inviter has no other.
+/// The name of this host, if its machine has the inviter among its hosts: no two daemons listen at
+/// one address. One that every computer has says so only where the inviter has no other.
 fn own_name(stream: &mut UnixStream, host: HostIndex, inviter: &[String]) -> Option<String> {
     let Ok(Reply::Hosts { hosts }) = question(stream, 2, &Request::Config) else { return None };
     let outward = |at: &&String| {

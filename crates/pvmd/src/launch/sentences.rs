@@ -10,8 +10,8 @@ pub(crate) fn looked_for(name: &str, tried: &[String]) -> String {
     format!("no pvmd on {name} (tried {})", tried.join(", "))
 }
 
-/// The sentence about a daemon that is there already, and what to do about it if that can be known there: `own` is the
-/// name of the member of the very machine that asks.
+/// The sentence about a daemon that is there already, and what to do about it if that can be known
+/// there: `own` is the name of the member of the very machine that asks.
 pub(crate) fn already(vmid: &str, socket: &str, own: Option<&str>) -> (String, String) {
     match own {
         Some(own) => (format!("it is in the machine already, as {own}"), "pvm conf".to_owned()),

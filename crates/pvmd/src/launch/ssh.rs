@@ -98,14 +98,16 @@ impl Target {
     }
 }
 
-/// The program that `PVM_RSH` names, whatever it is called (a batch system has one of its own), else `ssh`.
+/// The program that `PVM_RSH` names, whatever it is called (a batch system has one of its own),
+/// else `ssh`.
 pub(crate) fn program() -> PathBuf {
     let named = std::env::var_os("PVM_RSH").filter(|name| !name.is_empty());
     named.map_or_else(|| "ssh".into(), PathBuf::from)
 }
 
-/// True where that is called like ssh: it is OpenSSH's, or stands in front of it. What else `PVM_RSH` names takes ssh's
-/// arguments, but no question about `ssh_config`; and ports, keys and packages of ssh's are not its.
+/// True where that is called like ssh: it is OpenSSH's, or stands in front of it. What else
+/// `PVM_RSH` names takes ssh's arguments, but no question about `ssh_config`; and ports, keys and
+/// packages of ssh's are not its.
 pub(crate) fn is_ssh() -> bool {
     let program = program();
     program.file_name().is_some_and(|name| name.to_string_lossy().contains("ssh"))

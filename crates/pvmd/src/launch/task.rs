@@ -63,15 +63,16 @@ pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child,
     let file = find(launch)?;
     run(&file, launch, around).map_err(|error| {
         let code = code_of(&error);
-        // What the host lacks is told in the system's words: open files, processes, room for arguments.
+        // What the host lacks is told in the system's words: open files, processes, room for
+        // arguments.
         let why = (code == Code::OutOfRes).then(|| Blob(error.to_string().into_bytes()));
         let tried = [Blob(file.into_os_string().into_vec())].into_iter().chain(why).collect();
         LaunchError { code, tried }
     })
 }
 
-/// An absolute path is used as it is, a name is looked for in the folders of the search path. As in PVM a path from an
-/// unknown place (`./a`, `b/a`) is found nowhere.
+/// An absolute path is used as it is, a name is looked for in the folders of the search path. As in
+/// PVM a path from an unknown place (`./a`, `b/a`) is found nowhere.
 pub(crate) fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
     let file = Path::new(OsStr::from_bytes(&launch.file.0));
     let mut tried = Vec::new();

@@ -35,8 +35,9 @@ record! {
     }
 }
 
-/// In the number of a token: no secret goes with it. A hoster brings back the fingerprint of the new host's key, and
-/// that key alone lets it in; the rest of the number is that of the host in the making.
+/// In the number of a token: no secret goes with it. A hoster brings back the fingerprint of the
+/// new host's key, and that key alone lets it in; the rest of the number is that of the host in the
+/// making.
 pub(crate) const HOSTED: u64 = 1 << 63;
 
 impl Token {

@@ -1,4 +1,5 @@
-//! Who may call this daemon: members, those that it started, and those that are to hear that they were taken out.
+//! Who may call this daemon: members, those that it started, and those that are to hear that they
+//! were taken out.
 
 use crate::link::connection::Connection;
 use crate::link::frames::LinkFrame;

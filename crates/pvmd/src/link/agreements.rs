@@ -1,4 +1,5 @@
-//! Direct routes that the machines have agreed on: the connection is made here and handed to the tasks.
+//! Direct routes that the machines have agreed on: the connection is made here and handed to the
+//! tasks.
 
 use crate::inbox::Inbox;
 use crate::link::direct::Made;

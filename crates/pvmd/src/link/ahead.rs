@@ -18,7 +18,8 @@ impl Ahead {
         Self { socket, ahead: congestion::Ahead::default() }
     }
 
-    /// How many bytes may go; none where what is said now would stand behind much that waits in the network.
+    /// How many bytes may go; none where what is said now would stand behind much that waits in the
+    /// network.
     pub(crate) fn room(&mut self) -> Option<usize> {
         let Self { socket, ahead } = self;
         let now = Duration::from_nanos(clock::now(0).0);

@@ -102,8 +102,8 @@ impl Links {
         self.call_missing();
     }
 
-    /// A new host that has not heard of the machine's state, which comes from the leader, calls everybody:
-    /// it may be where only it can call.
+    /// A new host that has not heard of the machine's state, which comes from the leader, calls
+    /// everybody: it may be where only it can call.
     pub(super) fn call_all_late(&mut self, now: Instant) {
         if self.waits_until.take_if(|until| *until <= now).is_some() {
             self.peers.values_mut().for_each(|peer| peer.set_near(true, now));
@@ -133,8 +133,8 @@ impl Links {
         higher.then_some(ShellEvent::News(News::Unreached { host })).into_iter().collect()
     }
 
-    /// Of two hosts the higher one offers to close the link: it is the one that can call. A host that
-    /// others reach by way of another one does not: its links stand.
+    /// Of two hosts the higher one offers to close the link: it is the one that can call. A host
+    /// that others reach by way of another one does not: its links stand.
     pub(super) fn may_offer_rest(&self, host: HostIndex) -> bool {
         self.relay.is_none() && self.place.is_some_and(|place| host < place.host)
     }

@@ -1,4 +1,5 @@
-//! Calling another host: the endpoints that lead to it, one after the other, until one proves the key.
+//! Calling another host: the endpoints that lead to it, one after the other, until one proves the
+//! key.
 
 use crate::link::door::{PREFACE, TOKEN_PREFACE};
 use crate::link::socket::set_options;

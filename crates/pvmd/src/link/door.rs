@@ -34,8 +34,8 @@ pub(crate) const TOKEN_PREFACE: &[u8] = b"NPVMtok1";
 /// Once one side of what is handed on has ended, the other one may go on for so long.
 const HALF_TIME: Duration = Duration::from_secs(10);
 
-/// Those who have connected and proved nothing yet, bearers of tokens among them until their token has
-/// been looked at. Of the network of which there are most, the oldest goes first.
+/// Those who have connected and proved nothing yet, bearers of tokens among them until their token
+/// has been looked at. Of the network of which there are most, the oldest goes first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HalfOpen(Arc<Mutex<Waiting>>);
 
@@ -71,8 +71,8 @@ impl Waiting {
         Some(task)
     }
 
-    /// The oldest of the network that has most, of several such networks the oldest of all: who opens
-    /// many keeps nobody else out.
+    /// The oldest of the network that has most, of several such networks the oldest of all: who
+    /// opens many keeps nobody else out.
     fn next_to_go(&self) -> Option<u64> {
         let most = self.by_source.values().map(BTreeSet::len).max()?;
         let fullest = self.by_source.values().filter(|theirs| theirs.len() == most);
@@ -209,8 +209,8 @@ async fn hand_on(stream: TcpStream, relays: &Relays, key: &Fingerprint, proved: 
     drop(place);
 }
 
-/// Hands on in both directions until both sides have ended, or one has and the other one goes on for
-/// too long: a host ends the connection of a stranger, and strangers need not end theirs.
+/// Hands on in both directions until both sides have ended, or one has and the other one goes on
+/// for too long: a host ends the connection of a stranger, and strangers need not end theirs.
 async fn carry(mut from: TcpStream, mut to: TcpStream, half: Duration) {
     let (mut from_read, mut from_write) = from.split();
     let (mut to_read, mut to_write) = to.split();

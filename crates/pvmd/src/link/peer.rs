@@ -22,7 +22,8 @@ pub(crate) const DEAD_TIME: Duration = Duration::from_millis(4500);
 const START_TIME: Duration = Duration::from_secs(10);
 /// A link that nobody uses for so long is closed, unless it is to stand.
 pub(crate) const REST_TIME: Duration = Duration::from_secs(10);
-/// A host with a higher place calls first. If it does not for so long, it may not know that it is to.
+/// A host with a higher place calls first. If it does not for so long, it may not know that it is
+/// to.
 const CALL_TIME: Duration = Duration::from_millis(400);
 
 /// How a connection came to be.
@@ -151,7 +152,8 @@ impl Peer {
         Some(if waits { since + CALL_TIME } else { since })
     }
 
-    /// When it counts as dead, if there is no link until then; one that is new may still be starting.
+    /// When it counts as dead, if there is no link until then; one that is new may still be
+    /// starting.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let since = self.down_since.filter(|_| !self.dead && !self.is_up())?;
         let begun = if self.was_up { since } else { self.added_at + START_TIME - DEAD_TIME };
@@ -168,7 +170,8 @@ impl Peer {
         self.has_unsaid() || self.incoming.has_reports() || !self.is_flushed()
     }
 
-    /// The other side has said that the link may be closed; `higher`: that one offers it, otherwise it agrees.
+    /// The other side has said that the link may be closed; `higher`: that one offers it, otherwise
+    /// it agrees.
     pub(crate) fn hears_rest(&self, higher: bool, now: Instant) -> Rest {
         match higher {
             true if self.near || self.is_busy() || self.used_at + REST_TIME / 2 > now => Rest::Stay,
@@ -214,8 +217,8 @@ impl Peer {
         PeerMessage::from_bytes(&whole).map(Some).map_err(|_| Nonsense::Bytes)
     }
 
-    /// The connection is gone. What machines said is said again by them. Whatever it was made for, it is
-    /// made again.
+    /// The connection is gone. What machines said is said again by them. Whatever it was made for,
+    /// it is made again.
     pub(crate) fn down(&mut self, now: Instant) {
         self.connection = None;
         self.made = None;

@@ -1,4 +1,5 @@
-//! The one exchange that a daemon whose key nobody knows may have: a token for a place in the machine.
+//! The one exchange that a daemon whose key nobody knows may have: a token for a place in the
+//! machine.
 //!
 //! Inside TLS, where the owner of the token has checked the machine's key: one frame each way, both
 //! small, and the connection ends.
@@ -43,8 +44,8 @@ record! {
     }
 }
 
-/// Answers somebody who has shown a key that is not known here. `ask` decides, and gives a text where
-/// it is no.
+/// Answers somebody who has shown a key that is not known here. `ask` decides, and gives a text
+/// where it is no.
 pub(crate) async fn answer(
     mut stream: TlsStream<TcpStream>,
     ask: impl AsyncFnOnce(Redeem) -> Result<String>,

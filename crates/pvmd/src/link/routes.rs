@@ -25,8 +25,9 @@ struct Agreed {
 
 /// Routes on their way.
 ///
-/// Two tasks may ask for each other at the same time. Then the machines agree twice, the host that calls may do so once
-/// or twice, and the other one cannot know; so it takes every call within [`WAIT`] of an agreement. The newest counts.
+/// Two tasks may ask for each other at the same time. Then the machines agree twice, the host that
+/// calls may do so once or twice, and the other one cannot know; so it takes every call within
+/// [`WAIT`] of an agreement. The newest counts.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     /// Agreed on; the other host calls, or is being called.

@@ -1,9 +1,9 @@
 //! What the machine here says to one other host, in the order in which it goes out.
 //!
-//! What is short and hurries does not come here: it goes to the connection at once. Then come the longer
-//! words of the order of commands, of which so many bytes wait at most: more are dropped, as the order
-//! asks for them again. Then all else that machines say, in order and never dropped; what of it is long
-//! goes in pieces, between which the order has its turn.
+//! What is short and hurries does not come here: it goes to the connection at once. Then come the
+//! longer words of the order of commands, of which so many bytes wait at most: more are dropped, as
+//! the order asks for them again. Then all else that machines say, in order and never dropped; what
+//! of it is long goes in pieces, between which the order has its turn.
 
 use crate::link::frames::{CHUNK_BYTES, LinkFrame};
 use pvm_wire::peer::PeerMessage;

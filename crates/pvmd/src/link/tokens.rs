@@ -1,7 +1,7 @@
 //! The tokens that are good: each lets one host in, once, for a while.
 //!
-//! Of a secret only its SHA-256 is kept. A token is gone from the records before whoever used it hears
-//! that it was good, and after a few wrong secrets.
+//! Of a secret only its SHA-256 is kept. A token is gone from the records before whoever used it
+//! hears that it was good, and after a few wrong secrets.
 
 use pvm_wire::{Blob, record};
 use ring::digest;

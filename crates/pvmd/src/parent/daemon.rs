@@ -37,8 +37,8 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts one, whose last words go to `errors`. It finds its two sockets as standard input and output, which needs no code
-    /// between fork and exec.
+    /// Starts one, whose last words go to `errors`. It finds its two sockets as standard input and
+    /// output, which needs no code between fork and exec.
     pub(crate) fn start(program: &Program, errors: Stdio) -> std::io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let (broker, broker_theirs) = UnixStream::pair()?;

@@ -52,8 +52,8 @@ impl Parent {
         left
     }
 
-    /// Whoever only came to the machine is asked to end, as in PVM, and goes on without it if it wants; what the machine
-    /// has started ends.
+    /// Whoever only came to the machine is asked to end, as in PVM, and goes on without it if it
+    /// wants; what the machine has started ends.
     fn end_tasks(&mut self) {
         self.ask_tasks_to_end();
         self.signal_strays(SIGTERM);
@@ -70,16 +70,16 @@ impl Parent {
         });
     }
 
-    /// What the daemon had started is this process's once it is gone: not earlier, as it says goodbye
-    /// to some hosts through an ssh of its own.
+    /// What the daemon had started is this process's once it is gone: not earlier, as it says
+    /// goodbye to some hosts through an ssh of its own.
     fn end_strays(&mut self) {
         self.signal_strays(SIGTERM);
         self.wait(TASK_TIME, |parent| parent.has_strays());
         self.kill_strays();
     }
 
-    /// All descendants, but for the daemon and what it has started, and for daemons that it started:
-    /// those are hosts of their own.
+    /// All descendants, but for the daemon and what it has started, and for daemons that it
+    /// started: those are hosts of their own.
     fn strays(&self) -> Vec<u32> {
         let mut strays = processes::descendants(std::process::id(), processes::is_like_us);
         strays.retain(|pid| processes::is_alive(*pid) && !processes::may_outlive(*pid));

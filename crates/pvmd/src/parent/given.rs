@@ -18,8 +18,8 @@ type Pair = (Tid, Tid);
 
 /// What is kept of them.
 ///
-/// Two tasks may have more than one for a moment: the next one is made while the last one breaks. So
-/// each has a number here, and what tells that a route is over is its own socket.
+/// Two tasks may have more than one for a moment: the next one is made while the last one breaks.
+/// So each has a number here, and what tells that a route is over is its own socket.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     /// Copies of the sockets, by the two tasks and the number of the route.

@@ -1,8 +1,9 @@
-//! What a program that a person has started leaves running in the background, and what holds its output: the command that
-//! shows the output would wait for that end for as long.
+//! What a program that a person has started leaves running in the background, and what holds its
+//! output: the command that shows the output would wait for that end for as long.
 //!
-//! Once the program's own process is gone, the rest of its group has a moment, is told to end, and is killed at last. What
-//! has a group of its own, or has asked to outlive the machine, goes on without the output.
+//! Once the program's own process is gone, the rest of its group has a moment, is told to end, and
+//! is killed at last. What has a group of its own, or has asked to outlive the machine, goes on
+//! without the output.
 
 use pvm_wire::Tid;
 use std::collections::BTreeMap;

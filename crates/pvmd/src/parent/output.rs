@@ -75,7 +75,8 @@ impl Outputs {
         self.changed |= self.held.remove(&tid);
     }
 
-    /// So much of what this task has written waits for another host, or little again; of no task: of none.
+    /// So much of what this task has written waits for another host, or little again; of no task:
+    /// of none.
     pub(crate) fn lag(&mut self, tid: Tid, on: bool) {
         match (on, tid) {
             (true, _) => drop(self.lagging.insert(tid)),

@@ -1,8 +1,8 @@
 //! Proxies: processes that hold the shared memory of tasks which can hold none.
 //!
-//! A task that says [`pvm_wire::request::Role::Remote`] is handed, with its socket, to a process of its own
-//! (`pvm proxy`), which enrols like any other. For the host that process *is* the task's: the task's exit,
-//! signals and lines in lists are those of the process that said hello.
+//! A task that says [`pvm_wire::request::Role::Remote`] is handed, with its socket, to a process of
+//! its own (`pvm proxy`), which enrols like any other. For the host that process *is* the task's:
+//! the task's exit, signals and lines in lists are those of the process that said hello.
 
 use pvm_wire::Blob;
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ impl Proxies {
         self.tasks.get(&pid).copied().unwrap_or(pid)
     }
 
-    /// Starts the proxy of a task and gives it the task's socket; `pvmd` is where this daemon lies, and `local` where
-    /// its own socket does.
+    /// Starts the proxy of a task and gives it the task's socket; `pvmd` is where this daemon lies,
+    /// and `local` where its own socket does.
     pub(crate) fn start(
         &mut self,
         hello: &Hello,

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 const RESTARTS_MAX: usize = 16;
 const RESTARTS_TIME: Duration = Duration::from_secs(60);
 
-/// Who records asks for the recorder three times a second. One that has ended because it heard of nobody
-/// is started again if somebody has asked for it within this time: the question met its end.
+/// Who records asks for the recorder three times a second. One that has ended because it heard of
+/// nobody is started again if somebody has asked for it within this time: the question met its end.
 const ASKED: Duration = Duration::from_secs(2);
 
 /// The recorder, if there is one.
@@ -49,8 +49,8 @@ impl Recorder {
         is_own
     }
 
-    /// Starts it. `pvmd` is where this daemon lies, `local` where its socket does, and `clock` what the
-    /// monotonic clock is behind the time of day.
+    /// Starts it. `pvmd` is where this daemon lies, `local` where its socket does, and `clock` what
+    /// the monotonic clock is behind the time of day.
     pub(super) fn start(&mut self, pvmd: &Path, local: &Path, clock: u64) -> Result<(), String> {
         let now = Instant::now();
         self.starts.retain(|start| now.duration_since(*start) < RESTARTS_TIME);

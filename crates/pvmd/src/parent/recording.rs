@@ -1,5 +1,5 @@
-//! Recording: the recorder is started when somebody wants to record, and again when it is killed. The
-//! rings tell the new one how far the old one was.
+//! Recording: the recorder is started when somebody wants to record, and again when it is killed.
+//! The rings tell the new one how far the old one was.
 
 use super::Parent;
 use pvm_wire::Code;

@@ -125,7 +125,8 @@ impl Signals {
     }
 }
 
-/// Ends what tasks of the user's earlier hosts here left that were killed together with their daemons.
+/// Ends what tasks of the user's earlier hosts here left that were killed together with their
+/// daemons.
 fn end_leftovers(places: &Places) {
     let sockets = runtime_dir::user_folder(&places.temporary);
     let is_dead = |parent| !processes::is_alive(parent) || !processes::is_like_us(parent);

@@ -1,10 +1,11 @@
-//! A daemon that is there and does nothing: stopped by a signal, in an endless loop, or asleep beside its work.
+//! A daemon that is there and does nothing: stopped by a signal, in an endless loop, or asleep
+//! beside its work.
 //!
-//! While an event waits for its effects the parent looks once a second whether the daemon has said anything. What it
-//! counts are its own looks, not the clock: a parent that was stopped together with its daemon, or slept with the whole
-//! computer, has not looked, and so has nothing to blame the daemon for. How many looks are enough depends on what the
-//! system says of the process: one that is stopped will not go on by itself, one that gets no processor or waits for a
-//! disk may.
+//! While an event waits for its effects the parent looks once a second whether the daemon has said
+//! anything. What it counts are its own looks, not the clock: a parent that was stopped together
+//! with its daemon, or slept with the whole computer, has not looked, and so has nothing to blame
+//! the daemon for. How many looks are enough depends on what the system says of the process: one
+//! that is stopped will not go on by itself, one that gets no processor or waits for a disk may.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,8 @@ const STOPPED: u32 = 3;
 const HUNG: u32 = 8;
 /// So many for one that may only be slow: the computer is overloaded or short of memory.
 const SLOW: u32 = 60;
-/// Whoever replaces one that was only slow is to have more patience with the next one, up to so many times doubled ...
+/// Whoever replaces one that was only slow is to have more patience with the next one, up to so
+/// many times doubled ...
 const DOUBLED_MAX: u32 = 3;
 /// ... until nothing of the kind has happened for so long.
 const FORGIVEN: Duration = Duration::from_secs(600);
@@ -94,7 +96,8 @@ impl Silence {
         self.next
     }
 
-    /// Looks, if it is time to. A daemon that has just begun has `begun` false: it may have a lot to read.
+    /// Looks, if it is time to. A daemon that has just begun has `begun` false: it may have a lot
+    /// to read.
     pub(crate) fn look(
         &mut self,
         now: Instant,
@@ -143,7 +146,8 @@ impl Silence {
 mod tests {
     use super::*;
 
-    /// Looks once a second at what the daemon does then; the number of the look that had enough, if one had.
+    /// Looks once a second at what the daemon does then; the number of the look that had enough, if
+    /// one had.
     fn enough(silence: &mut Silence, mut at: Instant, looks: &[State]) -> Option<(usize, Verdict)> {
         silence.expect(true, || at);
         looks.iter().enumerate().find_map(|(number, state)| {

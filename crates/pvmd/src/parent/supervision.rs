@@ -142,8 +142,9 @@ impl Parent {
         }
     }
 
-    /// Kills a daemon that does nothing although there is something to do. The next one takes its place, as that of
-    /// any that was killed; nobody has to wait for a debugger or a signal that does not come.
+    /// Kills a daemon that does nothing although there is something to do. The next one takes its
+    /// place, as that of any that was killed; nobody has to wait for a debugger or a signal that
+    /// does not come.
     pub(super) fn watch_daemon(&mut self) {
         let waits = self.journal.oldest().is_some() && self.daemon.is_some();
         self.silence.expect(waits, Instant::now);
@@ -177,8 +178,8 @@ impl Parent {
         }
     }
 
-    /// A daemon that closed its socket or talks nonsense is of no use. It is not ended by the signal
-    /// with which others kill it, so that its end tells whose fault it was.
+    /// A daemon that closed its socket or talks nonsense is of no use. It is not ended by the
+    /// signal with which others kill it, so that its end tells whose fault it was.
     fn end_daemon(&mut self) {
         let Some(daemon) = &self.daemon else { return };
         processes::signal(daemon.pid, SIGTERM);

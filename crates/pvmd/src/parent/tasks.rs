@@ -29,12 +29,13 @@ struct Task {
     cookie: u32,
     /// The process that was started leads a group.
     group: bool,
-    /// The last signal that all of the group were sent, 0 for none: as far as anybody can know, whoever ends then and is
-    /// not our child has ended by it.
+    /// The last signal that all of the group were sent, 0 for none: as far as anybody can know,
+    /// whoever ends then and is not our child has ended by it.
     signal: i32,
 }
 
-/// Signals that end a process which does nothing about them: hang-up, interrupt, quit, kill, termination.
+/// Signals that end a process which does nothing about them: hang-up, interrupt, quit, kill,
+/// termination.
 const ENDING: [i32; 5] = [1, 2, 3, 9, 15];
 
 /// Who gets the signals for a task.
@@ -145,8 +146,8 @@ impl Tasks {
         self.processes_where(|_| true)
     }
 
-    /// Those among them that this host has started, or a tasker for it. They end with the host; who came by itself
-    /// does not.
+    /// Those among them that this host has started, or a tasker for it. They end with the host; who
+    /// came by itself does not.
     pub(crate) fn own_processes(&self) -> Vec<(Tid, u32)> {
         self.processes_where(|task| task.started.is_some() || task.cookie != 0)
     }
@@ -239,7 +240,8 @@ mod tests {
         tasks.enrol(A, 12);
         assert_eq!(tasks.signalled(A, 10), Some(Signalled::Group(10)));
         assert_eq!(tasks.signalled(A, 15), Some(Signalled::Group(10)));
-        // The shell that was started is our child and would tell; the task behind it is not, and was quicker.
+        // The shell that was started is our child and would tell; the task behind it is not, and
+        // was quicker.
         assert_eq!(tasks.gone(12, None), [(A, 15)]);
     }
 

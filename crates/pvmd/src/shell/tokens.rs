@@ -42,7 +42,8 @@ impl Shell {
         Ok(())
     }
 
-    /// A hoster has brought back the key of the host with this ticket: who has it may tell the rest.
+    /// A hoster has brought back the key of the host with this ticket: who has it may tell the
+    /// rest.
     pub(super) async fn admit_hosted(&mut self, ticket: u64, key: &[u8]) -> Result<()> {
         let until = clock::now(self.begin.clock).0 + u64::from(HOSTER_SECONDS) * SECOND_NS;
         self.links.tokens.add((HOSTED | ticket, ticket), key, until);

@@ -184,7 +184,8 @@ fn a_stopped_daemon_is_replaced_and_everybody_is_answered() {
     assert!(host.is_clean());
 }
 
-/// A shell that had a lock or a pipe open when it started a machine waited for it as long as the machine lived.
+/// A shell that had a lock or a pipe open when it started a machine waited for it as long as the
+/// machine lived.
 #[test]
 fn a_host_and_its_tasks_keep_nothing_open_of_who_started_it() {
     let place = Arc::new(Place::new());

@@ -68,7 +68,8 @@ struct Known {
     sizes: [u64; 4],
     /// The same in the shape of the thesis, and the class that is the same, if any is.
     thesis: (u64, Option<Class>),
-    /// About how many seconds it takes in the classes; only the time that is left is guessed from it.
+    /// About how many seconds it takes in the classes; only the time that is left is guessed from
+    /// it.
     seconds: [f64; 4],
 }
 

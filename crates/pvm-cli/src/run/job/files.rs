@@ -35,8 +35,8 @@ pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Fa
     clusters(&text, interface, &file.to_string_lossy()).map_err(usage)
 }
 
-/// Opening a named pipe to which nobody writes would wait for ever: it has no line. Reading waits again, because who
-/// writes to a pipe (`--hosts <(...)`) may be slow.
+/// Opening a named pipe to which nobody writes would wait for ever: it has no line. Reading waits
+/// again, because who writes to a pipe (`--hosts <(...)`) may be slow.
 fn open(file: &Path) -> std::io::Result<std::fs::File> {
     use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
     let opened = open(file, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;

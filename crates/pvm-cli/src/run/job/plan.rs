@@ -59,7 +59,8 @@ fn of_file(
     Ok(if says_how_many { clusters } else { dealt(clusters, options.count) })
 }
 
-/// Hands `count` ranks out to the lines in turns of as many as each says; a count of one is all that they say together.
+/// Hands `count` ranks out to the lines in turns of as many as each says; a count of one is all
+/// that they say together.
 fn dealt(lines: Vec<Cluster>, count: u16) -> Vec<Cluster> {
     if count == 1 {
         return lines;

@@ -1,4 +1,5 @@
-//! What the ranks of a job tell its keeper, and the keeper tells them: messages between tasks of the machine.
+//! What the ranks of a job tell its keeper, and the keeper tells them: messages between tasks of
+//! the machine.
 //!
 //! The other side is `personalities/common/src/keeper.c`; the numbers of tags stand there, too.
 
@@ -14,7 +15,8 @@ use std::path::PathBuf;
 /// From the keeper.
 const TABLE: i32 = 1;
 const ANSWER: i32 = 2;
-/// To a rank that has left or ends the job: it may end now, for no news of its end can come before its word.
+/// To a rank that has left or ends the job: it may end now, for no news of its end can come before
+/// its word.
 const HEARD: i32 = 3;
 /// To the keeper.
 const ENTERED: i32 = 16;
@@ -144,7 +146,8 @@ impl Line {
         .map(drop)
     }
 
-    /// Asks the machine to tell when these end. Nobody but their parent hears how, and it may be stopped.
+    /// Asks the machine to tell when these end. Nobody but their parent hears how, and it may be
+    /// stopped.
     pub(super) fn watch(&self, tids: &[Tid]) -> Result<(), Code> {
         let (context, tids) = (self.contexts[1], tids.to_vec());
         let (kind, cancel, tag, count) = (TASK_EXIT, false, ENDED, 0);

@@ -1,4 +1,5 @@
-//! What each task sent to each one, itself included: bars for few tasks, a table of shades for many.
+//! What each task sent to each one, itself included: bars for few tasks, a table of shades for
+//! many.
 
 use super::canvas::{Anchor, Axis, Canvas, colour, short};
 use pvm_trace::profile::{Profile, Traffic};

@@ -1,7 +1,7 @@
 //! A row for each task with what it did, and a line for each message.
 //!
-//! A row is made of columns of one point; each shows by its height how much of its time was computing,
-//! calls and waiting. So a picture of a second is as large as one of a day.
+//! A row is made of columns of one point; each shows by its height how much of its time was
+//! computing, calls and waiting. So a picture of a second is as large as one of a day.
 
 use super::canvas::{Anchor, Axis, Canvas, colour, short, unit};
 use super::subject::Subject;
@@ -178,8 +178,8 @@ impl Picture {
     }
 }
 
-/// What is in the window of a line from one time to another: both ends, each with how far it is along
-/// the line.
+/// What is in the window of a line from one time to another: both ends, each with how far it is
+/// along the line.
 fn visible([begin, end]: [f64; 2]) -> Option<[(f64, f64); 2]> {
     if begin.max(end) < 0.0 || begin.min(end) > 1.0 {
         return None;
