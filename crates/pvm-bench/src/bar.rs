@@ -35,7 +35,7 @@ impl Bar {
         self.heavy_step(suite, what, 1);
     }
 
-    /// The same; it weighs so much.
+    /// The next step is this one of this suite, and it counts as `weight` steps.
     pub(crate) fn heavy_step(&mut self, suite: &str, what: &str, weight: u64) {
         let seconds = self.start.elapsed().as_secs();
         let (all, done) = self.weights;

@@ -42,7 +42,7 @@ struct Pair<'a> {
     b: &'a Row,
     /// Logarithm of B to A.
     change: f64,
-    /// The same of the best measurements.
+    /// Logarithm of B to A, of the best measurements.
     best: f64,
     /// The variance that the rounds leave to `best`; none if one of the runs has one round only.
     own: Option<f64>,

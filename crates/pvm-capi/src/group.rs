@@ -38,7 +38,7 @@ pub(crate) fn barrier<'a>(
     barrier_until(name, count, Patience::FOR_EVER).map(drop)
 }
 
-/// The same for somebody who may give up: false if it did, and was not counted.
+/// [`barrier`] for a caller that may give up: false if it did, and was not counted.
 pub(crate) fn barrier_until<'a>(
     name: impl Fn() -> Result<&'a [u8], Code>,
     count: c_int,
@@ -170,7 +170,7 @@ fn freeze<'a>(name: impl Fn() -> Result<&'a [u8], Code>, size: c_int) -> Result<
     freeze_until(name, size, Patience::FOR_EVER)?.ok_or(Code::SysErr)
 }
 
-/// The same for somebody who may give up: none if it did, and was not counted.
+/// [`freeze`] for a caller that may give up: none if it did, and was not counted.
 pub(crate) fn freeze_until<'a>(
     name: impl Fn() -> Result<&'a [u8], Code>,
     size: c_int,

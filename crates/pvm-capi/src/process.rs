@@ -219,7 +219,7 @@ pub(crate) fn spawn(wish: Spawn<'_>) -> Result<Vec<c_int>, Code> {
     outcomes(task, task.request(&request)?)
 }
 
-/// The same for somebody who may give up: none if it did, and no task has been started.
+/// [`spawn`] for a caller that may give up: none if it did, and no task has been started.
 pub(crate) fn spawn_until<'a>(
     wish: impl FnOnce() -> Result<Spawn<'a>, Code>,
     patience: Patience<'_>,

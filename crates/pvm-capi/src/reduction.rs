@@ -74,7 +74,7 @@ macro_rules! operations {
             plain((), || unsafe { store(info, result) });
         }
 
-        /// The same for Fortran.
+        /// The operation of this name, for Fortran.
         ///
         /// # Safety
         /// As for C.

@@ -34,7 +34,7 @@ pub(crate) fn put(name: &[u8], buffer: &mut Buffer, flags: c_int) -> Result<c_in
     put_as(name, buffer, flags, 0)
 }
 
-/// The same with a tag, which says at which index an integer is.
+/// [`put`] with a tag, which says at which index an integer is.
 fn put_as(name: &[u8], buffer: &mut Buffer, flags: c_int, tag: c_int) -> Result<c_int, Code> {
     let name = name_of(name)?;
     let task = session::task()?;
@@ -53,7 +53,7 @@ pub(crate) fn receive<'a>(
     receive_until(name, (index, flags), Patience::FOR_EVER)?.ok_or(Code::SysErr)
 }
 
-/// The same for somebody who may give up.
+/// [`receive`] for a caller that may give up: none if it did.
 pub(crate) fn receive_until<'a>(
     name: impl FnOnce() -> Result<&'a [u8], Code>,
     (index, flags): (c_int, c_int),

@@ -171,7 +171,7 @@ pub(crate) fn around_ours(number: u16, call: impl FnOnce() -> i32) -> i32 {
     around_with(number, call, |_| None)
 }
 
-/// The same for a call that knows what it was.
+/// [`around_ours`] for a call that knows what it did.
 #[cold]
 pub(crate) fn around_with(
     number: u16,

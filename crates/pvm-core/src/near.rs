@@ -23,7 +23,8 @@ pub(crate) const REACH_NS: u64 = 400_000_000;
 /// daemon that was killed is back in a fraction of it; a host that is silent is told of by others
 /// only later.
 const LACK_NS: u64 = 1_000_000_000;
-/// The same where no link need stand, from when it is called.
+/// How long after its call a leader lacks a link that need not stand before it counts that
+/// others hear nothing of the host.
 const CALLED_NS: u64 = 500_000_000;
 
 /// What the near hosts follow from: the host table, the leader, who votes, and the tree.

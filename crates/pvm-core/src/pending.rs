@@ -315,8 +315,8 @@ impl Pending {
         all.chain(starts).chain(changes).chain(groups).chain(turns).min()
     }
 
-    /// The questions and proposals whose time has come: those who asked are to be told.
-    /// The same for what was proposed, besides by what this host knows it.
+    /// The proposals whose time has come, each with the number by which this host knows it: their
+    /// askers are to be told.
     pub(crate) fn take_overdue_proposals(&mut self, now: u64) -> Vec<(u64, Asker)> {
         let overdue = self.proposals.keys_where(|_, p| p.deadline <= now);
         let take = |key| Some((key, self.proposals.remove(&key)?.asker));

@@ -60,7 +60,7 @@ impl Placement {
         chosen
     }
 
-    /// The same, by how busy the hosts have said they are.
+    /// Hosts for so many tasks, chosen by how busy the hosts have said they are.
     pub(crate) fn choose_by_load(&mut self, loads: &[HostLoad], count: usize) -> Vec<HostIndex> {
         let known: BTreeMap<HostIndex, &HostLoad> =
             loads.iter().map(|load| (load.host, load)).collect();

@@ -214,7 +214,7 @@ pub trait Quorum: fmt::Debug + Send {
     fn is_sole(&self) -> bool;
     /// True where this member leads, all who vote are members, and no change of that is under way.
     fn is_settled(&self) -> bool;
-    /// The same, and all that was proposed is ordered for good.
+    /// True where this member is settled and all proposals are committed.
     fn is_at_rest(&self) -> bool;
     /// It is settled, and as many vote as should.
     fn is_arranged(&self) -> bool;

@@ -120,7 +120,7 @@ impl Core {
         Self::within(Limits::USUAL, seed)
     }
 
-    /// The same within other bounds.
+    /// A member that knows nothing yet, with other bounds.
     pub fn within(limits: Limits, seed: u64) -> Self {
         let ballot = Ballot { term: 0, voted: None, led: false };
         Self {

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 /// The interval of heartbeats to members that do not vote. There are many of them, and they only
 /// follow.
 const FOLLOWER_BEAT_NS: u64 = 400_000_000;
-/// The same where there are so many that the order goes along a tree.
+/// The interval of heartbeats where so many members follow that the log goes along a tree.
 const TREE_BEAT_NS: u64 = 550_000_000;
-/// How many times as long they take its silence for nothing.
+/// How many times as long as voters such members wait before a leader's silence counts.
 const FOLLOWER_PATIENCE: u64 = 2;
-/// The same where a leader's word goes along a tree, from one to the next.
+/// How many times as long they wait where the leader's entries go along a tree.
 const TREE_PATIENCE: u64 = 4;
 
 /// How long a leader goes on without answers from a majority.

@@ -120,7 +120,7 @@ fn two_with_a_witness_answer_nothing_old_and_lose_nothing() {
     holds("crash and cut", Bounds { cuts: 1, proposals: 0, ..CRASH }, &["takes over", "ends"]);
 }
 
-/// The same within wider bounds, each by itself: together they are too many states for a computer.
+/// Searches within wider bounds, each bound by itself: together they have too many states.
 #[test]
 #[ignore = "a minute and more: make soak"]
 fn deep_searches_of_two_with_a_witness() {

@@ -2,8 +2,8 @@
 //!
 //! The waker counts, not the woken: while the kernel brings a task back, others must already
 //! know that a core is taken (measured: 58 us against 2 us a message with eight tasks on two
-//! cores when the woken counted itself). It counts them where they slept; a task that waits corrects its own place, as the
-//! kernel tells nobody that it has moved a task.
+//! cores when the woken counted itself). It counts them where they slept; a task that waits
+//! corrects its own place, as the kernel tells nobody that it has moved a task.
 
 use crate::baton::Baton;
 use crate::segment::{Mapping, PAGE};
@@ -24,10 +24,11 @@ struct Words {
     baton: Line<Baton>,
 }
 
-/// The same of those whose tasks give the core to each other.
+/// Cores whose tasks give the core to each other.
 const YIELDING: usize = 64;
 
-/// Cores that are told from each other. Those of larger computers share places, which costs them time, nothing else.
+/// Cores that are told from each other. Those of larger computers share places, which costs them
+/// time, nothing else.
 const CORES: usize = 512;
 
 /// The core that this thread runs on, as its number among those that are told from each other.
@@ -80,7 +81,8 @@ impl Activity {
         &self.words().running.0
     }
 
-    /// The host's clock. A neighbour that scribbles here can spoil the order of messages, nothing else.
+    /// The host's clock. A neighbour that scribbles here can spoil the order of messages, nothing
+    /// else.
     #[inline(always)]
     pub(crate) const fn clock(&self) -> &AtomicU64 {
         &self.words().clock.0
@@ -108,8 +110,8 @@ impl Activity {
         self.on(core).load(Ordering::Relaxed)
     }
 
-    /// Whether tasks that wait on this core give it to others. One for all of them: among tasks that sleep instead, one that
-    /// gives the core away gets it back late.
+    /// Whether tasks that wait on this core give it to others. One for all of them: among tasks
+    /// that sleep instead, one that gives the core away gets it back late.
     pub fn yielding(&self, core: u32) -> &Trial {
         &self.words().yielding[core as usize % YIELDING]
     }

@@ -46,7 +46,7 @@ enum Use {
     Recorder(Tid, Arc<Mapping>, u64),
     /// Whose, under which number, and the page in front of the memory.
     Exposed(Tid, u32, Arc<Mapping>),
-    /// The same for a file that lies beside it.
+    /// A task's segment of holders, and the file beside it.
     Spill(Tid, Arc<Mapping>, File),
 }
 
@@ -541,8 +541,8 @@ impl Keeper {
             .collect()
     }
 
-    /// A task needs a segment no more: a receiver has left a ring, an owner gives back slabs, a sender has not begun a
-    /// ring that was opened for it.
+    /// A task needs a segment no more: a receiver has left a ring, an owner gives back slabs, a
+    /// sender has not begun a ring that was opened for it.
     pub fn drop_segment(&mut self, asker: Tid, id: SegmentId) {
         match self.segments.get(&id).map(|kept| &kept.purpose) {
             Some(Use::Lane(from, to, place)) if *from == asker => {

@@ -41,7 +41,7 @@ pub fn create(size: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// The same, to which its owner may add seals.
+/// A segment to which its owner may add seals.
 ///
 /// # Errors
 /// As for [`create`].
@@ -70,8 +70,9 @@ pub fn create_sparse(size: usize, allocated: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// The user's limit of the size of files (`ulimit -f`) is for shared memory, too, and the system ends by SIGXFSZ whoever
-/// goes beyond: that is for programs that do so by mistake, so we look first.
+/// The user's limit of the size of files (`ulimit -f`) is for shared memory, too, and the system
+/// ends by SIGXFSZ whoever goes beyond: that is for programs that do so by mistake, so we look
+/// first.
 pub(crate) fn may_be_as_long(size: u64) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| limit < size) { Err(io::Errno::FBIG) } else { Ok(()) }
@@ -133,7 +134,7 @@ impl Mapping {
         Self::with(fd, size, touched, ProtFlags::READ | ProtFlags::WRITE)
     }
 
-    /// The same for reading only: a write is a fault of the process.
+    /// Maps a segment for reading only: a write is a fault of the process.
     ///
     /// # Errors
     /// As for [`Mapping::new`].
@@ -159,8 +160,8 @@ impl Mapping {
         Ok(Self { start, size })
     }
 
-    /// Maps another segment at the address of this one, which is not needed any more but may still be looked at, and so
-    /// is never unmapped. Nor is the new one.
+    /// Maps another segment at the address of this one, which is not needed any more but may still
+    /// be looked at, and so is never unmapped. Nor is the new one.
     ///
     /// # Errors
     /// As for [`Mapping::new`].
@@ -170,8 +171,8 @@ impl Mapping {
         let at = self.start.as_ptr().cast();
         let rights = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::POPULATE;
-        // SAFETY: the range is this mapping's, which lives for ever; it stays mapped with the same rights, and those who
-        // look there rely on no value.
+        // SAFETY: the range is this mapping's, which lives for ever; it stays mapped with the same
+        // rights, and those who look there rely on no value.
         let mapped = unsafe { mmap(at, self.size, rights, flags, fd.as_fd(), 0) };
         // SAFETY: as in `with`.
         let kept =

@@ -302,7 +302,7 @@ impl SpillView {
         self.segment
     }
 
-    /// The same with its file at hand; none if it reaches beyond that.
+    /// This piece with its file; none if it reaches beyond the file's end.
     pub(crate) fn with_file(mut self, fd: Arc<OwnedFd>) -> Option<Self> {
         if !self.is_in(&fd) {
             return None;
@@ -375,7 +375,7 @@ impl SpillView {
         Ok(bytes)
     }
 
-    /// The same with fewer bytes.
+    /// This body, of at most `size` bytes.
     #[must_use]
     pub(crate) fn cut(mut self, size: usize) -> Self {
         self.size = self.size.min(size);

@@ -197,7 +197,8 @@ impl Transit {
         }
     }
 
-    /// Learns of lanes that were opened since the last time. False if there may be some that could not be learnt of now.
+    /// Learns of lanes that were opened since the last time. False if there may be some that could
+    /// not be learnt of now.
     #[must_use]
     fn refresh(&mut self, broker: &mut dyn Broker) -> bool {
         self.unlisted = !self.learn(broker);
@@ -268,14 +269,15 @@ impl Transit {
         all
     }
 
-    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look tries again.
+    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look
+    /// tries again.
     #[cold]
     fn look_again(&mut self, bits: u64) {
         self.lacks = true;
         self.inbox.header().put_back(bits);
     }
 
-    /// The same for one lane.
+    /// The next look tries this lane again.
     #[cold]
     fn reach_again(&mut self, number: LaneNumber) {
         if let Some(place) = self.places.iter().position(|known| *known == Some(number)) {
@@ -284,13 +286,15 @@ impl Transit {
         }
     }
 
-    /// True if a look since the last question could not see what some lane holds, for want of memory or descriptors.
-    /// Nobody tells when there is room, and the inbox never comes to rest: the next look is not to follow at once.
+    /// True if a look since the last question could not see what some lane holds, for want of
+    /// memory or descriptors. Nobody tells when there is room, and the inbox never comes to rest:
+    /// the next look is not to follow at once.
     pub const fn take_lack(&mut self) -> bool {
         std::mem::replace(&mut self.lacks, false)
     }
 
-    /// False while what lies next in a lane cannot be had, though [`Transit::next`] gives nothing of it.
+    /// False while what lies next in a lane cannot be had, though [`Transit::next`] gives nothing
+    /// of it.
     pub fn is_within_reach(&self, number: LaneNumber) -> bool {
         !self.unreached.contains(&number)
     }
@@ -371,8 +375,8 @@ impl Transit {
         }
     }
 
-    /// The lanes of a sender to a host, those that a sender of the same name had before included. None if there may be
-    /// some that could not be learnt of now.
+    /// The lanes of a sender to a host, those that a sender of the same name had before included.
+    /// None if there may be some that could not be learnt of now.
     pub fn lanes_of(
         &mut self,
         broker: &mut dyn Broker,

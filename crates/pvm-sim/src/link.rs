@@ -22,7 +22,7 @@ pub struct Links {
     made_count: u64,
     /// When the last message of each direction arrives: none overtakes another.
     last_arrival: BTreeMap<(HostIndex, HostIndex), u64>,
-    /// The same of what may overtake.
+    /// When the last message that may overtake arrives, of each direction.
     last_loose: BTreeMap<(HostIndex, HostIndex), u64>,
 }
 

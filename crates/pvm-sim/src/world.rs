@@ -103,18 +103,19 @@ impl World {
         Self::seeded(name, 0, Rules::plain())
     }
 
-    /// The same with all that is random from a seed, and with rules for two hosts.
+    /// A world with one host of this name, a seed for all that is random, and rules for two
+    /// hosts.
     pub fn seeded(name: &str, seed: u64, rules: Rules) -> Self {
         Self::skewed(name, seed, rules, 0)
     }
 
-    /// The same with clocks that began at different moments and go up to so many millionths too
-    /// fast or too slow; with none all are right.
+    /// A world as [`Self::seeded`] makes it, with clocks that began at different moments and go up
+    /// to so many millionths too fast or too slow; with none all are right.
     pub fn skewed(name: &str, seed: u64, rules: Rules, millionths: u32) -> Self {
         Self::within(Limits::USUAL, name, seed, rules, millionths)
     }
 
-    /// The same with other bounds of the order.
+    /// A world as [`Self::skewed`] makes it, with other bounds of the log.
     pub fn within(limits: Limits, name: &str, seed: u64, rules: Rules, millionths: u32) -> Self {
         let mut world = Self {
             limits,

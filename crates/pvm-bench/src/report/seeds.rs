@@ -32,7 +32,7 @@ pub(super) struct Pbj {
 impl Pbj {
     /// Table 5.1.
     pub(super) const LOOP_C_S: &str = "0.063";
-    /// The same in Java.
+    /// Seconds of the loop in Java.
     pub(super) const LOOP_JAVA_S: &str = "0.177";
 }
 

@@ -82,8 +82,8 @@ fn cases(length: Length) -> Vec<Case> {
         .collect()
 }
 
-/// The same by NX, Express, TCGMSG (ours, and Debian's over Open MPI) and p4, and in full by MPL,
-/// CMMD, Vertex and MPSC.
+/// The cases of this suite by NX, Express, TCGMSG (ours, and Debian's over Open MPI) and p4, and in
+/// full by MPL, CMMD, Vertex and MPSC.
 fn by_interfaces(length: Length) -> Vec<Case> {
     let mut arguments = words(&["direct", "raw", "10", "1000", length.pick("0.15", "0.06")]);
     arguments.extend(words(length.pick(&SIZES[..], &QUICK_SIZES[..])));

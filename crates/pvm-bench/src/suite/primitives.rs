@@ -55,8 +55,8 @@ fn cases(length: Length) -> Vec<Case> {
     all
 }
 
-/// The same by NX, Express, TCGMSG (ours, and Debian's over Open MPI) and p4, among as many as the
-/// paper's pictures have.
+/// The cases of this suite by NX, Express, TCGMSG (ours, and Debian's over Open MPI) and p4, among
+/// as many as the paper's pictures have.
 fn by_interfaces() -> Vec<Case> {
     let of = |test: &str, sizes: &[&str]| {
         let case = case(Length::Full, test, 4, sizes);

@@ -49,7 +49,7 @@ impl Places {
         c_int::try_from((FIRST << chunks) - FIRST).unwrap_or(c_int::MAX)
     }
 
-    /// The same, which is made if need be. One thread at a time calls it.
+    /// The slot of a number, which is made if it is missing. One thread at a time calls this.
     pub(super) fn make(&self, id: c_int) -> Option<&'static Slot> {
         let (chunk, _) = locate(id)?;
         let place = self.chunks.get(chunk)?;

@@ -50,7 +50,7 @@ impl Begun {
         self.noting.sent(current, thread, to, message);
     }
 
-    /// The same of a buffer.
+    /// The call has sent this buffer within the host, under this number.
     #[inline(always)]
     pub(crate) fn sent_buffer(
         &self,
@@ -67,7 +67,7 @@ impl Begun {
         self.taken_items(call, result, (buffer.head(), buffer.sent_size()), asked);
     }
 
-    /// The same of a message with this head and so many bytes.
+    /// [`Self::taken`] of a message with this head and so many bytes.
     #[inline(always)]
     pub(crate) fn taken_items(
         &self,

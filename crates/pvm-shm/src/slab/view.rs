@@ -93,7 +93,7 @@ impl SlabView {
         })
     }
 
-    /// The same while the owner of `slot` still writes: reading follows it.
+    /// This view while the owner of `slot` still writes: reading follows the owner.
     #[must_use]
     pub const fn following(mut self, slot: usize) -> Self {
         self.follows = Some(slot);
@@ -104,7 +104,8 @@ impl SlabView {
         self.follows.and_then(|slot| stream::words(&self.mapping, slot))
     }
 
-    /// True if the owner has left before it wrote all. What was read of the rest is not the message.
+    /// True if the owner has left before it wrote all. What was read of the rest is not the
+    /// message.
     pub fn is_broken(&self) -> bool {
         self.words().is_some_and(|words| {
             matches!(words.filled(), stream::Filled::Left(bytes) if bytes < self.size as u64)
@@ -144,14 +145,15 @@ impl SlabView {
         }
     }
 
-    /// The same with fewer bytes.
+    /// This view, of at most `size` bytes.
     #[must_use]
     pub fn cut(mut self, size: usize) -> Self {
         self.size = self.size.min(size);
         self
     }
 
-    /// Where the bytes lie, when all are written. The sender may still write them: never form a reference.
+    /// Where the bytes lie, when all are written. The sender may still write them: never form a
+    /// reference.
     pub fn address(&self) -> *const u8 {
         self.settle();
         self.mapping.at(self.offset, self.size)

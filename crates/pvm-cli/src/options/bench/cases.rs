@@ -21,10 +21,10 @@ pub enum Name {
     /// A flow, by successive over-relaxation.
     #[value(name = "LU")]
     Lu,
-    /// The same by lines of scalar equations.
+    /// A flow, by lines of scalar equations.
     #[value(name = "SP")]
     Sp,
-    /// The same by lines of equations in blocks.
+    /// A flow, by lines of equations in blocks.
     #[value(name = "BT")]
     Bt,
 }
@@ -66,7 +66,7 @@ struct Known {
     text: &'static str,
     /// Pairs, points of the grid, order of the matrix or keys, in the classes.
     sizes: [u64; 4],
-    /// The same in the shape of the thesis, and the class that is the same, if any is.
+    /// Its size in the shape of the thesis, and the class of that size, if there is one.
     thesis: (u64, Option<Class>),
     /// About how many seconds it takes in the classes; only the time that is left is guessed from
     /// it.

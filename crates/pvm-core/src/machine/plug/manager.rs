@@ -15,7 +15,7 @@ use pvm_wire::{Code, HostIndex, Message, Tid};
 
 /// How long a manager may take: less than a task waits for its daemon, so that it hears why.
 const MANAGER_NS: u64 = 50 * SECOND_NS;
-/// The same for hosts to be added.
+/// How long a manager may take to add hosts.
 const MANAGER_HOSTS_NS: u64 = 150 * SECOND_NS;
 
 impl Machine {
