@@ -70,6 +70,8 @@ pub(crate) struct Actors {
     member_count: i32,
     started: bool,
     quiet: bool,
+    /// Nobody asks anything any more.
+    ended: bool,
     entered: BTreeMap<u32, BTreeSet<Tid>>,
     pause: Option<u64>,
 }
@@ -121,6 +123,11 @@ impl Actors {
     /// Writers write no more, and members do not go on.
     pub(crate) fn rest(&mut self) {
         self.quiet = true;
+    }
+
+    /// Readers read no more either.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
     }
 
     /// They do again.
@@ -271,7 +278,7 @@ impl Actors {
                     Request::PutInfo { name: name.as_str().into(), flags: LEDGER_FLAGS, message };
                 (name, request)
             }
-            Part::Reader if actor.next_at > world.now() => return,
+            Part::Reader if self.ended || actor.next_at > world.now() => return,
             Part::Reader => {
                 actor.next_at = world.now() + READ_PAUSE;
                 actor.due = known;

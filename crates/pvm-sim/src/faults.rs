@@ -463,6 +463,8 @@ impl Run {
         }
         self.actors.rest();
         self.go(REST)?;
+        self.actors.end();
+        self.go(SECOND)?;
         let mut alive = Vec::new();
         for (&host, node) in &self.world.nodes {
             let machine = node.machine.as_ref().filter(|machine| machine.is_joined());

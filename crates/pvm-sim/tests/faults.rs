@@ -185,6 +185,20 @@ fn what_a_host_has_proposed_is_not_done_behind_its_own_end() {
     run(Scene::Anything, 1_000_174, None).expect("all hosts skip it");
 }
 
+/// A daemon that stood still was told at once that another host was gone. If it was to crash then,
+/// that was not done, but what it wanted to say had been dropped.
+#[test]
+fn a_daemon_that_stands_still_hears_nothing() {
+    run(Scene::Anything, 1_000_296, None).expect("all that is said is heard");
+}
+
+/// The run ended just when a reader's answer was under way, which was taken for one that nobody
+/// hears.
+#[test]
+fn nobody_asks_anything_when_a_run_ends() {
+    run(Scene::Two, 1_000_437, None).expect("all that is said is heard");
+}
+
 /// The link between two hosts was back, and the second one had not yet got what the first had
 /// confirmed alone, when the first died: the run took that for a loss that may not be.
 #[test]

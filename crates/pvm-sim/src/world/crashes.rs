@@ -98,7 +98,10 @@ impl World {
         for at in hosts {
             let knows = self.knows(at, host);
             again |= knows;
-            if knows && self.wants(at, host) && !self.links.is_cut(pair(at, host)) {
+            // One that is stopped hears it when it goes on.
+            let stopped = self.nodes.get(&at).is_some_and(|node| node.paused_until > self.now);
+            let reaches = self.wants(at, host) && !self.links.is_cut(pair(at, host));
+            if knows && reaches && !stopped {
                 self.input(at, Input::News(News::HostGone { host }));
             }
         }
