@@ -72,6 +72,8 @@ pub(crate) struct Consensus {
     held: VecDeque<Held>,
     /// Records of the library that changed.
     changes: Vec<Change>,
+    /// What the library wants done.
+    wanted: VecDeque<QuorumOutput>,
 }
 
 impl Consensus {
@@ -88,6 +90,7 @@ impl Consensus {
             long: Long::new(),
             held: VecDeque::new(),
             changes: Vec::new(),
+            wanted: VecDeque::new(),
         }
     }
 
@@ -101,7 +104,7 @@ impl Consensus {
         self.seat(self.me, FIRST_INCARNATION);
         self.applied.set(FIRST_INCARNATION);
         let me = Member::new(FIRST_INCARNATION, self.me);
-        self.quorum.handle(now, QuorumInput::Begin { me });
+        self.input(now, QuorumInput::Begin { me });
     }
 
     /// The number of the last command that was applied here.
@@ -122,7 +125,7 @@ impl Consensus {
 
     /// True if this host leads and nobody can have taken its place, as long as its clock goes on.
     pub(crate) fn is_current(&self, now: Time) -> bool {
-        self.is_leader() && self.quorum.is_current(now)
+        self.is_leader() && !self.has_output() && self.quorum.is_current(now)
     }
 
     /// True if this host leads as far as it knows.
@@ -143,7 +146,7 @@ impl Consensus {
     /// True where this host leads and the next one can be taken out without a thought of the last
     /// one.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.quorum.is_at_rest()
+        !self.has_output() && self.quorum.is_at_rest()
     }
 
     /// As a leader: whether the others that vote could go on without a host; none where they are
@@ -152,7 +155,7 @@ impl Consensus {
         let Some(member) = self.member(host) else { return Some(true) };
         let may = self.quorum.may_part(member);
         if may.is_none() {
-            self.quorum.handle(now, QuorumInput::Part { member });
+            self.input(now, QuorumInput::Part { member });
         }
         may
     }
@@ -174,11 +177,26 @@ impl Consensus {
 
     pub(crate) fn input(&mut self, now: Time, input: QuorumInput) {
         self.quorum.handle(now, input);
+        self.collect();
     }
 
     pub(crate) fn timeout(&mut self, now: Time) {
         if self.quorum.poll_timeout().is_some_and(|at| at <= now) {
             self.quorum.handle_timeout(now);
+            self.collect();
+        }
+    }
+
+    /// Takes what the library has put out: its records are noted at once, all else waits.
+    fn collect(&mut self) {
+        while let Some(output) = self.quorum.poll_output() {
+            match output {
+                QuorumOutput::Save { key: Blob(mut key), value } => {
+                    key.insert(0, QUORUM_MARK);
+                    self.changes.push((Blob(key), value));
+                }
+                output => self.wanted.push_back(output),
+            }
         }
     }
 
@@ -186,17 +204,15 @@ impl Consensus {
         self.quorum.poll_timeout().map(|at| at.0)
     }
 
-    /// The next thing that the library wants done; its records are noted here.
+    /// True while the library wants something done: until then what is known here is older than what
+    /// the library takes for applied.
+    pub(crate) fn has_output(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// The next thing that the library wants done.
     pub(crate) fn next_output(&mut self) -> Option<QuorumOutput> {
-        loop {
-            match self.quorum.poll_output()? {
-                QuorumOutput::Save { key: Blob(mut key), value } => {
-                    key.insert(0, QUORUM_MARK);
-                    self.changes.push((Blob(key), value));
-                }
-                output => return Some(output),
-            }
-        }
+        self.wanted.pop_front()
     }
 
     /// Notes what this host proposes; returns its number, none for what goes in pieces.
@@ -305,10 +321,10 @@ impl Consensus {
             && self.seats.len() > 1
         {
             // First another one leads; it is asked next.
-            return self.quorum.handle(now, QuorumInput::Resign { to: None });
+            return self.input(now, QuorumInput::Resign { to: None });
         }
         let bytes = Ordered { proposer, ticket, command }.to_bytes();
-        self.quorum.handle(now, QuorumInput::Propose { command: Blob(bytes) });
+        self.input(now, QuorumInput::Propose { command: Blob(bytes) });
     }
 
     /// The next command: who proposed it, what this host knows it by if that is us, and what it

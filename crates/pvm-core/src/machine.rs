@@ -141,8 +141,6 @@ pub struct Machine {
     /// False after a restart until another host was heard, or found silent.
     asked_epoch: bool,
     leadership: Leadership,
-    /// What the order wants done is being done.
-    ordering: bool,
     departure: Departure,
     /// `End` follows the outputs that are being collected.
     ending: bool,
@@ -220,7 +218,6 @@ impl Machine {
             granted: None,
             asked_epoch: false,
             leadership: Leadership::Unasked,
-            ordering: false,
             departure: Departure::new(),
             ending: false,
             ended: false,
@@ -250,7 +247,7 @@ impl Machine {
         self.now = now;
         self.wake();
         self.consensus.timeout(now);
-        self.follow_quorum();
+        self.come_to_rest();
         self.give_up();
         self.say_leaderless();
         self.end_opinions();
@@ -501,6 +498,7 @@ impl Machine {
 
     /// Puts out the records that changed, and the end if it has come.
     fn finish(&mut self) {
+        self.come_to_rest();
         self.leave_if_empty();
         self.tell_near();
         let mut changes = Vec::new();

@@ -90,7 +90,6 @@ impl Machine {
         }
         self.home.told.extend(released);
         self.home.reported.insert(host);
-        self.lead_home();
     }
 
     /// Somebody takes this host for the leader of a term, and asks.
@@ -105,14 +104,12 @@ impl Machine {
                 self.consensus.input(self.now, QuorumInput::Confirm { mark });
             }
             self.home.asked.push_back(asked);
-            self.follow_quorum();
-            self.lead_home();
         }
     }
 
     /// As a leader: answers what can be answered by now.
     pub(super) fn lead_home(&mut self) {
-        if self.home.term == 0 || self.ordering {
+        if self.home.term == 0 {
             return;
         }
         // A barrier is met by those who ask, whoever leads; what is read is confirmed by a

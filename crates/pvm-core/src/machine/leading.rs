@@ -23,16 +23,40 @@ impl Machine {
         self.put_again();
     }
 
-    /// What follows from what has just happened, once all of it is done.
-    pub(super) fn lead_on(&mut self) {
+    /// Does what follows from an input, until nothing does any more. What is done here may put
+    /// something into the library that orders: that waits for the next round, so each step sees all
+    /// that was ordered before it.
+    pub(super) fn come_to_rest(&mut self) {
+        loop {
+            self.follow_outputs();
+            self.lead_on();
+            if !self.consensus.has_output() {
+                return;
+            }
+        }
+    }
+
+    /// As a leader, or as one of two hosts: what follows from what is known, once all that was
+    /// ordered is applied. Whether the other one of two is needed comes first: nothing is ordered
+    /// before the library knows it.
+    fn lead_on(&mut self) {
         if !*self.joined.get() || self.ending {
             return;
         }
-        self.arrange_two();
-        self.arranged();
-        self.ask_opinions();
-        self.order_held();
-        self.lead_home();
+        // Commands come last: an answer to a question may be one.
+        let steps = [
+            Self::arrange_two,
+            Self::arranged,
+            Self::ask_opinions,
+            Self::lead_home,
+            Self::order_held,
+        ];
+        for step in steps {
+            step(self);
+            if self.consensus.has_output() {
+                return;
+            }
+        }
     }
 
     /// The shell has heard nothing of a host for too long, or its daemon says that it ends.
@@ -46,7 +70,6 @@ impl Machine {
         if certain {
             self.doubts.set_dead(host);
             self.consensus.input(self.now, QuorumInput::Gone { host });
-            self.follow_quorum();
         }
         if *self.joined.get() {
             self.other_silent(host, certain);
@@ -54,7 +77,6 @@ impl Machine {
         if planted::is(Bug::SuspicionDecides) {
             self.propose(crate::pending::Asker::Nobody, Command::RemoveHost { host, dead: true });
         }
-        self.lead_on();
     }
 
     /// As a leader: whom the order is to take out next, as neither this host nor others hear it.
@@ -190,6 +212,7 @@ impl Machine {
     pub(super) fn wake(&mut self) {
         if self.leadership.wake(self.now.0) && *self.joined.get() {
             self.tell_quorum_hosts();
+            self.come_to_rest();
         }
     }
 }

@@ -39,7 +39,6 @@ impl Machine {
         // Whom a sole voter needs is told again with it.
         self.needed = None;
         self.consensus.input(self.now, QuorumInput::Members { members });
-        self.follow_quorum();
     }
 
     /// The shell opened other doors: everybody is to know of them.

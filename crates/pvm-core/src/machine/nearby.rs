@@ -74,7 +74,6 @@ impl Machine {
             self.act(Act::Reach { host });
         }
         self.consensus.input(self.now, QuorumInput::Linked { host, up: false });
-        self.follow_quorum();
     }
 
     /// After a restart: what others have not heard waits for links to them.
@@ -188,9 +187,6 @@ impl Machine {
         let silent = self.near.take_reported(self.now.0);
         let count = |host: &HostIndex| leads && self.agreed.hosts().contains(*host);
         let silent: Vec<_> = silent.into_iter().filter(count).collect();
-        if !silent.is_empty() {
-            self.suspects.extend(silent);
-            self.lead_on();
-        }
+        self.suspects.extend(silent);
     }
 }

@@ -68,9 +68,6 @@ impl Machine {
         let best = self.doubts.told(self.now.0, of, answer, hears);
         self.give_way_to(best);
         self.end_suspicions();
-        if !self.ordering {
-            self.lead_on();
-        }
     }
 
     /// Who has not answered by now hears nothing.
@@ -82,7 +79,6 @@ impl Machine {
             self.give_way_to(Some(best));
         }
         self.end_suspicions();
-        self.lead_on();
     }
 
     /// A host to which no link is to stand here, and which others hear, is silent for one of them
@@ -111,7 +107,6 @@ impl Machine {
                 "host {host} hears hosts that this one does not: it leads from now on"
             ));
             self.consensus.input(self.now, QuorumInput::Resign { to: Some(host) });
-            self.follow_quorum();
         }
     }
 

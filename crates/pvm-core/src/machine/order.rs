@@ -47,7 +47,6 @@ impl Machine {
             Some(ticket) => self.put(ticket, command),
             None => self.put_pieces(),
         }
-        self.follow_quorum();
         ticket.unwrap_or(0)
     }
 
@@ -83,7 +82,6 @@ impl Machine {
         match self.consensus.leader() {
             Some((_, host)) if host == self.me() => {
                 self.consensus.hold(host, ticket, command);
-                self.order_held();
             }
             Some((term, host)) => self.say(host, Said::Put { term, ticket, command }),
             None => {}
@@ -104,8 +102,6 @@ impl Machine {
     pub(super) fn put_to_us(&mut self, from: HostIndex, term: u64, ticket: u64, command: Command) {
         if self.consensus.leader() == Some((term, self.me())) {
             self.consensus.hold(from, ticket, command);
-            self.order_held();
-            self.follow_quorum();
         }
     }
 
@@ -113,17 +109,11 @@ impl Machine {
     /// host goes only when all that was ordered has been applied and the voters have been arranged:
     /// a majority of those that vote now must be there to say who votes then.
     pub(super) fn order_held(&mut self) {
-        let mut ordered = false;
-        while self.order_next() {
-            ordered = true;
-        }
-        if ordered {
-            self.follow_quorum();
-        }
+        while self.order_next() {}
     }
 
     fn order_next(&mut self) -> bool {
-        let rests = !self.ordering && self.consensus.is_at_rest();
+        let rests = self.consensus.is_at_rest();
         let hasty = planted::is(Bug::TwoGoAtOnce);
         if let Some(member) = self.next_fenced() {
             if rests || hasty {
@@ -149,49 +139,40 @@ impl Machine {
     /// As a leader: the others that vote can go on without a host. One of them that is silent is
     /// taken out itself before long, or somebody else leads that hears it.
     fn may_part(&mut self, host: HostIndex) -> bool {
-        let may = self.consensus.may_part(self.now, host);
-        if may.is_none() {
-            // They are asked now; should that answer it already, all that follows is done.
-            self.follow_quorum();
-        }
-        may.unwrap_or(false)
+        // Where that is not known they are asked now.
+        self.consensus.may_part(self.now, host).unwrap_or(false)
     }
 
     /// Does what the library that orders wants done.
-    pub(super) fn follow_quorum(&mut self) {
-        // What is done here may put something into the library again: the outermost goes on.
-        if std::mem::replace(&mut self.ordering, true) {
-            return;
-        }
+    pub(super) fn follow_outputs(&mut self) {
         while let Some(output) = self.consensus.next_output() {
-            match output {
-                QuorumOutput::Send { host, bytes, hasty } => {
-                    if self.sessions.is_up(host) {
-                        let message = match hasty {
-                            true => PeerMessage::Hasty { bytes },
-                            false => PeerMessage::Quorum { bytes },
-                        };
-                        self.act(Act::Say { host, message });
-                    }
-                }
-                QuorumOutput::Apply { number, command } => self.take_ordered(number, &command.0),
-                QuorumOutput::Adopt { number, state } if *self.joined.get() => {
-                    self.catch_up(number, &state.0);
-                }
-                QuorumOutput::Adopt { number, state } => self.join(number, &state.0),
-                QuorumOutput::StateWanted { to } => {
-                    let (number, state) = (self.consensus.applied(), self.snapshot());
-                    let state = QuorumInput::State { to, number, state };
-                    self.consensus.input(self.now, state);
-                }
-                QuorumOutput::Leader { term, leader } => self.led(term, leader),
-                QuorumOutput::Confirmed { mark } => self.home.confirmed = mark,
-                QuorumOutput::Overtaken => self.overtaken(),
-                QuorumOutput::Save { .. } => {}
-            }
+            self.follow_output(output);
         }
-        self.ordering = false;
-        self.lead_on();
+    }
+
+    fn follow_output(&mut self, output: QuorumOutput) {
+        match output {
+            QuorumOutput::Send { host, bytes, hasty } if self.sessions.is_up(host) => {
+                let message = match hasty {
+                    true => PeerMessage::Hasty { bytes },
+                    false => PeerMessage::Quorum { bytes },
+                };
+                self.act(Act::Say { host, message });
+            }
+            QuorumOutput::Apply { number, command } => self.take_ordered(number, &command.0),
+            QuorumOutput::Adopt { number, state } if *self.joined.get() => {
+                self.catch_up(number, &state.0);
+            }
+            QuorumOutput::Adopt { number, state } => self.join(number, &state.0),
+            QuorumOutput::StateWanted { to } => {
+                let (number, state) = (self.consensus.applied(), self.snapshot());
+                self.consensus.input(self.now, QuorumInput::State { to, number, state });
+            }
+            QuorumOutput::Leader { term, leader } => self.led(term, leader),
+            QuorumOutput::Confirmed { mark } => self.home.confirmed = mark,
+            QuorumOutput::Overtaken => self.overtaken(),
+            QuorumOutput::Send { .. } | QuorumOutput::Save { .. } => {}
+        }
     }
 
     fn take_ordered(&mut self, number: u64, bytes: &[u8]) {

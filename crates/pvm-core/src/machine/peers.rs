@@ -57,14 +57,12 @@ impl Machine {
         self.reached(host);
         self.asked_epoch = true;
         self.consensus.input(self.now, QuorumInput::Linked { host, up: true });
-        self.follow_quorum();
     }
 
     pub(super) fn link_down(&mut self, host: HostIndex) {
         self.sessions.link_down(host);
         self.near.lacks(host, self.now.0);
         self.consensus.input(self.now, QuorumInput::Linked { host, up: false });
-        self.follow_quorum();
     }
 
     /// Another host said something.
@@ -76,7 +74,6 @@ impl Machine {
         match message {
             PeerMessage::Quorum { bytes } | PeerMessage::Hasty { bytes } => {
                 self.consensus.input(self.now, QuorumInput::Heard { host, bytes });
-                self.follow_quorum();
             }
             // Between tasks: the shell's matter.
             PeerMessage::Forward { .. } => {}

@@ -56,7 +56,6 @@ impl Machine {
             self.needed = Some(need.clone());
             let (members, lease) = need;
             self.consensus.input(self.now, QuorumInput::Need { members, lease });
-            self.follow_quorum();
         }
     }
 
@@ -136,12 +135,10 @@ impl Machine {
             self.log("the other host is gone: this one goes on".to_owned());
             self.take_over(certain);
         }
-        self.lead_on();
     }
 
     fn take_over(&mut self, certain: bool) {
         self.consensus.input(self.now, QuorumInput::TakeOver { certain });
         self.needed = None;
-        self.follow_quorum();
     }
 }

@@ -21,6 +21,8 @@ impl Machine {
             self.give_up_proposals(&asker);
             self.give_up_gathering(&asker);
         }
+        // Where this host leads the question is answered now, and before this one.
+        self.come_to_rest();
         self.answer(Asker::Connection { connection, id }, Reply::Done);
     }
 
