@@ -390,6 +390,14 @@ impl Consensus {
         })
     }
 
+    /// The other one, where there are two.
+    pub(crate) fn other(&self) -> Option<Member> {
+        let mut others = self.seats.iter().filter(|(host, _)| **host != self.me);
+        let two = self.seats.len() == 2 && self.seats.contains(&self.me);
+        let other = others.next().filter(|_| two);
+        other.map(|(&host, seat)| Member::new(seat.incarnation, host))
+    }
+
     /// The host that is in longest, of all others.
     pub(crate) fn eldest_other(&self) -> Option<HostIndex> {
         let others = self.seats.iter().filter(|(host, _)| **host != self.me);

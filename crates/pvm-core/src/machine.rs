@@ -51,12 +51,12 @@ use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
 use crate::plugs::Plugs;
-use crate::quorum::{Member, Quorum};
+use crate::quorum::Quorum;
 use crate::records::{Slot, Table};
 use crate::session::Sessions;
 use crate::tasks::Tasks;
 use crate::tracers::Tracers;
-use crate::two::Lock;
+use crate::two::{Lock, Pair};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeSet, VecDeque};
@@ -134,12 +134,8 @@ pub struct Machine {
     fencing: BTreeSet<HostIndex>,
     /// Until then this host does not give way again to one that is to go itself.
     gave_way_until: u64,
-    /// The other of two hosts, where nothing is ordered without it.
-    needed: Option<(Vec<Member>, bool)>,
-    /// The lock that this host has been granted.
-    granted: Option<Lock>,
-    /// False after a restart until another host was heard, or found silent.
-    asked_epoch: bool,
+    /// This host as one of two.
+    pair: Pair,
     leadership: Leadership,
     departure: Departure,
     /// `End` follows the outputs that are being collected.
@@ -153,7 +149,7 @@ impl Machine {
     pub fn new(config: Config, order: Order) -> Self {
         let Order { quorum, rules } = order;
         let mut machine = Self::empty(config, quorum);
-        machine.asked_epoch = true;
+        machine.pair = Pair::new(true);
         if machine.consensus.begins_here() {
             machine.agreed.begin(machine.config.host, machine.config.facts.clone(), rules);
             machine.joined.set(true);
@@ -214,9 +210,7 @@ impl Machine {
             doubts: Doubts::default(),
             fencing: BTreeSet::new(),
             gave_way_until: 0,
-            needed: None,
-            granted: None,
-            asked_epoch: false,
+            pair: Pair::new(false),
             leadership: Leadership::Unasked,
             departure: Departure::new(),
             ending: false,
@@ -413,7 +407,7 @@ impl Machine {
             News::HostGone { host } => self.host_dead(host, true),
             News::Fenced { era } => self.fenced(era),
             News::Witnessed { witness, pair, granted } => {
-                self.witness_said(&Lock { witness, pair }, granted);
+                self.witness_said(Lock { witness, pair }, granted);
             }
             News::HostFailed { ticket, code, failure } => self.host_failed(ticket, code, failure),
             News::Flushed => self.flushed(),

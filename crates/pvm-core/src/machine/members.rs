@@ -37,7 +37,7 @@ impl Machine {
         let of = members.iter().filter_map(known).collect();
         self.consensus.input(self.now, QuorumInput::Computers { of });
         // Whom a sole voter needs is told again with it.
-        self.needed = None;
+        self.pair.forget_told();
         self.consensus.input(self.now, QuorumInput::Members { members });
     }
 

@@ -55,7 +55,7 @@ impl Machine {
         self.near.lacks_no_more(host);
         self.doubts.forget(host);
         self.reached(host);
-        self.asked_epoch = true;
+        self.pair.meet();
         self.consensus.input(self.now, QuorumInput::Linked { host, up: true });
     }
 

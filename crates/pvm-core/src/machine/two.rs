@@ -1,13 +1,10 @@
-//! Two hosts: the one that leads has the casting vote, and waits for the other one while it is
-//! connected, so that either may die without loss. The other one goes on alone where it is
-//! certain that the first is gone, or where a witness or the rules say so.
+//! Two hosts: what the machine shows [`Pair`](crate::two::Pair) of itself, and does as that says.
 
 use super::Machine;
 use crate::io::Act;
 use crate::pending::Asker;
-use crate::planted::{self, Bug};
 use crate::quorum::{Member, QuorumInput};
-use crate::two::{Lock, Standing};
+use crate::two::{Lock, Sight, Verdict};
 use pvm_wire::hostfile::parse_line;
 use pvm_wire::peer::Command;
 use pvm_wire::{Blob, HostIndex};
@@ -25,98 +22,57 @@ impl Machine {
         }
     }
 
-    /// The other of two hosts.
-    fn other(&self) -> Option<HostIndex> {
-        if self.agreed.hosts().count() != 2 {
-            return None;
-        }
-        match self.agreed.hosts().indices()[..] {
-            [a, b] if a == self.me() => Some(b),
-            [a, b] if b == self.me() => Some(a),
-            _ => None,
+    fn sight(&self) -> Sight {
+        let other = self.consensus.other();
+        let eldest = || self.consensus.eldest_other().and_then(|host| self.consensus.member(host));
+        let partner = other.or_else(|| eldest().filter(|_| self.consensus.is_sole()));
+        let host = partner.map(Member::host);
+        let rules = self.agreed.rules();
+        Sight {
+            me: self.consensus.member(self.me()),
+            other,
+            partner,
+            up: host.is_some_and(|host| self.sessions.is_up(host)),
+            suspected: host.is_some_and(|host| self.suspects.contains(&host)),
+            leads: self.consensus.is_leader(),
+            witness: rules.witness.clone(),
+            survive: rules.survive,
         }
     }
 
-    /// The other one of two, also while a third one is in and does not vote yet: then the one that
-    /// was in before it.
-    fn partner(&self) -> Option<HostIndex> {
-        self.other().or_else(|| self.consensus.eldest_other().filter(|_| self.consensus.is_sole()))
-    }
-
-    /// Says whether the other one of two is needed, and whether this host leads only while it
-    /// answers. The library has to know before it acts: also on a host that does not lead.
+    /// Tells the library whether the other one of two is needed, if it does not know it.
     pub(super) fn arrange_two(&mut self) {
-        let partner = self.partner();
-        let need = partner
-            .and_then(|host| self.need_of(host))
-            .filter(|_| !planted::is(Bug::SecondNotNeeded));
-        let need = need.map_or((Vec::new(), false), |(member, lease)| (vec![member], lease));
-        let late = planted::is(Bug::NeedForgotten) && !self.consensus.is_leader();
-        if self.needed.as_ref() != Some(&need) && !late {
-            self.needed = Some(need.clone());
-            let (members, lease) = need;
-            self.consensus.input(self.now, QuorumInput::Need { members, lease });
+        let sight = self.sight();
+        if let Some(input) = self.pair.arrange(&sight) {
+            self.consensus.input(self.now, input);
         }
     }
 
-    /// The member that this host is to have where it is needed, and whether the lease hangs on it.
-    fn need_of(&self, host: HostIndex) -> Option<(Member, bool)> {
-        let standing = Standing {
-            up: self.sessions.is_up(host),
-            met: self.asked_epoch,
-            suspected: self.suspects.contains(&host),
-            decides: !self.agreed.rules().witness.0.is_empty(),
-            lock: self.granted.as_ref() == Some(&self.lock_of(host)),
-        };
-        let lease = standing.need()?;
-        Some((self.consensus.member(host)?, lease))
-    }
-
-    /// A number for these two hosts that no other two ever have.
-    fn pair(&self, other: HostIndex) -> u64 {
-        let both = [self.me(), other].map(|host| self.consensus.member(host));
-        both.into_iter().flatten().map(|member| member.incarnation()).max().unwrap_or(0)
-    }
-
-    /// The lock that decides between this host and another.
-    fn lock_of(&self, other: HostIndex) -> Lock {
-        Lock { witness: self.agreed.rules().witness.clone(), pair: self.pair(other) }
-    }
-
-    /// The other of two hosts may be dead.
+    /// A host may be dead: if it is the other one of two, this one may have to go on alone.
     pub(super) fn other_silent(&mut self, host: HostIndex, certain: bool) {
-        if self.other() != Some(host) {
-            return;
-        }
-        let certain = certain || planted::is(Bug::SilenceIsEvidence);
-        let Lock { witness, pair } = self.lock_of(host);
-        if !certain && !witness.0.is_empty() {
-            return self.act(Act::AskWitness { witness, pair });
-        }
-        if certain || self.agreed.rules().survive {
-            return self.go_on(host, certain);
-        }
-        if !self.consensus.is_leader() {
-            let text = "nothing is heard of the host that leads: this host waits";
-            self.log(text.to_owned());
+        let sight = self.sight();
+        if sight.other.is_some_and(|other| other.host() == host) {
+            let verdict = self.pair.silent(&sight, certain);
+            self.obey(verdict);
         }
     }
 
-    /// A witness has answered. If another one has been named since it was asked, that one is asked.
-    pub(super) fn witness_said(&mut self, lock: &Lock, granted: bool) {
-        let Some(other) = self.other().filter(|&host| self.pair(host) == lock.pair) else { return };
-        if *lock != self.lock_of(other) {
-            if self.suspects.contains(&other) {
-                self.other_silent(other, false);
+    pub(super) fn witness_said(&mut self, lock: Lock, granted: bool) {
+        let sight = self.sight();
+        let verdict = self.pair.witness_said(&sight, lock, granted);
+        self.obey(verdict);
+    }
+
+    fn obey(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Nothing => {}
+            Verdict::Ask(Lock { witness, pair }) => self.act(Act::AskWitness { witness, pair }),
+            Verdict::GoOn { certain } if !self.consensus.is_leader() => {
+                self.log("the other host is gone: this one goes on".to_owned());
+                self.take_over(certain);
             }
-            return;
-        }
-        if !granted {
-            return self.log("the other host has the witness: this host waits".to_owned());
-        }
-        self.granted = Some(lock.clone());
-        if self.suspects.contains(&other) {
-            self.go_on(other, false);
+            Verdict::GoOn { .. } => {}
+            Verdict::Wait(why) => self.log(why.to_owned()),
         }
     }
 
@@ -127,18 +83,8 @@ impl Machine {
         }
     }
 
-    /// This host goes on without the other one.
-    fn go_on(&mut self, other: HostIndex, certain: bool) {
-        self.granted = Some(self.lock_of(other));
-        self.asked_epoch = true;
-        if !self.consensus.is_leader() {
-            self.log("the other host is gone: this one goes on".to_owned());
-            self.take_over(certain);
-        }
-    }
-
     fn take_over(&mut self, certain: bool) {
         self.consensus.input(self.now, QuorumInput::TakeOver { certain });
-        self.needed = None;
+        self.pair.forget_told();
     }
 }
