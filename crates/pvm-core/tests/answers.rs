@@ -164,6 +164,34 @@ fn odd_requests_get_the_codes_of_pvm() {
     }
 }
 
+/// The request lay in the socket when its task was killed, so it came behind the end of the task:
+/// it was taken for a command's, and its message had no owner with whom it would go.
+#[test]
+fn a_put_that_is_read_behind_the_end_of_its_task_leaves_nothing() {
+    let host = &mut Host::with_task();
+    host.give(Event::Exited { tid: ME, status: 9 });
+    let put = || {
+        let message = Message::of_ints(Envelope::new(ME, ME, 0, 0), &[7]);
+        Request::PutInfo { name: "x".into(), flags: 0, message }
+    };
+    assert_eq!(host.reply(put()), failed(Code::SysErr));
+    host.hello(2, Role::Operator, None);
+    let all =
+        |host: &mut Host| reply_in(&host.ask(2, Request::MailboxInfo { pattern: Blob::default() }));
+    assert_eq!(all(host), Some(Reply::Mailboxes { mailboxes: Vec::new() }));
+    // A command has no task and owns nothing, and its messages stay until somebody deletes them.
+    assert_eq!(reply_in(&host.ask(2, put())), Some(Reply::Number { value: 0 }));
+    assert!(matches!(all(host), Some(Reply::Mailboxes { mailboxes }) if mailboxes.len() == 1));
+    // Who enrols again is a task like others.
+    host.enrol(1, None);
+    let again = Request::PutInfo {
+        name: "y".into(),
+        flags: 0,
+        message: Message::of_ints(Envelope::new(ME, ME, 0, 0), &[8]),
+    };
+    assert_eq!(host.reply(again), Some(Reply::Number { value: 0 }));
+}
+
 #[test]
 fn hosts_are_added_and_deleted_by_name_with_a_code_for_each() {
     let host = &mut Host::with_task();

@@ -5,7 +5,7 @@ use crate::io::{Connection, Effect};
 use crate::pending::{Asker, Held};
 use crate::placement::TASK_HOST;
 use pvm_wire::peer::Command;
-use pvm_wire::request::{DaemonStatus, Reply, Request};
+use pvm_wire::request::{DaemonStatus, Reply, Request, Role};
 use pvm_wire::{Blob, Code, Tid};
 
 impl Machine {
@@ -18,6 +18,12 @@ impl Machine {
             return self.effect(Effect::Reply { connection, id, reply });
         };
         let tid = client.tid.unwrap_or(Tid::NONE);
+        let has_ended = client.role == Role::Task && client.tid.is_none();
+        if has_ended && matches!(request, Request::PutInfo { .. }) {
+            // It was sent before its task ended and read behind that: what it puts would have no
+            // owner, and stay.
+            return self.fail(asker, Code::SysErr);
+        }
         if self.ask_manager(connection, id, tid, &request) {
             return;
         }
