@@ -49,7 +49,7 @@ fn hear(server: &mut Partition, client: &mut Client, now: u64, frame: &[u8]) {
     }
     if let Ok(entry) = Entry::from_bytes(frame) {
         client.looked(now, 1, Some(&entry));
-        server.handle(now, Event::Latest { entry: Some((1, entry)) });
+        server.handle(now, Event::Latest { look: now, entry: Some((1, entry)) });
     }
     server.handle(now, Event::Gone { task: asker });
 }

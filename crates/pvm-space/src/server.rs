@@ -215,7 +215,7 @@ impl Server {
                 Output::Say { to, what } => unless_gone(self.post.send(to, BETWEEN, &what))?,
                 Output::Watch { task } => self.watch(task)?,
                 Output::Put { epoch, entry } => self.put(space, epoch, &entry)?,
-                Output::Look => self.look(space)?,
+                Output::Look { look } => self.look(space, look)?,
                 Output::Want { besides } => self.helpers.want(space, &besides)?,
                 Output::Forget { epoch } => {
                     if let Some(name) = self.name(space) {
@@ -249,12 +249,12 @@ impl Server {
         Ok(())
     }
 
-    fn look(&mut self, space: u64) -> Result<(), Code> {
+    fn look(&mut self, space: u64, look: u64) -> Result<(), Code> {
         let Some(name) = self.name(space) else { return Ok(()) };
         let entry = registry::latest(self.task, &name)?;
         let now = self.now();
         if let Some(partition) = self.partitions.get_mut(&space) {
-            partition.handle(now, Event::Latest { entry });
+            partition.handle(now, Event::Latest { look, entry });
         }
         Ok(())
     }

@@ -55,6 +55,8 @@ pub enum Event {
     },
     /// The answer to [`Output::Look`]: the last entry; none if the space has none any more.
     Latest {
+        /// The look that it answers.
+        look: u64,
         /// Its epoch and what it says.
         entry: Option<(i32, Entry)>,
     },
@@ -99,7 +101,10 @@ pub enum Output {
         entry: Entry,
     },
     /// The last entry is to be looked up.
-    Look,
+    Look {
+        /// For the answer.
+        look: u64,
+    },
     /// One more server is wanted, which is none of these and not on their hosts.
     Want {
         /// Those that there are.
@@ -187,6 +192,10 @@ pub struct Partition {
     followers: BTreeMap<Tid, Follower>,
     /// Answers, each behind the step that it waits for.
     held: VecDeque<(u64, Answer)>,
+    /// The last look at the names.
+    look: u64,
+    /// Answers to looks before this one are late: a primary has begun something new since.
+    first_look: u64,
     /// What stands in the entry that is being put.
     putting: Option<Entry>,
     search: Search,
@@ -219,6 +228,8 @@ impl Partition {
             steps: VecDeque::new(),
             followers: BTreeMap::new(),
             held: VecDeque::new(),
+            look: 0,
+            first_look: 0,
             putting: None,
             search: Search::Open,
             watched: BTreeSet::new(),
@@ -286,7 +297,7 @@ impl Partition {
             Event::Heard { from, said } => self.heard(from, said),
             Event::Gone { task } => self.gone(task),
             Event::Put { epoch, done } => self.put_done(epoch, done),
-            Event::Latest { entry } => self.latest(entry),
+            Event::Latest { look, entry } => self.latest(look, entry),
             Event::Helper { server } => self.helper(server),
             Event::Joined => {
                 if matches!(self.search, Search::InVain { .. }) {
@@ -334,6 +345,11 @@ impl Partition {
         }
     }
 
+    fn look(&mut self) {
+        self.look += 1;
+        self.outputs.push_back(Output::Look { look: self.look });
+    }
+
     fn say(&mut self, to: Tid, what: Between) {
         self.outputs.push_back(Output::Say { to, what });
     }
@@ -347,7 +363,7 @@ impl Partition {
                 self.begin((from, term), entry, number, snapshot);
             }
             Between::Ack { term, number, .. } => self.confirmed((from, term), number),
-            Between::Later { .. } => self.outputs.push_back(Output::Look),
+            Between::Later { .. } => self.look(),
             Between::Drop { term, .. } => {
                 if self.role != Role::Primary && term >= self.term {
                     self.close(false);

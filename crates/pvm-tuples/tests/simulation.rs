@@ -23,6 +23,13 @@ fn run(seed: u64) -> Result<world::Tally, String> {
     world.judge().map_err(|what| format!("TUPLES_SEED={seed}: {what}")).map(|()| world.tally)
 }
 
+/// An heir had looked at the names, and became a copy of the next primary before the answer came: it left the space that it
+/// had confirmed.
+#[test]
+fn a_late_look_at_the_names_does_not_end_a_copy_that_has_begun_anew() {
+    run(3222).unwrap();
+}
+
 #[test]
 fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
     if let Ok(seed) = std::env::var("TUPLES_SEED") {

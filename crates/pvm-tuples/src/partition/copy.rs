@@ -1,6 +1,6 @@
 //! A copy: it does as the primary says, and is its heir.
 
-use super::{Output, Partition, Role, Search};
+use super::{Partition, Role, Search};
 use crate::frames::{Between, Entry};
 use crate::ops::Input;
 use crate::planted::{self, Bug};
@@ -62,6 +62,7 @@ impl Partition {
         self.held.clear();
         self.leases.clear();
         (self.resend_at, self.putting, self.search) = (None, None, Search::Open);
+        self.first_look = self.look + 1;
         (self.role, self.begun, self.term) = (Role::Copy, true, term);
         self.entry = Entry { primary, ..entry };
         self.watch(primary);
@@ -70,12 +71,15 @@ impl Partition {
     pub(super) fn gone_from_copy(&mut self, task: Tid) {
         if task == self.entry.primary {
             self.role = Role::Heir;
-            self.outputs.push_back(Output::Look);
+            self.look();
         }
     }
 
     /// What the last entry says, which somebody else may have put.
-    pub(super) fn latest(&mut self, latest: Option<(i32, Entry)>) {
+    pub(super) fn latest(&mut self, look: u64, latest: Option<(i32, Entry)>) {
+        if look < self.first_look {
+            return;
+        }
         let space = self.entry.space;
         let own = latest.filter(|(_, entry)| entry.space == space && !entry.deleted);
         let Some((epoch, entry)) = own else { return self.close(false) };

@@ -94,7 +94,7 @@ impl Partition {
     pub(super) fn put_done(&mut self, epoch: i32, done: bool) {
         match self.putting.take() {
             Some(entry) if done && epoch == self.epoch + 1 => self.adopt(epoch, entry),
-            Some(_) => self.outputs.push_back(Output::Look),
+            Some(_) => self.look(),
             None => {}
         }
     }

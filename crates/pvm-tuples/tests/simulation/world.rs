@@ -287,7 +287,7 @@ impl World {
                     worker.client.looked(self.now, number, entry);
                     self.wishes(task);
                 } else {
-                    self.tell(task, Event::Latest { entry });
+                    self.tell(task, Event::Latest { look: number, entry });
                 }
             }
             Happening::Helps { server, besides } => self.helps(server, &besides),
@@ -410,7 +410,9 @@ impl World {
                 Output::Put { epoch, entry } => {
                     self.later(pause, Happening::Put { server: me, epoch, entry });
                 }
-                Output::Look => self.later(pause, Happening::Looks { task: me, number: 0 }),
+                Output::Look { look } => {
+                    self.later(pause, Happening::Looks { task: me, number: look });
+                }
                 Output::Want { besides } => {
                     self.later(pause, Happening::Helps { server: me, besides });
                 }
@@ -707,7 +709,7 @@ impl World {
     /// What must hold at the end.
     pub(crate) fn judge(&mut self) -> Result<(), String> {
         if let Some(failure) = self.failure.take() {
-            return Err(failure);
+            return Err(format!("{failure} at {}\n{}", self.now, self.about()));
         }
         for (tid, worker) in &self.workers {
             if worker.under_way.is_some() {
