@@ -21,6 +21,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub const RESEND_MS: u64 = 1000;
 /// Where no server was found for a missing copy, one is looked for again after this time.
 const SEARCH_AGAIN_MS: u64 = 10_000;
+/// An heir that the last entry does not name looks again after this time ...
+const LOOK_AGAIN_MS: u64 = 500;
+/// ... for so long: what its primary wanted to put last may still come, and name it.
+const UNDECIDED_MS: u64 = 60_000;
 /// A copy that confirms nothing so often is given up.
 const RESENDS_MAX: u32 = 5;
 
@@ -196,6 +200,10 @@ pub struct Partition {
     look: u64,
     /// Answers to looks before this one are late: a primary has begun something new since.
     first_look: u64,
+    /// When an heir looks again.
+    look_at: Option<u64>,
+    /// Since when this is an heir.
+    heir_since: u64,
     /// What stands in the entry that is being put.
     putting: Option<Entry>,
     search: Search,
@@ -230,6 +238,8 @@ impl Partition {
             held: VecDeque::new(),
             look: 0,
             first_look: 0,
+            look_at: None,
+            heir_since: 0,
             putting: None,
             search: Search::Open,
             watched: BTreeSet::new(),
@@ -314,7 +324,8 @@ impl Partition {
             Search::InVain { until } if self.role == Role::Primary => Some(until),
             _ => None,
         };
-        self.leases.values().copied().chain(self.resend_at).chain(search_at).min()
+        let others = self.resend_at.into_iter().chain(search_at).chain(self.look_at);
+        self.leases.values().copied().chain(others).min()
     }
 
     /// What is due is done.
@@ -327,6 +338,9 @@ impl Partition {
         }
         if self.resend_at.is_some_and(|at| at <= now_ms) {
             self.resend();
+        }
+        if self.look_at.take_if(|at| *at <= now_ms).is_some() {
+            self.look();
         }
         if matches!(self.search, Search::InVain { until } if until <= now_ms) {
             self.search = Search::Open;
@@ -384,7 +398,7 @@ impl Partition {
     fn close(&mut self, deleted: bool) {
         self.role = Role::Closed;
         self.leases.clear();
-        self.resend_at = None;
+        (self.resend_at, self.look_at) = (None, None);
         self.outputs.push_back(Output::Close { deleted });
     }
 }

@@ -30,6 +30,13 @@ fn a_late_look_at_the_names_does_not_end_a_copy_that_has_begun_anew() {
     run(3222).unwrap();
 }
 
+/// The primary died while the entry that named a new copy was on its way. The copy found itself unnamed and left, and then
+/// the entry came.
+#[test]
+fn a_copy_whose_entry_comes_behind_its_primarys_death_takes_over() {
+    run(5735).unwrap();
+}
+
 #[test]
 fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
     if let Ok(seed) = std::env::var("TUPLES_SEED") {

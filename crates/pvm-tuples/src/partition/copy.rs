@@ -1,6 +1,6 @@
 //! A copy: it does as the primary says, and is its heir.
 
-use super::{Partition, Role, Search};
+use super::{LOOK_AGAIN_MS, Partition, Role, Search, UNDECIDED_MS};
 use crate::frames::{Between, Entry};
 use crate::ops::Input;
 use crate::planted::{self, Bug};
@@ -62,6 +62,7 @@ impl Partition {
         self.held.clear();
         self.leases.clear();
         (self.resend_at, self.putting, self.search) = (None, None, Search::Open);
+        self.look_at = None;
         self.first_look = self.look + 1;
         (self.role, self.begun, self.term) = (Role::Copy, true, term);
         self.entry = Entry { primary, ..entry };
@@ -70,7 +71,7 @@ impl Partition {
 
     pub(super) fn gone_from_copy(&mut self, task: Tid) {
         if task == self.entry.primary {
-            self.role = Role::Heir;
+            (self.role, self.heir_since) = (Role::Heir, self.now);
             self.look();
         }
     }
@@ -98,8 +99,16 @@ impl Partition {
                 self.entry = entry;
             }
             Role::Copy if names_me => {}
+            Role::Heir if entry.primary == self.entry.primary && self.is_undecided() => {
+                self.look_at = Some(self.now + LOOK_AGAIN_MS);
+            }
             _ => self.close(false),
         }
+    }
+
+    /// True while the entry that the old primary wanted to put last may still come.
+    const fn is_undecided(&self) -> bool {
+        self.now < self.heir_since + UNDECIDED_MS
     }
 
     pub(super) fn become_primary(&mut self) {
