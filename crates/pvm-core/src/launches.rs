@@ -23,7 +23,7 @@ record! {
     }
 
     /// One task of a spawn call.
-    pub struct Place {
+    pub struct SpawnedTask {
         pub host: HostIndex,
         /// An id or a code, once it is known.
         pub outcome: Option<i32>,
@@ -46,7 +46,7 @@ record! {
 
 /// A spawn call and a place in it. A place is a record of its own: what becomes of one task
 /// does not put out those of all the others again.
-pub(crate) type PlaceKey = (u64, u32);
+pub(crate) type SpawnedTaskKey = (u64, u32);
 
 /// A spawn call whose outcomes are all known.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ type RunKey = (u64, u32);
 #[derive(Debug)]
 pub(crate) struct Launches {
     batches: Table<u64, Batch>,
-    places: Table<PlaceKey, Place>,
+    places: Table<SpawnedTaskKey, SpawnedTask>,
     count: Slot<u64>,
     runs: Table<RunKey, Run>,
 }
@@ -83,13 +83,13 @@ impl Launches {
         let number = self.count.next();
         self.batches.insert(number, batch);
         for (at, &host) in (0..).zip(hosts) {
-            self.places.insert((number, at), Place { host, outcome: None });
+            self.places.insert((number, at), SpawnedTask { host, outcome: None });
         }
         number
     }
 
     /// The places of a batch on one host that are not settled yet, in order.
-    pub(crate) fn open_places(&self, number: u64, host: HostIndex) -> Vec<PlaceKey> {
+    pub(crate) fn open_places(&self, number: u64, host: HostIndex) -> Vec<SpawnedTaskKey> {
         let places = self.places.range((number, 0)..=(number, u32::MAX));
         let open = places.filter(|(_, place)| place.host == host && place.outcome.is_none());
         open.map(|(key, _)| *key).collect()
@@ -98,7 +98,7 @@ impl Launches {
     /// What became of one task; the whole, if it was the last.
     pub(crate) fn settle(
         &mut self,
-        key: PlaceKey,
+        key: SpawnedTaskKey,
         outcome: i32,
         tried: Vec<Blob>,
     ) -> Option<Finished> {

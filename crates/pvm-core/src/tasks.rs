@@ -5,7 +5,7 @@
 //! enrol again under the next number.
 
 use crate::io::Connection;
-use crate::launches::PlaceKey;
+use crate::launches::SpawnedTaskKey;
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Operator;
 use pvm_wire::request::{HIDDEN, Inherited, Role, Target, TraceOptions};
@@ -40,7 +40,7 @@ record! {
         /// The host that the spawn call was made on: it will tell the siblings.
         pub origin: HostIndex,
         /// The place in a spawn call here that waits for its start.
-        pub batch: Option<PlaceKey>,
+        pub batch: Option<SpawnedTaskKey>,
         /// Its hello, if it came before the siblings were known.
         pub hello: Option<Greeting>,
     }

@@ -2,7 +2,7 @@
 
 use super::{ANSWER_NS, LAUNCH_NS, Machine, tasks::KILL};
 use crate::io::{Connection, Effect, Launch};
-use crate::launches::{Batch, Finished, PlaceKey};
+use crate::launches::{Batch, Finished, SpawnedTaskKey};
 use crate::pending::{Asker, Question, SpawnStart};
 use crate::placement::{LEAST_LOADED, NO_SPAWN_PARENT, TASK_DEBUG};
 use crate::tasks::{Child, SPAWN_COUNT_MAX, Task};
@@ -220,7 +220,7 @@ impl Machine {
         }
     }
 
-    fn settle(&mut self, place: PlaceKey, outcome: i32, tried: Vec<Blob>) {
+    fn settle(&mut self, place: SpawnedTaskKey, outcome: i32, tried: Vec<Blob>) {
         if let Some(finished) = self.launches.settle(place, outcome, tried) {
             self.batch_done(finished);
         }
@@ -315,7 +315,7 @@ fn place_in(host: &Blob, wanted: &Blob) -> Blob {
     }
 }
 
-fn new_task(share: &Share, place: PlaceKey) -> Task {
+fn new_task(share: &Share, place: SpawnedTaskKey) -> Task {
     Task {
         pid: 0,
         connection: None,
