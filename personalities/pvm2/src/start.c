@@ -105,14 +105,26 @@ static int try_beside(const char *file, const struct place *place, int32_t *tid)
     return try_start(path, place, tid);
 }
 
+/* As the caller's folder has it, and the daemon's has not. */
+static int try_from_here(const char *file, const struct place *place, int32_t *tid)
+{
+    char *path = file[0] == '/' ? NULL : realpath(file, NULL);
+    int code = path ? try_start(path, place, tid) : PvmNoFile;
+
+    free(path);
+    return code;
+}
+
 static int start(const char *file, const struct place *place, int32_t *tid)
 {
     struct neopvm_host *hosts;
     uint64_t count;
     int code;
 
-    if (strchr(file, '/'))
-        return try_start(file, place, tid);
+    if (strchr(file, '/')) {
+        code = try_start(file, place, tid);
+        return code == PvmNoFile ? try_from_here(file, place, tid) : code;
+    }
     code = try_in_pvm(place->arch, file, place, tid);
     if (code == PvmNoFile && pvm2_hosts(&hosts, &count) == PvmOk) {
         code = try_in_pvm(count > 0 ? hosts[0].arch : NULL, file, place, tid);

@@ -53,7 +53,7 @@ names() {
 }
 
 headers
-for name in alone family crowd late left visited own_names chance killed; do
+for name in alone family crowd late left relative visited own_names chance killed; do
 	compile "$CC" -O1 -g -Wall -Wextra -I"$INCLUDE" -I"$PREFIX/include" -o $name "$HERE/$name.c"
 done
 "$CC" -O1 -g -I"$PREFIX/include" -o stranger "$HERE/stranger.c" -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 || fail stranger
@@ -73,6 +73,7 @@ run "$PREFIX/bin/pvm" run --quiet -n 8 ./crowd 8 spread
 run "$PREFIX/bin/pvm" run --quiet -n 5 ./chance 5 40 7 spread
 run ./late
 run ./left
+run ./relative
 run ./visited ./stranger
 run ./own_names
 run ./own_static
