@@ -84,7 +84,7 @@ static void together(void)
 int main(void)
 {
     CMMD_enable_host();
-    CHECK_IS(CMMD_fset_io_mode(stdout, 1), 0);
+    CHECK_IS(CMMD_fset_io_mode(stdout, CMMD_independent), 0);
     nodes = CMMD_partition_size();
     me = CMMD_self_address();
     CHECK(me >= 0 && me < nodes && CMMD_host_node() == nodes);

@@ -11,6 +11,12 @@
 #define CMMD_ANY_NODE (-1)
 #define CMMD_ANY_TAG (-1)
 
+/* For CMMD_fset_io_mode, which does nothing: each node does its own input and output. */
+#define CMMD_local 0
+#define CMMD_independent 1
+#define CMMD_sync_bc 2
+#define CMMD_sync_seq 3
+
 #ifdef __cplusplus
 extern "C" {
 #endif
