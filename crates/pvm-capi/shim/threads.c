@@ -45,15 +45,3 @@ void _neopvm_set_here(const void *data)
 {
     _neopvm_here_word = data;
 }
-
-/*
- * The C library of 2020 and later tells whether the process has one thread only; then locks cost
- * nothing. Where it does not tell, there may always be more.
- */
-extern char __libc_single_threaded __attribute__((weak));
-static const char never;
-
-const char *_neopvm_alone(void)
-{
-    return &__libc_single_threaded ? &__libc_single_threaded : &never;
-}

@@ -75,7 +75,7 @@ fn watch(thread: &Thread) {
 /// In the child of a fork no other thread is left that could hold the table, and messages in shared
 /// memory are not there: their numbers are void.
 pub(crate) fn reset_after_fork(forked: &Forked) {
-    TABLE.reset_after_fork(forked, || Table::behind(PLACES.last()));
+    TABLE.reset_fast_after_fork(forked, || Table::behind(PLACES.last()));
     for slot in (1..=PLACES.last()).filter_map(|id| PLACES.at(id)) {
         // A void number is not given out again: somebody may still think that it is his.
         slot.reset_after_fork(forked);

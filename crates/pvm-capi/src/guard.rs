@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use pvm::{Among, Marked, Owner, Task, WaitToken};
+use pvm::{Among, Biased, Owner, Task, WaitToken};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
@@ -28,13 +28,7 @@ struct Inside<'a>(&'a Thread);
 impl<'a> Inside<'a> {
     #[inline]
     fn enter(thread: &'a Thread) -> Result<Self, Code> {
-        if !thread.inside.set() {
-            return Err(Code::Already);
-        }
-        if !pvm::is_alone() {
-            thread.inside.let_others();
-        }
-        Ok(Self(thread))
+        if thread.inside.set_long() { Ok(Self(thread)) } else { Err(Code::Already) }
     }
 }
 
@@ -101,11 +95,11 @@ pub(crate) struct Fast<O: Owner> {
     pub(crate) owner: O,
 }
 
-/// A fast path as the process is now: compiled twice, so that a program with one thread pays for no lock.
+/// A fast path as the process is now: compiled twice, so that the thread that it is biased to pays for no lock.
 pub(crate) enum Way {
-    /// The process has one thread.
-    Alone(Fast<Marked>),
-    /// It may have more.
+    /// The process is biased to this thread.
+    Biased(Fast<Biased>),
+    /// Others may be in the library, too.
     Among(Fast<Among>),
 }
 
@@ -113,13 +107,14 @@ impl Way {
     /// None in a handler that interrupted the library, and in a thread's first call.
     #[inline(always)]
     pub(crate) fn enter() -> Option<Self> {
-        let thread = thread::known().filter(|thread| thread.inside.set())?;
-        // SAFETY: the mark was there before this look, and the value ends before it does. A handler of this thread finds it,
-        // and each call of the library's looks there first; a thread that a handler begins waits for it to go.
-        if let Some(owner) = unsafe { Marked::now() } {
-            return Some(Self::Alone(Fast { thread, owner }));
+        let thread = thread::known().filter(|thread| thread.inside.set_fast())?;
+        if thread::is_biased() {
+            // SAFETY: the mark was there before this look, and the value ends before it does. A handler of this thread
+            // finds it, and each call of the library's looks there first; another thread ends the bias first, and waits for
+            // the mark to go. What this thread has done under a mark of its own for long calls is over.
+            return Some(Self::Biased(Fast { thread, owner: unsafe { Biased::new() } }));
         }
-        thread.inside.let_others();
+        thread.inside.take_locks();
         let number = thread.number.get();
         if number.is_none() {
             go_out(thread);
@@ -132,7 +127,7 @@ impl Way {
 macro_rules! fast {
     ($fast:ident => $body:expr, else $none:expr) => {
         match $crate::guard::Way::enter() {
-            Some($crate::guard::Way::Alone($fast)) => $body,
+            Some($crate::guard::Way::Biased($fast)) => $body,
             Some($crate::guard::Way::Among($fast)) => $body,
             None => $none,
         }

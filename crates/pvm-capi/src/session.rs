@@ -368,9 +368,9 @@ fn watch_forks() {
 extern "C" fn after_fork() {
     TASK.store(ptr::null_mut(), Ordering::Release);
     probe::follow(None);
+    let is_torn = thread::reset_after_fork();
     // SAFETY: the C library calls this in the child of a fork, whose only thread it is.
-    let forked = unsafe { Forked::now() };
-    thread::reset_after_fork();
+    let forked = unsafe { Forked::now(is_torn) };
     ENROLLING.reset_after_fork(&forked, || ());
     may_enrol(true);
     pvm::after_fork();

@@ -207,7 +207,7 @@ impl Slot {
     /// In the child of a fork: what lies in shared memory is not there any more, and nothing of it
     /// is touched. True if something is still here.
     pub(crate) fn reset_after_fork(&self, forked: &Forked) -> bool {
-        self.0.reset_after_fork(forked, SlotState::vacant);
+        self.0.reset_fast_after_fork(forked, SlotState::vacant);
         let Ok(mut place) = self.0.enter() else { return false };
         if !place.content.buffer.is_private() {
             std::mem::forget(std::mem::replace(&mut place.content.buffer, Buffer::vacant()));

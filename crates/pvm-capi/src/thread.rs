@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence};
 
 use pvm::Number;
 use pvm_wire::Code;
@@ -128,15 +128,15 @@ impl Parcels {
 }
 
 /// Whether a thread is in the library. Only the thread itself changes it; handlers of its signals look, and a thread that
-/// begins meanwhile.
+/// ends the [bias](is_biased).
 pub(crate) struct Mark(AtomicU8);
 
 /// It is not.
 const OUTSIDE: u8 = 0;
-/// It is, and takes locks as one of several threads.
-const AMONG: u8 = 1;
-/// It is, and its locks may not say that they are taken.
-const ALONE: u8 = 2;
+/// It is, and takes locks.
+const LONG: u8 = 1;
+/// It is on a fast path, perhaps as the thread that the process is biased to, which takes no locks.
+const FAST: u8 = 2;
 
 impl Mark {
     /// True while it is.
@@ -145,22 +145,35 @@ impl Mark {
         self.0.load(Ordering::Relaxed) != OUTSIDE
     }
 
-    /// The thread comes in, perhaps as the only one; false if it is in already, and a handler has interrupted it.
+    /// The thread comes in; false if it is in already, and a handler has interrupted it.
     #[inline(always)]
-    pub(crate) fn set(&self) -> bool {
+    fn set(&self, mark: u8) -> bool {
         let may = !self.is_set();
         if may {
-            self.0.store(ALONE, Ordering::Relaxed);
-            // A handler of this thread must see the mark before anything is touched, or it is asked who else there is.
+            self.0.store(mark, Ordering::Relaxed);
+            // A handler of this thread must see the mark before anything is touched.
+            // PAIRS WITH: `end_bias`, which makes the processor's fence behind this store.
             compiler_fence(Ordering::SeqCst);
         }
         may
     }
 
-    /// It has found that it is not the only one: nobody need wait until it goes out.
+    /// [`Mark::set`] for a call that takes locks, and may take long.
     #[inline(always)]
-    pub(crate) fn let_others(&self) {
-        self.0.store(AMONG, Ordering::Relaxed);
+    pub(crate) fn set_long(&self) -> bool {
+        self.set(LONG)
+    }
+
+    /// [`Mark::set`] for a call that waits for nobody, before it asks whether [the process is biased](is_biased).
+    #[inline(always)]
+    pub(crate) fn set_fast(&self) -> bool {
+        self.set(FAST)
+    }
+
+    /// It takes locks from now on: nobody need wait until it goes out.
+    #[inline(always)]
+    pub(crate) fn take_locks(&self) {
+        self.0.store(LONG, Ordering::Relaxed);
     }
 
     /// It goes out.
@@ -172,12 +185,9 @@ impl Mark {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Another thread waits until locks say that they are taken.
-    fn wait(&self) {
+    fn is_fast(&self) -> bool {
         // PAIRS WITH: `clear`.
-        while self.0.load(Ordering::Acquire) == ALONE {
-            std::thread::yield_now();
-        }
+        self.0.load(Ordering::Acquire) == FAST
     }
 }
 
@@ -227,25 +237,41 @@ thread_local! {
     static THREAD: Thread = const { Thread::new() };
 }
 
-/// The thread that found itself the only one of its process: the one thread whose gates cost nothing. It is kept here, as
-/// others look at its mark, and memory of its own would be gone with it.
-struct First {
-    thread: Thread,
-    given: AtomicBool,
-}
+/// The first thread that calls. It is kept here, as others look at its mark, and memory of its own would be gone with it.
+struct First(Thread);
 
-// SAFETY: `thread` is used by the thread that it was given to; others look at its mark, which is atomic.
+// SAFETY: only the thread that has set `BIAS` uses it; others look at its mark, which is atomic.
 unsafe impl Sync for First {}
 
-static FIRST: First = First { thread: Thread::new(), given: AtomicBool::new(false) };
+static FIRST: First = First(Thread::new());
+
+/// Whether the process is biased to its first thread: then that one takes no locks on its fast paths. The first call of a
+/// second thread ends that for good.
+static BIAS: AtomicU8 = AtomicU8::new(NOBODY);
+
+/// Nobody has called.
+const NOBODY: u8 = 0;
+/// It is not, and will not be.
+const ENDED: u8 = 1;
+/// It is.
+const BIASED: u8 = 2;
+
+/// What [`pvm::trust_alone`] looks at: not 0 while the process is biased, as it needs a byte of that form.
+static ALONE: AtomicU8 = AtomicU8::new(0);
+
+/// True if this thread may go without locks, asked behind [`Mark::set_fast`]. No other thread has the answer true: its first
+/// call has made it false.
+#[inline(always)]
+pub(crate) fn is_biased() -> bool {
+    // PAIRS WITH: `end_bias`.
+    ALONE.load(Ordering::Relaxed) != 0
+}
 
 unsafe extern "C" {
     /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else null.
     #[allow(dead_code, reason = "where the word is not read in place")]
     safe fn _neopvm_here() -> *const c_void;
     safe fn _neopvm_set_here(thread: *const c_void);
-    /// Where a byte is that is not 0 while the process has one thread only.
-    safe fn _neopvm_alone() -> *const u8;
 }
 
 /// This thread.
@@ -299,15 +325,11 @@ fn word() -> *const c_void {
 
 #[cold]
 fn first_look() -> *const Thread {
-    let flag = _neopvm_alone();
-    // SAFETY: a byte of the C library's, or one of the shim's, for ever; it changes as this thread itself begins another.
-    let is_alone = unsafe { flag.read_volatile() } != 0;
-    let is_first = is_alone && !FIRST.given.swap(true, Ordering::Relaxed);
+    let is_first = BIAS.load(Ordering::Relaxed) == NOBODY && begin_bias();
     let own = if is_first {
-        trust_alone(flag);
-        &raw const FIRST.thread
+        &raw const FIRST.0
     } else {
-        wait_for_first();
+        end_bias();
         THREAD.with(ptr::from_ref)
     };
     // SAFETY: it is this thread's, for as long as it lives.
@@ -319,27 +341,55 @@ fn first_look() -> *const Thread {
     own
 }
 
-fn trust_alone(flag: *const u8) {
-    // SAFETY: the flag is valid for ever, and not 0 only while there is no second thread. One that begins in the middle of
-    // a call of the first one's enters no gate before that call is over: it has `wait_for_first` behind it by then.
-    unsafe { pvm::trust_alone(flag) };
-}
-
-/// There is another thread than the first one. It may have begun in the middle of a call of the first one's, whose gates
-/// do not say that they are taken: a handler of signals has begun it. Nobody takes gates in that way any more.
-fn wait_for_first() {
-    pvm::trust_nobody_alone();
-    FIRST.thread.inside.wait();
-}
-
-/// In the child of a fork, whose only thread is the forking one.
-pub(crate) fn reset_after_fork() {
-    if word() == (&raw const FIRST.thread).cast() {
-        trust_alone(_neopvm_alone());
-    } else if FIRST.given.load(Ordering::Relaxed) {
-        // What the first one was in the middle of is over.
-        FIRST.thread.inside.clear();
+/// True for the one thread that the process is biased to from now on. Without a kernel that can end that it is none.
+fn begin_bias() -> bool {
+    let may = pvm::may_fence_all_threads();
+    // PAIRS WITH: the exchange of another thread here, or the store of `end_bias`: one is the first.
+    let begun = may
+        && BIAS.compare_exchange(NOBODY, BIASED, Ordering::AcqRel, Ordering::Acquire).is_ok();
+    if begun {
+        trust();
     }
+    begun
+}
+
+fn trust() {
+    ALONE.store(1, Ordering::Relaxed);
+    // SAFETY: the byte is there for ever, and not 0 only until `end_bias`, which each other thread has behind it before it
+    // does anything else here.
+    unsafe { pvm::trust_alone(ALONE.as_ptr()) };
+}
+
+/// This is another thread than the first one, which may be anywhere, perhaps in the middle of a call that a handler of
+/// signals has interrupted to begin this one. When this returns the first one takes locks as all do.
+fn end_bias() {
+    BIAS.store(ENDED, Ordering::Release);
+    ALONE.store(0, Ordering::Relaxed);
+    // PAIRS WITH: `Mark::set_fast` and `is_biased` behind it, between which the first thread has no fence: its mark is seen
+    // here, or it sees the end.
+    pvm::fence_all_threads();
+    while FIRST.0.inside.is_fast() {
+        std::thread::yield_now();
+    }
+}
+
+/// In the child of a fork, whose only thread is the forking one. True if the thread that the parent was biased to was
+/// another one, and in the middle of a fast path: locks do not say what it was changing.
+pub(crate) fn reset_after_fork() -> bool {
+    if word() == (&raw const FIRST.0).cast() {
+        if pvm::may_fence_all_threads() {
+            BIAS.store(BIASED, Ordering::Relaxed);
+            trust();
+        }
+        return false;
+    }
+    let was_biased = ALONE.swap(0, Ordering::Relaxed) != 0;
+    let is_torn = was_biased && FIRST.0.inside.is_fast();
+    if BIAS.swap(ENDED, Ordering::Relaxed) != NOBODY {
+        // What the first one was in the middle of is over.
+        FIRST.0.inside.clear();
+    }
+    is_torn
 }
 
 #[cfg(test)]

@@ -20,6 +20,13 @@ fn a_thousand_messages_are_read_after_their_sender_was_killed() {
 }
 
 #[test]
+fn a_second_thread_that_calls_at_any_moment_shares_nothing_with_what_the_first_has_in_hand() {
+    let machine = Machine::start();
+    machine.run("bias.c", &["64"]);
+    machine.halt();
+}
+
+#[test]
 fn items_of_any_length_are_told_as_their_twins_in_buffers_are() {
     let machine = Machine::start();
     machine.run("items.c", &[]);

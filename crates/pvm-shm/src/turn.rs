@@ -1,13 +1,12 @@
 //! The word of a lock that knows its owner, and whether a thread sleeps beside it.
 //!
 //! ```text
-//!  bit 31       30     29       28 ........ 0
-//! +-----------+------+--------+---------------+
-//! | contended | only | asleep | owner, 0 none |
-//! +-----------+------+--------+---------------+
+//!  bit 31       30   29       28 ........ 0
+//! +-----------+---+--------+---------------+
+//! | contended |   | asleep | owner, 0 none |
+//! +-----------+---+--------+---------------+
 //! ```
-//! *Only* stands for a process's only thread, whichever it is. *Asleep* is set while nobody has the lock, by a
-//! thread that is about to sleep without it, on what others ring. So whoever takes the lock knows: before it was
+//! *Asleep* is set while nobody has the lock, by a thread that is about to sleep without it, on what others ring. So whoever takes the lock knows: before it was
 //! taken the sleeper has seen all that was done under it, or it is told here. As all of it is one word, no fence is
 //! needed, and who finds the word 0 need ask nothing more.
 
@@ -15,7 +14,6 @@ use crate::sync::{AtomicU32, Ordering};
 
 const FREE: u32 = 0;
 const ASLEEP: u32 = 1 << 29;
-const ONLY: u32 = 1 << 30;
 const CONTENDED: u32 = 1 << 31;
 
 /// The word.
@@ -44,8 +42,6 @@ impl Number {
 pub enum Taken {
     /// The thread that asks has it.
     Own,
-    /// The only thread of the process has it, or had it when it was the only one.
-    Only,
     /// Another thread has it: what the word was.
     Other(u32),
 }
@@ -61,29 +57,6 @@ impl Turn {
     #[cfg(loom)]
     pub fn new() -> Self {
         Self(AtomicU32::new(FREE))
-    }
-
-    /// Takes it for the only thread of the process; false if it is not free or somebody is said to sleep.
-    #[inline(always)]
-    pub fn take_alone(&self) -> bool {
-        // Nobody can come between the two steps but a signal handler, which leaves before.
-        let free = self.0.load(Ordering::Relaxed) == FREE;
-        if free {
-            self.0.store(ONLY, Ordering::Relaxed);
-        }
-        free
-    }
-
-    /// True if nobody has it or is said to sleep.
-    #[inline(always)]
-    pub fn is_free(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == FREE
-    }
-
-    /// Gives back what [`Turn::take_alone`] took.
-    #[inline(always)]
-    pub fn give_back_alone(&self) {
-        self.0.store(FREE, Ordering::Release);
     }
 
     /// Takes it in one step, if it is free and nobody sleeps beside it.
@@ -103,7 +76,6 @@ impl Turn {
             if word & !ASLEEP != FREE {
                 return Err(match word & !(ASLEEP | CONTENDED) {
                     owner if owner == me.0 => Taken::Own,
-                    ONLY => Taken::Only,
                     _ => Taken::Other(word),
                 });
             }
@@ -158,7 +130,7 @@ impl Turn {
     /// and left what it guards as it was at that moment; then it is free.
     pub fn reset_after_fork(&self, me: Number) -> bool {
         let owner = self.0.load(Ordering::Relaxed) & !(ASLEEP | CONTENDED);
-        let is_ours = owner == me.0 || owner == ONLY;
+        let is_ours = owner == me.0;
         self.0.store(if is_ours { owner } else { FREE }, Ordering::Release);
         !is_ours && owner != FREE
     }
@@ -186,15 +158,12 @@ mod tests {
         assert!(turn.give_back(false), "somebody waits");
         assert!(turn.lie_down());
         assert!(turn.lie_down(), "left by longjmp and back");
-        assert!(!turn.try_take(me) && !turn.take_alone());
+        assert!(!turn.try_take(me));
         assert_eq!(turn.take(me), Ok(true));
         assert!(!turn.give_back(true));
         assert_eq!(turn.take(me), Ok(true), "it still sleeps");
         turn.get_up();
         assert!(!turn.give_back(true));
-        assert!(turn.take_alone());
-        assert_eq!(turn.take(me), Err(Taken::Only));
-        turn.give_back_alone();
         assert_eq!(turn.take(me), Ok(false));
     }
 

@@ -48,10 +48,10 @@ pub use pvm_shm::turn::Number;
 #[doc(hidden)]
 pub use route::stream::read_route;
 pub use sys::gate::{
-    Among, FastGuard, Forked, Gate, GateGuard, Marked, Owner, is_alone, trust_alone,
-    trust_nobody_alone,
+    Among, Biased, FastGuard, Forked, Gate, GateGuard, Owner, is_alone, trust_alone,
 };
 pub use sys::memory::ProgramMemory;
+pub use sys::{fence_all_threads, may_fence_all_threads};
 pub use task::Task;
 pub use task::{after_fork, nudge_current};
 pub use wait::{Deadline, WaitToken};

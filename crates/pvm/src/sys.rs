@@ -6,13 +6,16 @@ pub(crate) mod undumped;
 
 use pvm_shm::turn::Number;
 use pvm_wire::congestion::UnderWay;
-use rustix::thread::futex;
+use rustix::thread::{MembarrierCommand, futex, membarrier};
 use rustix::time::Timespec;
 use std::cell::Cell;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+/// Within this time each store of another thread is seen.
+const STORES: Duration = Duration::from_millis(1);
 
 static THREADS: AtomicU32 = AtomicU32::new(0);
 thread_local! {
@@ -26,6 +29,20 @@ pub fn thread_number() -> Number {
         NUMBER.set(Some(number));
         number
     })
+}
+
+/// True if the kernel makes fences for [`fence_all_threads`], from now on.
+pub fn may_fence_all_threads() -> bool {
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+}
+
+/// A full fence in each thread of the process. So a store that another thread has in front of a load is seen here, or
+/// that load sees what this thread stored before the call: the other thread needs no fence between the two.
+pub fn fence_all_threads() {
+    if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
+        // A filter that the program has set since forbids the call. No processor keeps a store back for so long.
+        std::thread::sleep(STORES);
+    }
 }
 
 /// Sleeps while `word` is `value`, until a wake-up, a signal or the moment.

@@ -220,7 +220,7 @@ impl Task {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
-                let mut state = self.live()?.enter_unmarked()?;
+                let mut state = self.live()?.enter()?;
                 state.connection.receive().inspect_err(|_| self.lost())?;
                 self.follow_routes(&mut state);
                 Ok(true)

@@ -16,21 +16,17 @@ static NEVER: AtomicU8 = AtomicU8::new(0);
 /// Where it stands whether this process has one thread only.
 static ALONE: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const NEVER).cast_mut());
 
-/// From now on gates cost nothing while the byte at `flag` is not 0.
+/// From now on a wait takes its short ways while the byte at `flag` is not 0.
 ///
 /// # Safety
-/// It is valid for ever, and not 0 only while the process has no second thread: the C library's
-/// `__libc_single_threaded`.
+/// It is valid for ever, and not 0 only while no second thread has called this library: the C library's
+/// `__libc_single_threaded`, or a byte that a second thread clears in its first call, with [`super::fence_all_threads`]
+/// behind that.
 pub unsafe fn trust_alone(flag: *const u8) {
     ALONE.store(flag.cast_mut().cast(), Ordering::Relaxed);
 }
 
-/// From now on all gates are taken as if there were other threads.
-pub fn trust_nobody_alone() {
-    ALONE.store((&raw const NEVER).cast_mut(), Ordering::Relaxed);
-}
-
-/// True while this process has one thread only, as far as is known.
+/// True while one thread alone has called this library, as far as is known.
 #[inline(always)]
 pub fn is_alone() -> bool {
     // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
@@ -48,57 +44,27 @@ pub unsafe trait Owner: Copy {
     fn give_back(self, turn: &Turn);
 }
 
-/// The process's only thread: looked up once for many gates, as a process gets no second thread while a call of its
-/// only one lasts.
+/// The thread that the process is biased to, behind a mark of its own: it neither looks at a lock nor writes it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Only(PhantomData<*const ()>);
+pub struct Biased(PhantomData<*const ()>);
 
-impl Only {
-    /// None if there may be other threads.
+impl Biased {
+    /// For as long as the mark stands.
     ///
     /// # Safety
-    /// As long as the value or a copy of it is used, this process gets no second thread: gates are taken by it in two
-    /// steps, between which another thread would come.
+    /// As long as the value or a copy of it is used, no other thread and no handler of signals enters a gate, and this
+    /// thread is in none.
     #[inline(always)]
-    pub(crate) unsafe fn now() -> Option<Self> {
-        is_alone().then_some(Self(PhantomData))
+    pub const unsafe fn new() -> Self {
+        Self(PhantomData)
     }
 }
 
-// SAFETY: there is no other thread, and a handler that interrupts it finds the word taken.
-unsafe impl Owner for Only {
+// SAFETY: nobody else enters, and nobody is inside.
+unsafe impl Owner for Biased {
     #[inline(always)]
-    fn take(self, turn: &Turn) -> bool {
-        turn.take_alone()
-    }
-    #[inline(always)]
-    fn give_back(self, turn: &Turn) {
-        // There was no other thread when it was taken, so nobody waits.
-        turn.give_back_alone();
-    }
-}
-
-/// The process's only thread, behind a mark of the caller's: whoever interrupts it looks at that mark before it enters any
-/// gate, so that a gate need not say that it is taken.
-#[derive(Clone, Copy, Debug)]
-pub struct Marked(PhantomData<*const ()>);
-
-impl Marked {
-    /// None if there may be other threads.
-    ///
-    /// # Safety
-    /// As long as the value or a copy of it is used, no handler of signals enters a gate, and no thread that one begins.
-    #[inline(always)]
-    pub unsafe fn now() -> Option<Self> {
-        is_alone().then_some(Self(PhantomData))
-    }
-}
-
-// SAFETY: there is no other thread, and no handler enters.
-unsafe impl Owner for Marked {
-    #[inline(always)]
-    fn take(self, turn: &Turn) -> bool {
-        turn.is_free()
+    fn take(self, _: &Turn) -> bool {
+        true
     }
     #[inline(always)]
     fn give_back(self, _: &Turn) {}
@@ -106,15 +72,20 @@ unsafe impl Owner for Marked {
 
 /// The proof that this is the child of a fork, where the forking thread is the only one.
 #[derive(Debug)]
-pub struct Forked(PhantomData<*const ()>);
+pub struct Forked {
+    is_torn: bool,
+    _here: PhantomData<*const ()>,
+}
 
 impl Forked {
     /// For the handler of forks.
     ///
     /// # Safety
     /// This process is the child of a fork, and gets no second thread as long as the value is used.
-    pub const unsafe fn now() -> Self {
-        Self(PhantomData)
+    ///
+    /// `is_torn`: the parent was biased to another thread, and that one was on a fast path, of which gates do not tell.
+    pub const unsafe fn now(is_torn: bool) -> Self {
+        Self { is_torn, _here: PhantomData }
     }
 }
 
@@ -132,26 +103,6 @@ unsafe impl Owner for Among {
     fn give_back(self, turn: &Turn) {
         if turn.give_back(false) {
             wake(turn);
-        }
-    }
-}
-
-/// This thread, for a call of this crate that ends soon.
-pub(crate) enum ThisThread {
-    /// The process has no other one.
-    Alone(Only),
-    /// It may have.
-    Among(Among),
-}
-
-impl ThisThread {
-    /// As it is now: not to be kept.
-    #[inline(always)]
-    pub(crate) fn now() -> Self {
-        // SAFETY: what this crate does so takes a message out of a ring, and starts no thread.
-        match unsafe { Only::now() } {
-            Some(only) => Self::Alone(only),
-            None => Self::Among(Among(thread_number())),
         }
     }
 }
@@ -176,8 +127,6 @@ unsafe impl<T: Send> Sync for Gate<T> {}
 pub struct GateGuard<'a, T> {
     gate: &'a Gate<T>,
     asleep: bool,
-    /// It was taken by the only thread of the process, which nobody waits for in the word.
-    alone: bool,
     /// A guard stays on its thread.
     _thread: PhantomData<*const ()>,
 }
@@ -203,10 +152,23 @@ impl<T> Gate<T> {
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
     #[inline(always)]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
-        if is_alone() && self.turn.take_alone() {
-            return Ok(GateGuard { alone: true, ..self.guard(false) });
+        let me = thread_number();
+        if self.turn.try_take(me) { Ok(self.guard(false)) } else { self.enter_behind_others(me) }
+    }
+
+    #[cold]
+    fn enter_behind_others(&self, me: Number) -> Result<GateGuard<'_, T>, Code> {
+        if is_alone() {
+            // Whoever slept here is gone.
+            self.get_up();
         }
-        self.enter_among_threads()
+        loop {
+            match self.turn.take(me) {
+                Ok(asleep) => return Ok(self.guard(asleep)),
+                Err(Taken::Own) => return Err(Code::Already),
+                Err(Taken::Other(word)) => self.wait(word),
+            }
+        }
     }
 
     /// [`Gate::enter`] in one step: none if somebody has it, or sleeps beside it.
@@ -222,30 +184,7 @@ impl<T> Gate<T> {
     }
 
     const fn guard(&self, asleep: bool) -> GateGuard<'_, T> {
-        GateGuard { gate: self, asleep, alone: false, _thread: PhantomData }
-    }
-
-    /// [`Gate::enter`] in one step, also where there is no other thread: for who has set no mark that a thread would wait
-    /// for which a handler begins meanwhile.
-    pub(crate) fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
-        let me = thread_number();
-        if self.turn.try_take(me) {
-            return Ok(self.guard(false));
-        }
-        if is_alone() {
-            // Whoever slept here is gone.
-            self.get_up();
-        }
-        loop {
-            match self.turn.take(me) {
-                Ok(asleep) => return Ok(self.guard(asleep)),
-                Err(Taken::Own) => return Err(Code::Already),
-                Err(Taken::Only) if is_alone() => return Err(Code::Already),
-                // It had no other thread when it entered, and leaves soon.
-                Err(Taken::Only) => std::thread::yield_now(),
-                Err(Taken::Other(word)) => self.wait(word),
-            }
-        }
+        GateGuard { gate: self, asleep, _thread: PhantomData }
     }
 
     #[cold]
@@ -269,7 +208,16 @@ impl<T> Gate<T> {
     /// Opens a gate that another thread of the parent held, which is not here. It may have changed one half of the value,
     /// so `fresh` takes its stead, and nothing of it is dropped. What the forking thread holds itself it goes on with.
     pub fn reset_after_fork(&self, _: &Forked, fresh: impl FnOnce() -> T) {
-        if self.turn.reset_after_fork(thread_number()) {
+        self.replace_after_fork(self.turn.reset_after_fork(thread_number()), fresh);
+    }
+
+    /// [`Gate::reset_after_fork`] of a gate that fast paths enter.
+    pub fn reset_fast_after_fork(&self, forked: &Forked, fresh: impl FnOnce() -> T) {
+        self.replace_after_fork(self.turn.reset_after_fork(thread_number()) | forked.is_torn, fresh);
+    }
+
+    fn replace_after_fork(&self, is_torn: bool, fresh: impl FnOnce() -> T) {
+        if is_torn {
             // SAFETY: who had the gate does not exist in this process, which has one thread as `Forked` says; it is
             // inside of this call.
             unsafe { self.value.get().write(fresh()) };
@@ -303,9 +251,7 @@ impl<T> DerefMut for GateGuard<'_, T> {
 impl<T> Drop for GateGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.alone {
-            self.gate.turn.give_back_alone();
-        } else if self.gate.turn.give_back(self.asleep) {
+        if self.gate.turn.give_back(self.asleep) {
             wake(&self.gate.turn);
         }
     }
@@ -338,19 +284,6 @@ impl<T, O: Owner> Drop for FastGuard<'_, T, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_only_thread_enters_once_and_leaves() {
-        let gate = Gate::new(0);
-        let only = Only(PhantomData);
-        *gate.try_enter(only).expect("free") = 7;
-        let guard = gate.try_enter(only).expect("free again");
-        for _ in 0..2 {
-            assert!(gate.try_enter(only).is_none(), "who is refused opens nothing");
-        }
-        assert_eq!(*guard, 7);
-        assert!(!is_alone(), "nobody has promised anything");
-    }
 
     #[test]
     fn a_thread_among_others_enters_swiftly_where_nobody_is() {
@@ -397,7 +330,7 @@ mod tests {
             }
         }
         // SAFETY: no other thread uses this gate any more, as in the child of a fork.
-        let forked = unsafe { Forked::now() };
+        let forked = unsafe { Forked::now(false) };
         let gate = Gate::new(Torn(false));
         gate.reset_after_fork(&forked, || unreachable!("nobody was inside"));
         std::thread::scope(|scope| {
@@ -416,6 +349,12 @@ mod tests {
         assert_eq!(gate.enter().err(), Some(Code::Already));
         drop(guard);
         assert!(gate.enter().is_ok());
+        // The parent was biased to a thread that was inside, which the gate does not tell.
+        // SAFETY: as above.
+        let torn = unsafe { Forked::now(true) };
+        gate.enter().expect("open").0 = true;
+        gate.reset_fast_after_fork(&torn, || Torn(false));
+        assert!(!gate.enter().expect("open").0);
     }
 
     #[test]

@@ -11,17 +11,7 @@ impl Task {
     /// Enters the gate; what is put aside inside is announced to other threads on leaving.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
-        self.entered(self.state.enter()?)
-    }
-
-    /// [`Task::enter`] in a wait, for which no mark of the caller's stands: a handler that interrupts this may begin a
-    /// thread that enters as well.
-    pub(super) fn enter_unmarked(&self) -> Result<Inside<'_>, Code> {
-        self.entered(self.state.enter_among_threads()?)
-    }
-
-    #[inline(always)]
-    fn entered<'a>(&'a self, state: GateGuard<'a, Option<State>>) -> Result<Inside<'a>, Code> {
+        let state = self.state.enter()?;
         // It may be over since this call began.
         if state.is_none() {
             return Err(Code::SysErr);

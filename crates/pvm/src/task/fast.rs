@@ -5,7 +5,8 @@ use super::aside::{MAILBOX, OVER, ROUTES};
 use crate::buffer::Buffer;
 use crate::pattern::Pattern;
 use crate::state::State;
-use crate::sys::gate::{Owner, ThisThread};
+use crate::sys::gate::{Among, Owner};
+use crate::sys::thread_number;
 use crate::{plug, probe};
 use pvm_shm::Glance;
 use pvm_shm::lane::{Head, Key};
@@ -100,10 +101,7 @@ impl Task {
         if self.probes.is_on() {
             return Glance::More;
         }
-        match ThisThread::now() {
-            ThisThread::Alone(only) => self.fast_take(only, pattern, buffer),
-            ThisThread::Among(among) => self.fast_take(among, pattern, buffer),
-        }
+        self.fast_take(Among(thread_number()), pattern, buffer)
     }
 
     /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.
