@@ -67,7 +67,14 @@ pub(crate) fn run(bytes: &[u8]) {
 fn take_small(inlet: &mut Inlet, source: Option<Tid>) {
     let (mut about, mut room) = (Head::NONE, [0; 1024]);
     let any = Key::new(0, None);
-    while let Glance::Taken(size) = inlet.take_small(source, &any, &mut about, &mut room) {
+    loop {
+        let few = inlet.take_few(source, &any, &mut about, &mut room);
+        let taken = match few {
+            Some((size, _)) => Glance::Taken(size),
+            None => inlet.take_small(source, &any, &mut about, &mut room),
+        };
+        let Glance::Taken(size) = taken else { return };
+        assert!(few.is_none_or(|(_, is_untyped)| !is_untyped || about.run().is_none()));
         assert!(size <= room.len());
         assert!(about.source() == SENDER, "nobody speaks in another's name");
         assert_eq!(about.destination(), RECEIVER);

@@ -31,10 +31,11 @@ const function _neopvm_thread_functions[] = {
 };
 
 /*
- * Where this thread's data are, null before the first look. A library's own thread-local memory costs a
+ * Where this thread's data are, nobody's before the first look. A library's own thread-local memory costs a
  * call of the loader's at each look; one word of the memory that all threads have from their start does not.
  */
-__thread const void *_neopvm_here_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern const char _neopvm_nobody[] __attribute__((visibility("hidden")));
+__thread const void *_neopvm_here_word __attribute__((tls_model("initial-exec"), visibility("hidden"))) = _neopvm_nobody;
 
 const void *_neopvm_here(void)
 {

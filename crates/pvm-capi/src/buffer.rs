@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use pvm::{Buffer, Forked};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 
-use crate::guard::{call, call_here, inside};
+use crate::guard::{brief_call, call, call_here, inside};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
@@ -292,10 +292,12 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
 /// Frees the send buffer and begins a new one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
-    match fast::begin(number) {
-        Some(id) => id,
-        None => long_begin(number),
-    }
+    brief_call(|thread, owner| fast::begin(thread, owner, number), || begin(number))
+}
+
+#[inline(never)]
+fn begin(number: c_int) -> c_int {
+    fast::begin_any(number).unwrap_or_else(|| long_begin(number))
 }
 
 #[inline(never)]

@@ -20,7 +20,7 @@ use pvm_wire::request::{Reply, Request};
 use crate::say::{say, tell};
 use crate::selection::Selection;
 use crate::thread::{self, Parcel, Thread};
-use crate::{globals, session};
+use crate::{globals, probe, session};
 
 /// This thread is in the library for as long as this lives.
 struct Inside<'a>(&'a Thread);
@@ -121,6 +121,61 @@ impl Way {
         }
         number.map(|number| Self::Among(Fast { thread, owner: Among(number) }))
     }
+}
+
+/// What came of the short way of a [brief] call.
+pub(crate) enum Done<T> {
+    /// All of it, with this result.
+    All(c_int),
+    /// A part, behind which something else must follow that is seldom needed.
+    But(T),
+}
+
+/// A call that is brief nearly always: `short` is run by the thread that the process is biased to and calls nothing, so
+/// that no register is saved for it. `but` is run behind it under the same mark, and `rest` without one, to do whatever
+/// `short` leaves as it was: both in functions of their own.
+#[inline(always)]
+pub(crate) fn brief<T>(
+    short: impl FnOnce(&'static Thread, Biased) -> Option<Done<T>>,
+    but: impl FnOnce(Fast<Biased>, T) -> c_int,
+    rest: impl FnOnce() -> c_int,
+) -> c_int {
+    if probe::is_on() {
+        return rest();
+    }
+    let thread = thread::known_or_nobody();
+    if !thread.inside.set_fast() {
+        return rest();
+    }
+    // SAFETY: as in `Way::enter`; what has a copy of the value ends before the mark does.
+    let owner = unsafe { Biased::new() };
+    let done = if thread::is_biased() { short(thread, owner) } else { None };
+    if let Some(Done::But(value)) = done {
+        return but(Fast { thread, owner }, value);
+    }
+    thread.inside.clear();
+    match done {
+        Some(Done::All(result)) if thread.parcels.is_empty() => result,
+        Some(Done::All(result)) => behind_parcels(result),
+        _ => rest(),
+    }
+}
+
+/// A [brief] call that has nothing more behind it.
+#[inline(always)]
+pub(crate) fn brief_call(
+    short: impl FnOnce(&'static Thread, Biased) -> Option<c_int>,
+    rest: impl FnOnce() -> c_int,
+) -> c_int {
+    let never = |_, never: std::convert::Infallible| match never {};
+    brief(|thread, owner| short(thread, owner).map(Done::All), never, rest)
+}
+
+#[cold]
+#[inline(never)]
+fn behind_parcels(result: c_int) -> c_int {
+    thread::here(send_parcels);
+    result
 }
 
 /// The same calls by whichever way is open; none, or `$else`, where none is.

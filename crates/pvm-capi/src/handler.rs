@@ -6,16 +6,15 @@
 //! are received as ever; those that had come and that nobody had looked at are the handler's, as in PVM.
 
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::sync::atomic::Ordering;
 
-use pvm::orders::{self, MORE};
+use pvm::orders;
 use pvm::{Buffer, Forked, Gate, MessageKey, Task};
 use pvm_wire::{Code, Envelope};
 
 use crate::guard::{Errand, Function, call, inside};
 use crate::selection::Selection;
 use crate::trace::{self, traced};
-use crate::{buffer, output, pointer, session};
+use crate::{aside, buffer, output, pointer, session};
 
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
@@ -115,13 +114,17 @@ impl Handlers {
 /// one for a handler is returned.
 pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {
     output::collect(task)?;
-    if !MORE.load(Ordering::Acquire) {
+    if !aside::has(aside::MORE) {
         return Ok(None);
     }
     let mut handlers = HANDLERS.enter()?;
     // An order that comes from here on is seen by the next look.
     let any = handlers.places.iter().any(Option::is_some);
-    MORE.store(any, Ordering::Release);
+    if any {
+        aside::set(aside::MORE)
+    } else {
+        aside::clear_more()
+    }
     let (new, next) = task.pending_since(handlers.seen)?;
     for (key, envelope) in new {
         let fits = |h: &&Handler| key >= h.since && h.selection.fits(&envelope);
@@ -132,7 +135,7 @@ pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {
             && let Some(message) = task.take(key)?
         {
             handlers.seen = key;
-            MORE.store(true, Ordering::Release);
+            aside::set(aside::MORE);
             return due(function, wanted, message).map(Some);
         }
     }
@@ -167,7 +170,7 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
         let function = function.ok_or(Code::BadParam)?;
         let task = session::task()?;
         let selection = Selection { source, tag, context };
-        MORE.store(true, Ordering::Release);
+        aside::set(aside::MORE);
         let mut handlers = HANDLERS.enter()?;
         let Handlers { places, seen } = &mut *handlers;
         let overlaps = |other: &Handler| selection.overlaps(other.selection);

@@ -7,12 +7,14 @@ pub(crate) mod matching;
 use std::ffi::{c_int, c_long};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Glance, Task, orders};
+use pvm::{Biased, Buffer, Glance, Task, orders};
 use pvm_wire::{Code, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
-use crate::guard::{self, Limit, Look, call, call_here, failed, inside, wait_for};
+use crate::guard::{
+    self, Fast, Limit, Look, brief, brief_call, call, call_here, failed, inside, wait_for,
+};
 use crate::handler;
 use crate::held;
 use crate::pointer;
@@ -122,10 +124,24 @@ fn send_later(tid: c_int, tag: c_int) -> c_int {
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
-    match fast::send(tid, tag) {
-        Some(()) => 0,
-        None => long_send(tid, tag),
-    }
+    brief(
+        |thread, owner| fast::send_few(thread, owner, tid, tag),
+        |fast, task| tell_of_few(fast, task, (tid, tag)),
+        || send_any(tid, tag),
+    )
+}
+
+/// A message was published, and its receiver must be told.
+#[inline(never)]
+fn tell_of_few(fast: Fast<Biased>, task: &Task, (tid, tag): (c_int, c_int)) -> c_int {
+    let is_told = task.tell_of_few(fast.owner, Tid::from_c_int(tid));
+    drop(fast);
+    if is_told { 0 } else { send_any(tid, tag) }
+}
+
+#[inline(never)]
+fn send_any(tid: c_int, tag: c_int) -> c_int {
+    fast::send(tid, tag).map_or_else(|| long_send(tid, tag), |()| 0)
 }
 
 #[inline(never)]
@@ -274,6 +290,11 @@ fn is_system(tid: c_int) -> bool {
 /// Waits for a message.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
+    brief_call(|thread, owner| fast::take_few(thread, owner, tid, tag), || receive_small(tid, tag))
+}
+
+#[inline(never)]
+fn receive_small(tid: c_int, tag: c_int) -> c_int {
     let taken =
         if probe::is_on() { fast::receive_noted(tid, tag) } else { fast::receive(tid, tag) };
     match taken {

@@ -1,14 +1,15 @@
 //! Packing and unpacking: `pvm_pk*`, `pvm_upk*`, and what `pvm_packf` does for one item.
 
+pub(crate) mod fast;
+
 use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_short, c_void};
 use std::ptr;
 
-use pvm::{Buffer, Owner, SPANNING_MAX};
+use pvm::{Buffer, FEW};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{Fast, call, call_here, failed, fast, inside};
-use crate::slot::{Content, Slot};
+use crate::guard::{brief_call, call, call_here, failed, inside};
 use crate::trace::noting::Begun;
 use crate::trace::{kind, text_at, traced};
 use crate::{pointer, probe};
@@ -173,77 +174,6 @@ unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code>
     Ok(())
 }
 
-/// The items of a call that lie behind one another and are few; none of others.
-#[inline(always)]
-pub(crate) fn few(
-    kind: Kind,
-    first: *mut c_void,
-    count: usize,
-    stride: isize,
-) -> Option<(*mut u8, usize)> {
-    let few =
-        count.wrapping_sub(1) < SPANNING_MAX && (stride == 1 || count == 1) && !first.is_null();
-    few.then(|| (first.cast(), count * kind.size()))
-}
-
-/// The fast path of [`pack_call`]; none if it did nothing.
-#[inline(always)]
-unsafe fn fast_pack(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
-    let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
-    // SAFETY: the program's promise to the exported function; not null.
-    let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-    fast!(fast => {
-        let mut place = fast.thread.sending.slot()?.try_enter(fast.owner)?;
-        let content = &mut place.content;
-        if content.reading {
-            None
-        } else if content.buffer.fast_pack(kind, data) {
-            Some(())
-        } else {
-            // SAFETY: the program's promise to the exported function.
-            unsafe { note_place(content, data, stride) }
-        }
-    }, else None)
-}
-
-/// Notes where items of an in-place buffer are.
-///
-/// # Safety
-/// The items can be read until the buffer is freed or begun anew.
-#[inline(never)]
-unsafe fn note_place(content: &mut Content, data: &[u8], stride: c_int) -> Option<()> {
-    // SAFETY: the caller's promise.
-    let memory = unsafe { pvm::ProgramMemory::new(data.as_ptr(), data.len()) };
-    (stride == 1 && content.buffer.fast_pack_in_place(memory)).then_some(())
-}
-
-#[inline(always)]
-pub(crate) fn pack_by(fast: &Fast<impl Owner>, slot: &Slot, kind: Kind, data: &[u8]) -> Option<()> {
-    let mut place = slot.try_enter(fast.owner)?;
-    let content = &mut place.content;
-    (!content.reading && content.buffer.fast_pack(kind, data)).then_some(())
-}
-
-/// The fast path of [`unpack_call`]; none if it did nothing.
-#[inline(always)]
-unsafe fn fast_unpack(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
-    let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
-    // SAFETY: the program's promise to the exported function; not null. It is only written to.
-    let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
-    fast!(fast => unpack_by(&fast, fast.thread.receiving.slot()?, kind, out), else None)
-}
-
-#[inline(always)]
-pub(crate) fn unpack_by(
-    fast: &Fast<impl Owner>,
-    slot: &Slot,
-    kind: Kind,
-    out: &mut [u8],
-) -> Option<()> {
-    let mut place = slot.try_enter(fast.owner)?;
-    place.content.buffer.fast_unpack(kind, out).then_some(())
-}
-
 /// One pack call on the current send buffer.
 #[inline(always)]
 unsafe fn pack_call(
@@ -305,22 +235,37 @@ macro_rules! typed_calls {
             unsafe fn noted(items: *const $item, count: c_int, stride: c_int) -> Option<()> {
                 let begun = Begun::now()?;
                 // SAFETY: as above.
-                unsafe { fast_pack(Kind::$kind, items.cast_mut().cast(), count, stride) }?;
+                unsafe { fast::pack(Kind::$kind, items.cast_mut().cast(), count, stride) }?;
                 begun.end(kind::$packed, 0, count as usize * Kind::$kind.size());
                 Some(())
             }
-            let packed = if probe::is_on() {
-                // SAFETY: as above.
-                unsafe { noted(items, count, stride) }
-            } else {
-                // SAFETY: as above.
-                unsafe { fast_pack(Kind::$kind, items.cast_mut().cast(), count, stride) }
-            };
-            match packed {
-                Some(()) => 0,
-                // SAFETY: as above.
-                None => unsafe { long(items, count, stride) },
+            #[inline(never)]
+            unsafe fn rest(items: *const $item, count: c_int, stride: c_int) -> c_int {
+                let done = if probe::is_on() {
+                    // SAFETY: as above.
+                    unsafe { noted(items, count, stride) }
+                } else {
+                    // SAFETY: as above.
+                    unsafe { fast::pack(Kind::$kind, items.cast_mut().cast(), count, stride) }
+                };
+                match done {
+                    Some(()) => 0,
+                    // SAFETY: as above.
+                    None => unsafe { long(items, count, stride) },
+                }
             }
+            if count as usize > FEW / Kind::$kind.size() {
+                // SAFETY: as above.
+                return unsafe { rest(items, count, stride) };
+            }
+            brief_call(
+                // SAFETY: as above.
+                |thread, owner| unsafe {
+                    fast::pack_few(thread, owner, (Kind::$kind, items.cast_mut().cast(), count, stride))
+                },
+                // SAFETY: as above.
+                || unsafe { rest(items, count, stride) },
+            )
         }
 
         /// Unpacks `count` items that are to lie `stride` apart.
@@ -343,22 +288,37 @@ macro_rules! typed_calls {
             unsafe fn noted(items: *mut $item, count: c_int, stride: c_int) -> Option<()> {
                 let begun = Begun::now()?;
                 // SAFETY: as above.
-                unsafe { fast_unpack(Kind::$kind, items.cast(), count, stride) }?;
+                unsafe { fast::unpack(Kind::$kind, items.cast(), count, stride) }?;
                 begun.end(kind::$unpacked, 0, count as usize * Kind::$kind.size());
                 Some(())
             }
-            let unpacked = if probe::is_on() {
-                // SAFETY: as above.
-                unsafe { noted(items, count, stride) }
-            } else {
-                // SAFETY: as above.
-                unsafe { fast_unpack(Kind::$kind, items.cast(), count, stride) }
-            };
-            match unpacked {
-                Some(()) => 0,
-                // SAFETY: as above.
-                None => unsafe { long(items, count, stride) },
+            #[inline(never)]
+            unsafe fn rest(items: *mut $item, count: c_int, stride: c_int) -> c_int {
+                let done = if probe::is_on() {
+                    // SAFETY: as above.
+                    unsafe { noted(items, count, stride) }
+                } else {
+                    // SAFETY: as above.
+                    unsafe { fast::unpack(Kind::$kind, items.cast(), count, stride) }
+                };
+                match done {
+                    Some(()) => 0,
+                    // SAFETY: as above.
+                    None => unsafe { long(items, count, stride) },
+                }
             }
+            if count as usize > FEW / Kind::$kind.size() {
+                // SAFETY: as above.
+                return unsafe { rest(items, count, stride) };
+            }
+            brief_call(
+                // SAFETY: as above.
+                |thread, owner| unsafe {
+                    fast::unpack_few(thread, owner, (Kind::$kind, items.cast(), count, stride))
+                },
+                // SAFETY: as above.
+                || unsafe { rest(items, count, stride) },
+            )
         }
     )*};
 }

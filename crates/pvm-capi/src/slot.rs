@@ -4,9 +4,9 @@
 //! finds it empty if another thread has freed the buffer meanwhile. An empty place keeps the little
 //! memory that the next small message needs.
 
-use std::ops::DerefMut;
+use std::ops::{Deref, DerefMut};
 
-use pvm::{Buffer, FastGuard, Forked, Gate, Owner, Remains};
+use pvm::{Biased, Buffer, FastGuard, Forked, Form, Gate, GateGuard, Owner, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Kind};
 
 /// A buffer and how it is used.
@@ -42,28 +42,72 @@ impl Content {
     }
 }
 
+/// What a call may do that knows few forms of buffers, as one number: whoever changes a place says it anew. It is
+/// [`Mode::OTHER`] where nothing lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mode(u8);
+
+/// It is read from.
+const READ: u8 = 8;
+
+impl Mode {
+    /// None of those that are told apart.
+    pub(crate) const OTHER: Self = Self(0);
+    /// It is packed, in default encoding.
+    pub(crate) const PACKS_DEFAULT: Self = Self::of(Form::Default, false);
+    /// It is packed, raw.
+    pub(crate) const PACKS_RAW: Self = Self::of(Form::Raw, false);
+    /// It is packed, in place.
+    pub(crate) const PACKS_IN_PLACE: Self = Self::of(Form::InPlace, false);
+    /// It is packed, raw, and is a message of typed items that was received.
+    pub(crate) const PACKS_TYPED: Self = Self::of(Form::Typed, false);
+
+    /// Of a buffer of this form.
+    #[inline(always)]
+    pub(crate) const fn of(form: Form, reading: bool) -> Self {
+        Self(form as u8 | if reading && !matches!(form, Form::Other) { READ } else { 0 })
+    }
+
+    /// The same, whether it is read from or packed.
+    #[inline(always)]
+    pub(crate) const fn form(self) -> Self {
+        Self(self.0 & !READ)
+    }
+}
+
 /// What lies in a place, or lay there and was freed.
 pub(crate) struct SlotState {
     pub(crate) content: Content,
     live: bool,
+    pub(crate) mode: Mode,
 }
 
 impl SlotState {
-    fn vacant() -> Self {
+    const fn vacant() -> Self {
         let content = Content { buffer: Buffer::vacant(), reading: false, shown: None };
-        Self { content, live: false }
+        Self { content, live: false, mode: Mode::OTHER }
     }
 
     /// What lies here is somebody's from now on.
     #[inline(always)]
-    pub(crate) const fn take(&mut self) {
+    pub(crate) fn take(&mut self) {
         self.live = true;
+        self.settle();
+    }
+
+    /// What lies here has changed.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        self.mode = match self.content.shown {
+            None if self.live => Mode::of(self.content.buffer.form(), self.content.reading),
+            _ => Mode::OTHER,
+        };
     }
 
     /// It is nobody's any more. It was plain, so that nothing is left to be dropped.
     #[inline(always)]
     pub(crate) fn vacate(&mut self) {
-        self.live = false;
+        (self.live, self.mode) = (false, Mode::OTHER);
         let remains = self.content.buffer.vacate();
         debug_assert!(remains.is_none());
     }
@@ -83,19 +127,45 @@ fn receive_into(
     received
 }
 
+/// A place on a long way, which may change anything there.
+struct Held<'a>(GateGuard<'a, SlotState>);
+
+impl Deref for Held<'_> {
+    type Target = SlotState;
+    fn deref(&self) -> &SlotState {
+        &self.0
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut SlotState {
+        &mut self.0
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.settle();
+    }
+}
+
 /// A place, which one thread at a time looks at.
 pub(crate) struct Slot(Gate<SlotState>);
 
 impl Slot {
     /// An empty place.
-    pub(crate) fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(Gate::new(SlotState::vacant()))
+    }
+
+    fn enter(&self) -> Result<Held<'_>, Code> {
+        self.0.enter().map(Held)
     }
 
     /// Runs `body` on what is here; `NoSuchBuf` if nothing is.
     #[inline(always)]
     pub(crate) fn content<T>(&self, body: impl FnOnce(&mut Content) -> T) -> Result<T, Code> {
-        let mut place = self.0.enter()?;
+        let mut place = self.enter()?;
         if place.live { Ok(body(&mut place.content)) } else { Err(Code::NoSuchBuf) }
     }
 
@@ -106,7 +176,13 @@ impl Slot {
         if place.live { Some(place) } else { None }
     }
 
-    /// The same where nothing is.
+    /// What is or was here: its mode tells.
+    #[inline(always)]
+    pub(crate) fn enter_biased(&self, owner: Biased) -> Option<FastGuard<'_, SlotState, Biased>> {
+        self.0.try_enter(owner)
+    }
+
+    /// What is here; none if something is, or another thread looks.
     #[inline(always)]
     pub(crate) fn try_enter_vacant<O: Owner>(
         &self,
@@ -160,8 +236,8 @@ impl Slot {
     /// Puts something here, whatever was here before.
     #[inline]
     pub(crate) fn put(&self, content: Content) -> Result<(), Code> {
-        let mut place = self.0.enter()?;
-        *place = SlotState { content, live: true };
+        let mut place = self.enter()?;
+        (place.content, place.live) = (content, true);
         Ok(())
     }
 
@@ -170,7 +246,7 @@ impl Slot {
         &self,
         receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
     ) -> Result<bool, Code> {
-        receive_into(self.0.enter()?, receive)
+        receive_into(self.enter()?, receive)
     }
 
     /// The same into a buffer that is here, which is given up in any case; `receive` is given back where another thread has
@@ -180,7 +256,7 @@ impl Slot {
         &self,
         receive: F,
     ) -> Result<Result<bool, Code>, F> {
-        match self.0.enter() {
+        match self.enter() {
             Ok(place) if place.live => Ok(receive_into(place, receive)),
             Ok(_) => Err(receive),
             Err(code) => Ok(Err(code)),
@@ -190,14 +266,14 @@ impl Slot {
     /// Frees what is here; false if nothing was. What it leaves is to be dropped when no lock is
     /// held.
     pub(crate) fn free(&self) -> Result<(bool, Option<Remains>), Code> {
-        let mut place = self.0.enter()?;
+        let mut place = self.enter()?;
         let live = std::mem::replace(&mut place.live, false);
         Ok((live, if live { place.content.buffer.vacate() } else { None }))
     }
 
     /// Takes the buffer out; none if nothing is here.
     pub(crate) fn take(&self) -> Result<Option<Buffer>, Code> {
-        let mut place = self.0.enter()?;
+        let mut place = self.enter()?;
         if !std::mem::replace(&mut place.live, false) {
             return Ok(None);
         }
@@ -208,7 +284,7 @@ impl Slot {
     /// is touched. True if something is still here.
     pub(crate) fn reset_after_fork(&self, forked: &Forked) -> bool {
         self.0.reset_fast_after_fork(forked, SlotState::vacant);
-        let Ok(mut place) = self.0.enter() else { return false };
+        let Ok(mut place) = self.enter() else { return false };
         if !place.content.buffer.is_private() {
             std::mem::forget(std::mem::replace(&mut place.content.buffer, Buffer::vacant()));
             place.live = false;

@@ -13,15 +13,18 @@ use pvm_wire::Code;
 
 use crate::slot::Slot;
 
+/// Where a current buffer is that there is not: a place that stays empty.
+static NOWHERE: Slot = Slot::new();
+
 /// A current buffer: its number, 0 for none, and where it is.
 pub(crate) struct Current {
     id: Cell<c_int>,
-    slot: Cell<Option<&'static Slot>>,
+    slot: Cell<&'static Slot>,
 }
 
 impl Current {
     const fn none() -> Self {
-        Self { id: Cell::new(0), slot: Cell::new(None) }
+        Self { id: Cell::new(0), slot: Cell::new(&NOWHERE) }
     }
 
     /// Its number.
@@ -33,12 +36,18 @@ impl Current {
     /// Where it is; another thread may have freed it.
     #[inline]
     pub(crate) fn slot(&self) -> Option<&'static Slot> {
+        Some(self.slot.get()).filter(|&slot| !ptr::eq(slot, &raw const NOWHERE))
+    }
+
+    /// The same, an empty place where there is none.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> &'static Slot {
         self.slot.get()
     }
 
     /// Makes another one the current one, and returns the number of the old.
     pub(crate) fn set(&self, id: c_int, slot: Option<&'static Slot>) -> c_int {
-        self.slot.set(slot);
+        self.slot.set(slot.unwrap_or(&NOWHERE));
         self.id.replace(id)
     }
 
@@ -217,10 +226,10 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    const fn new() -> Self {
+    const fn new(mark: u8) -> Self {
         Self {
             number: Cell::new(None),
-            inside: Mark(AtomicU8::new(OUTSIDE)),
+            inside: Mark(AtomicU8::new(mark)),
             sending: Current::none(),
             receiving: Current::none(),
             probed: Current::none(),
@@ -234,16 +243,21 @@ impl Thread {
 }
 
 thread_local! {
-    static THREAD: Thread = const { Thread::new() };
+    static THREAD: Thread = const { Thread::new(OUTSIDE) };
 }
 
 /// The first thread that calls. It is kept here, as others look at its mark, and memory of its own would be gone with it.
 struct First(Thread);
 
-// SAFETY: only the thread that has set `BIAS` uses it; others look at its mark, which is atomic.
+// SAFETY: only the thread that has set `BIAS` uses the one, and nobody changes the other; what others look at is the mark,
+// which is atomic.
 unsafe impl Sync for First {}
 
-static FIRST: First = First(Thread::new());
+static FIRST: First = First(Thread::new(OUTSIDE));
+
+/// Any thread before its first call: it is never outside, so that a [brief](crate::guard::brief) call leaves all to the rest.
+#[unsafe(no_mangle)]
+static _neopvm_nobody: First = First(Thread::new(LONG));
 
 /// Whether the process is biased to its first thread: then that one takes no locks on its fast paths. The first call of a
 /// second thread ends that for good.
@@ -268,7 +282,7 @@ pub(crate) fn is_biased() -> bool {
 }
 
 unsafe extern "C" {
-    /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else null.
+    /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else `_neopvm_nobody`.
     #[allow(dead_code, reason = "where the word is not read in place")]
     safe fn _neopvm_here() -> *const c_void;
     safe fn _neopvm_set_here(thread: *const c_void);
@@ -285,14 +299,24 @@ pub(crate) fn here<T>(body: impl FnOnce(&Thread) -> T) -> T {
 #[inline(always)]
 pub(crate) fn address() -> *const Thread {
     let known = word().cast::<Thread>();
-    if known.is_null() { first_look() } else { known }
+    if is_nobody(known) { first_look() } else { known }
+}
+
+fn is_nobody(thread: *const Thread) -> bool {
+    ptr::eq(thread, &raw const _neopvm_nobody.0)
 }
 
 /// This thread, if it has been looked at before.
 #[inline(always)]
 pub(crate) fn known() -> Option<&'static Thread> {
-    // SAFETY: null, or what stays as long as this thread does and has no destructor; it is not handed on.
-    unsafe { word().cast::<Thread>().as_ref() }
+    Some(known_or_nobody()).filter(|&thread| !is_nobody(thread))
+}
+
+/// The same, or one whose mark is always set.
+#[inline(always)]
+pub(crate) fn known_or_nobody() -> &'static Thread {
+    // SAFETY: `_neopvm_nobody`, or what stays as long as this thread does and has no destructor; it is not handed on.
+    unsafe { &*word().cast::<Thread>() }
 }
 
 /// The word of the shim: read in place where a call for it would cost more than the look.
@@ -345,8 +369,8 @@ fn first_look() -> *const Thread {
 fn begin_bias() -> bool {
     let may = pvm::may_fence_all_threads();
     // PAIRS WITH: the exchange of another thread here, or the store of `end_bias`: one is the first.
-    let begun = may
-        && BIAS.compare_exchange(NOBODY, BIASED, Ordering::AcqRel, Ordering::Acquire).is_ok();
+    let begun =
+        may && BIAS.compare_exchange(NOBODY, BIASED, Ordering::AcqRel, Ordering::Acquire).is_ok();
     if begun {
         trust();
     }

@@ -56,6 +56,13 @@ impl Clock {
         self.own as u32
     }
 
+    /// [`Clock::moment`] where neither clock is to be set; else none.
+    #[inline(always)]
+    pub(crate) fn moment_at_hand(&self) -> Option<u32> {
+        let host = self.activity.clock().load(Ordering::Relaxed);
+        (self.own.wrapping_sub(host) <= AHEAD).then_some(self.own as u32)
+    }
+
     #[cold]
     fn adjust(&mut self, host: u64) {
         if is_later(host, self.own) {

@@ -63,6 +63,8 @@ struct LaneOut {
     doorbell: Option<SocketAddrUnix>,
     /// It leads to a task, not to a host.
     to_task: bool,
+    /// Messages sent to the task: the number of the last one.
+    number: u64,
 }
 
 impl LaneOut {
@@ -163,6 +165,16 @@ impl Outbox {
     /// What follows from what this process does next, other than by its messages, comes behind those that it has sent.
     pub fn tell_clock(&mut self) {
         self.clock.tell();
+    }
+
+    /// The number of the last message to a task of this host; none where there is no lane to it.
+    pub fn last_number(&self, to: Tid) -> Option<u64> {
+        self.lanes.get(to).map(|lane| lane.number)
+    }
+
+    /// The number of a message that was sent by the lane to a task of this host; false if there is none.
+    pub fn note_number(&mut self, to: Tid, number: u64) -> bool {
+        self.lanes.get_mut(to).map(|lane| lane.number = number).is_some()
     }
 
     /// The descriptor that rings bells, for the child of a fork to close.
@@ -332,6 +344,7 @@ impl Outbox {
             };
             self.has_large_rings |= cells >= LARGE_RING;
             lane.sender.push_moved(next.segment);
+            next.number = lane.number;
             next.sender.push(kind, envelope, payload).expect("an empty ring has room");
             *lane = next;
         }
@@ -391,5 +404,6 @@ fn enter(broker: &mut dyn Broker, to: Tid, opened: (Segment, OwnedFd)) -> Result
         inbox: Inbox::new(inbox),
         doorbell: SocketAddrUnix::new(segment.doorbell.0.as_slice()).ok(),
         to_task: to.is_task(),
+        number: 0,
     })
 }

@@ -57,6 +57,15 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         self.other(key)
     }
 
+    /// The value, to be changed, of the key that was found last; none of any other.
+    #[inline(always)]
+    pub fn last(&mut self, key: K) -> Option<&mut V> {
+        match self.entries.get_mut(self.last) {
+            Some((found, value)) if *found == key => Some(value),
+            _ => None,
+        }
+    }
+
     #[inline(never)]
     fn other(&mut self, key: K) -> Option<&mut V> {
         self.get_mut(key)
@@ -167,7 +176,10 @@ mod tests {
                     plain.insert(key, step);
                 }
                 2 => assert_eq!(recent.get_mut(key), plain.get_mut(&key)),
-                3 if step % 2 == 0 => assert_eq!(recent.again(key), plain.get_mut(&key)),
+                3 if step % 2 == 0 => {
+                    assert_eq!(recent.again(key), plain.get_mut(&key));
+                    assert_eq!(recent.last(key), plain.get_mut(&key));
+                }
                 _ => assert_eq!(recent.get(key), plain.get(&key)),
             }
         }

@@ -35,6 +35,12 @@ impl Number {
     pub const fn get(self) -> u32 {
         self.0
     }
+
+    /// The number with this value.
+    #[inline(always)]
+    pub const fn of_value(value: u32) -> Self {
+        Self(value)
+    }
 }
 
 /// Why the lock was not given.

@@ -163,6 +163,15 @@ impl Watch {
         slot.flag.store(ptr::from_ref(receiver.watch_flag()).cast_mut(), Ordering::Relaxed);
     }
 
+    /// [`Watch::set`] of the ring that is watched in this slot already: its receiver has gone on.
+    #[inline(always)]
+    pub(crate) fn advance(&self, slot: usize, receiver: &Receiver) {
+        let (stamp, next) = receiver.next_stamp();
+        let Some(slot) = self.slots.get(slot) else { return };
+        slot.next.store(next, Ordering::Relaxed);
+        slot.stamp.store(ptr::from_ref(stamp).cast_mut(), Ordering::Relaxed);
+    }
+
     /// The ring in this slot is watched no more.
     pub fn clear(&self, slot: usize) {
         self.look_only_at(None);

@@ -100,6 +100,12 @@ impl Cursor {
         Some(from)
     }
 
+    /// Passes over so many bytes of a message without runs, which has as many more.
+    #[inline(always)]
+    pub const fn pass_raw(&mut self, bytes: usize) {
+        self.done += bytes;
+    }
+
     /// Reads items of `kind` into `out`, whose length is a multiple of the item's size.
     ///
     /// # Errors

@@ -5,10 +5,13 @@
 //! and unpack are the only copies a message makes on one host.
 
 mod fast;
+mod form;
 mod nested;
 pub(crate) mod sending;
 mod text;
 mod view;
+
+pub use form::Form;
 
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};

@@ -33,13 +33,14 @@ mod task;
 mod turns;
 mod wait;
 
-pub use buffer::{Buffer, Remains};
+pub use buffer::{Buffer, Form, Remains};
 pub use credit::Policy;
 pub use mailbox::MessageKey;
 pub use members::Members;
 pub use memory::{Held, Memory};
 pub use pattern::Pattern;
 pub use pvm_shm::Glance;
+pub use pvm_shm::bytes::FEW;
 pub use pvm_shm::lane::{Head, Key, SPANNING_MAX};
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Reader as RecordReader, cost_ps as record_cost_ps};

@@ -5,7 +5,7 @@
 //! all that a receive may have to look for, so that it costs one look.
 
 use pvm_wire::Envelope;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// `SYSCTX_TC`
 pub const CONTEXT: i32 = 0x7_ffff;
@@ -18,9 +18,10 @@ pub const SET_BUFFER: i32 = SET_TRACE + 2;
 /// `TC_SETTRCOPT`
 pub const SET_OPTIONS: i32 = SET_TRACE + 3;
 
-/// True where a receive has more to look for than its own message: an order, or a function of the program that takes
-/// messages as they arrive.
-pub static MORE: AtomicBool = AtomicBool::new(false);
+/// What a receive has to look for beside its own message, a bit for each thing; the library above has bits of its own.
+pub static ASIDE: AtomicU32 = AtomicU32::new(0);
+/// An order, or a function of the program that takes messages as they arrive.
+pub const MORE: u32 = 1;
 
 static WAITS: AtomicBool = AtomicBool::new(false);
 
@@ -38,6 +39,6 @@ pub const fn is_order(envelope: &Envelope) -> bool {
 pub(crate) fn taken_in(envelope: &Envelope) {
     if is_order(envelope) {
         WAITS.store(true, Ordering::Release);
-        MORE.store(true, Ordering::Release);
+        ASIDE.fetch_or(MORE, Ordering::Release);
     }
 }

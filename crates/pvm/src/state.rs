@@ -46,7 +46,7 @@ pub(crate) struct State {
     pub(crate) mailbox: Mailbox<Waiting>,
     /// Something was put aside that another thread may wait for.
     pub(crate) news: bool,
-    /// Messages sent to each task.
+    /// Messages sent to each task that there is no lane to: those of other hosts, and this one.
     sequences: Recent<Tid, u64>,
     /// What has come from tasks of other hosts.
     order: Order<Arrived>,
@@ -95,7 +95,15 @@ impl State {
     /// The number of the last message to a task.
     #[inline(always)]
     pub(crate) fn last_number(&self, to: Tid) -> u64 {
-        self.sequences.get(to).copied().unwrap_or(0)
+        let by_lane = self.outbox.last_number(to);
+        by_lane.unwrap_or_else(|| self.sequences.get(to).copied().unwrap_or(0))
+    }
+
+    /// The number of a message that was sent.
+    pub(crate) fn note_number(&mut self, to: Tid, number: u64) {
+        if !self.outbox.note_number(to, number) {
+            self.sequences.insert(to, number);
+        }
     }
 
     /// A number for a message that the task sends to itself.
@@ -143,16 +151,23 @@ impl State {
         head: &mut Head,
         data: &[u8],
     ) -> Option<u64> {
-        // Who was never sent to has no lane yet.
-        let number = self.sequences.again(to.0)?;
         self.outbox.follow(self.inlet.seen());
-        if !self.outbox.send_small((self.me, *number + 1), to, head, data) {
-            return None;
-        }
-        *number += 1;
-        let number = *number;
+        let number = self.outbox.send_small(self.me, to, head, data)?;
         self.inlet.has_spoken();
         Some(number)
+    }
+
+    /// [`State::send_small`] of a few bytes to who was sent to last, in place: for callers that do nothing else. If it was
+    /// published, whether its receiver looks there by itself.
+    #[inline(always)]
+    pub(crate) fn send_few<'a>(
+        &mut self,
+        to: (Tid, i32, i32),
+        message: impl FnOnce() -> Option<(&'a mut Head, &'a [u8])>,
+    ) -> Option<bool> {
+        let is_seen = self.outbox.send_few((self.me, self.inlet.seen()), to, message)?;
+        self.inlet.has_spoken();
+        Some(is_seen)
     }
 
     /// What stands against the fast path of a receive.
@@ -191,7 +206,7 @@ impl State {
             }
         }
         if self.outbox.end_stream(to) == Sent::Delivered {
-            self.sequences.insert(to, envelope.sequence);
+            self.note_number(to, envelope.sequence);
         }
         Ok(true)
     }

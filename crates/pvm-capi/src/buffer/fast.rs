@@ -2,14 +2,15 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Glance, Owner};
+use pvm::{Biased, Buffer, Form, Glance, Owner};
 use pvm_wire::Encoding;
 use pvm_wire::record::calls;
 
 use super::table::{PLACES, TABLE};
 use crate::guard::{Fast, fast};
 use crate::probe;
-use crate::slot::Slot;
+use crate::slot::{Mode, Slot};
+use crate::thread::Thread;
 use crate::trace::noting::Begun;
 
 /// The slot of a number that a program gave.
@@ -18,9 +19,30 @@ pub(crate) fn find(id: c_int) -> Option<&'static Slot> {
     PLACES.at(id)
 }
 
-/// The fast path of `pvm_initsend`; none if it did nothing.
+const DEFAULT: c_int = Encoding::Default as c_int;
+const RAW: c_int = Encoding::Raw as c_int;
+const IN_PLACE: c_int = Encoding::InPlace as c_int;
+
+/// `pvm_initsend` of a thread that the process is biased to, where the send buffer is a small one.
 #[inline(always)]
-pub(super) fn begin(number: c_int) -> Option<c_int> {
+pub(super) fn begin(thread: &Thread, owner: Biased, number: c_int) -> Option<c_int> {
+    let (encoding, form) = match number {
+        RAW => (Encoding::Raw, Form::Raw),
+        DEFAULT => (Encoding::Default, Form::Default),
+        IN_PLACE => (Encoding::InPlace, Form::InPlace),
+        _ => return None,
+    };
+    let mut place = thread.sending.place().enter_biased(owner)?;
+    if place.mode == Mode::OTHER || !place.content.buffer.fast_begin(encoding) {
+        return None;
+    }
+    (place.content.reading, place.mode) = (false, Mode::of(form, false));
+    Some(thread.sending.id())
+}
+
+/// The fast path of `pvm_initsend` in all other cases; none if it did nothing.
+#[inline]
+pub(super) fn begin_any(number: c_int) -> Option<c_int> {
     if probe::is_on() { begin_noted(number) } else { begin_unseen(number) }
 }
 
@@ -45,6 +67,7 @@ fn begin_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
         return None;
     }
     (place.content.reading, place.content.shown) = (false, None);
+    place.settle();
     Some(fast.thread.sending.id())
 }
 

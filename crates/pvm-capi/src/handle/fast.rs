@@ -54,7 +54,7 @@ pub(super) unsafe fn pack(
     // SAFETY: the caller's promise; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let slot = buffer::fast::find(handle)?;
-    let pack = || fast!(fast => pack::pack_by(&fast, slot, kind, data), else None);
+    let pack = || fast!(fast => pack::fast::pack_by(&fast, slot, kind, data), else None);
     if probe::is_on() { noted(calls::NEOPVM_PACK, bytes, pack) } else { pack() }
 }
 
@@ -74,7 +74,7 @@ pub(super) unsafe fn unpack(
     // SAFETY: the caller's promise; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
     let slot = buffer::fast::find(handle)?;
-    let mut unpack = || fast!(fast => pack::unpack_by(&fast, slot, kind, out), else None);
+    let mut unpack = || fast!(fast => pack::fast::unpack_by(&fast, slot, kind, out), else None);
     if probe::is_on() { noted(calls::NEOPVM_UNPACK, bytes, unpack) } else { unpack() }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn few(
 ) -> Option<(Kind, *mut u8, usize)> {
     let kind = Kind::from_number(kind)?;
     let (count, stride) = (usize::try_from(count).ok()?, isize::try_from(stride).ok()?);
-    pack::few(kind, items, count, stride).map(|(first, bytes)| (kind, first, bytes))
+    pack::fast::few(kind, items, count, stride).map(|(first, bytes)| (kind, first, bytes))
 }
 
 /// `neopvm_send`

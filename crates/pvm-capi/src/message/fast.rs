@@ -1,16 +1,15 @@
 //! The fast paths of sending and receiving a small message within the host.
 
 use std::ffi::c_int;
-use std::sync::atomic::Ordering;
 
-use pvm::orders::MORE;
-use pvm::{Buffer, Glance, Head, Key, Owner, Task, WaitToken};
+use pvm::{Biased, Buffer, FEW, Form, Glance, Head, Key, Owner, Task, WaitToken};
 use pvm_wire::record::calls;
 use pvm_wire::{Encoding, Tid};
 
-use crate::guard::{Fast, Limit, fast};
+use crate::guard::{Done, Fast, Limit, fast};
 use crate::selection::pattern;
-use crate::slot::Slot;
+use crate::slot::{Mode, Slot};
+use crate::thread::Thread;
 use crate::trace::noting::{self, Begun};
 use crate::{aside, buffer, probe, session};
 
@@ -20,8 +19,35 @@ pub(super) fn custom_is_possible() -> bool {
     aside::has(aside::MATCHES)
 }
 
-/// The fast path of `pvm_send`; none if it did nothing.
+/// `pvm_send` of a small buffer to who was sent to last, by the thread that the process is biased to.
 #[inline(always)]
+pub(super) fn send_few(
+    thread: &Thread,
+    owner: Biased,
+    tid: c_int,
+    tag: c_int,
+) -> Option<Done<&'static Task>> {
+    if tag < 0 {
+        return None;
+    }
+    let mut place = thread.sending.place().enter_biased(owner)?;
+    if place.content.buffer.data_size() > FEW {
+        return None;
+    }
+    let task = session::current()?;
+    let form = match place.mode.form() {
+        Mode::PACKS_RAW => Form::Raw,
+        Mode::PACKS_DEFAULT => Form::Default,
+        Mode::PACKS_IN_PLACE => Form::InPlace,
+        _ => return None,
+    };
+    let to = (Tid::from_c_int(tid), tag, session::context());
+    let is_seen = task.send_few(owner, (form, &mut place.content.buffer), to)?;
+    Some(if is_seen { Done::All(0) } else { Done::But(task) })
+}
+
+/// The fast path of `pvm_send` in all other cases; none if it did nothing.
+#[inline]
 pub(super) fn send(tid: c_int, tag: c_int) -> Option<()> {
     if probe::is_on() {
         return send_noted(tid, tag);
@@ -125,7 +151,26 @@ pub(crate) fn receive_items(
 /// True if a receive of this tag has no more to look for than its message. `but`: what it does not look for in any case.
 #[inline(always)]
 fn is_plain(tag: c_int, but: u32) -> bool {
-    tag >= -1 && !MORE.load(Ordering::Acquire) && !aside::has(!but)
+    tag >= -1 && !aside::has(!but)
+}
+
+/// `pvm_recv` of a few bytes that lie next in the lane that gave the last message, by the thread that the process is biased
+/// to.
+#[inline(always)]
+pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -> Option<c_int> {
+    if !is_plain(tag, 0) {
+        return None;
+    }
+    let mut place = thread.receiving.place().enter_biased(owner)?;
+    // Behind a longer one most likely comes another of its kind.
+    if place.mode == Mode::OTHER || place.content.buffer.data_size() > FEW {
+        return None;
+    }
+    let task = session::current()?;
+    let wanted = pattern(session::context(), tid, tag);
+    let form = task.take_few(owner, &wanted, &mut place.content.buffer)?;
+    (place.content.reading, place.mode) = (true, Mode::of(form, true));
+    Some(thread.receiving.id())
 }
 
 /// The fast path of a receive into the receive buffer, for a small message that lies next in a busy lane. It changes
@@ -172,6 +217,7 @@ fn receive_by(
     match task.fast_take(fast.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
             (place.content.reading, place.content.shown) = (true, None);
+            place.settle();
             let id = fast.thread.receiving.id();
             then(id, &place.content.buffer);
             Glance::Taken(id)

@@ -267,6 +267,12 @@ impl Head {
         Some(Envelope { data_size, run_count, ..self.envelope()? })
     }
 
+    /// True for a raw message of which nobody knows what its items are.
+    #[inline(always)]
+    pub(super) const fn is_raw_and_untyped(&self) -> bool {
+        self.first_run == 0 && self.shape.number() & (1 << ENCODING) != 0
+    }
+
     /// True if the only run of a plain message describes just its so many bytes; one that has none is raw or empty.
     #[inline(always)]
     pub(super) fn is_described(&self, run_count: u32, size: usize) -> bool {

@@ -1,6 +1,6 @@
 //! The end of a lane that empties it.
 
-use crate::bytes::{copy, prefetch_to_read};
+use crate::bytes::{FEW, copy, copy_few_between, prefetch_to_read};
 use crate::lane::cell::{Content, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, spanned};
 use crate::lane::head::{Head, Key};
 use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
@@ -15,6 +15,8 @@ pub struct Receiver {
     walk: Walk,
     position: u64,
     reported: u64,
+    /// The sender is told once this end is here.
+    due: u64,
 }
 
 /// What came out of a cell, besides the payload. Nothing of it is checked but the size.
@@ -36,7 +38,9 @@ impl Receiver {
     pub fn new(ring: Ring) -> Self {
         // PAIRS WITH: `report`. The top bit is cut off so that no lie overflows a position.
         let position = ring.header().consumed.0.load(Ordering::Acquire) & (u64::MAX >> 1);
-        Self { walk: Walk::new(ring, position), position, reported: position }
+        let walk = Walk::new(ring, position);
+        let due = position + walk.cells as u64 / 4 + 1;
+        Self { walk, position, reported: position, due }
     }
 
     /// The stamp that the next cell will have when it is complete, and where it is.
@@ -100,7 +104,7 @@ impl Receiver {
     /// Tells the sender how far this end is, if much has been read since.
     #[inline(always)]
     pub(crate) fn report_now_and_then(&mut self) {
-        if self.position - self.reported > self.walk.cells as u64 / 4 {
+        if self.position >= self.due {
             self.report();
         }
     }
@@ -259,6 +263,49 @@ impl Receiver {
         Some((size, 1))
     }
 
+    /// [`Receiver::take`] of at most [`FEW`] bytes, which lie in one cell: their size, and whether they are raw and of no type.
+    /// `may` is asked when there is something.
+    #[inline(always)]
+    pub fn take_few(
+        &mut self,
+        (source, wanted): (Tid, &Key),
+        about: &mut Head,
+        room: &mut [u8],
+        may: impl FnOnce() -> bool,
+    ) -> Option<(usize, bool)> {
+        let cell = self.walk.next();
+        let next = self.position + 1;
+        // PAIRS WITH: `Sender::publish`.
+        if cell.stamp.load(Ordering::Acquire) != next as u32 || room.len() < FEW || !may() {
+            return None;
+        }
+        let taken = read_shared!(cell.content, |content| {
+            // SAFETY: a raw read of plain bytes inside the cell.
+            let head = unsafe { (&raw const (*content).head).read_unaligned() };
+            let size = head.shape.size();
+            let is_wanted = head.source == source.0 && wanted.fits(&head);
+            if !is_wanted || !head.shape.is_plain(Kind::Inline) || size > FEW {
+                return None;
+            }
+            let is_untyped = head.is_raw_and_untyped();
+            if !is_untyped && !head.is_described(head.run_count(), size) {
+                return None;
+            }
+            *about = head;
+            // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
+            unsafe {
+                let from = (&raw const (*content).payload).cast::<u8>();
+                copy_few_between(from, room.as_mut_ptr(), size);
+            }
+            (size, is_untyped)
+        });
+        self.position = next;
+        self.walk.advance();
+        prefetch_to_read(self.walk.next());
+        self.report_now_and_then();
+        Some(taken)
+    }
+
     /// What [`Receiver::take`] finds of a wanted message in several cells, of which the first one is complete.
     #[inline(never)]
     fn take_spanning(
@@ -289,7 +336,7 @@ impl Receiver {
     /// The oldest message that [`Receiver::pop_ahead`] gave, of so many cells, is done with.
     pub fn confirm(&mut self, cells: usize) {
         if self.reported < self.position {
-            self.reported += cells as u64;
+            self.note_reported(self.reported + cells as u64);
             // PAIRS WITH: `Sender::has_room`, `Ring::is_drained`.
             self.walk.header().consumed.0.store(self.reported, Ordering::Release);
         }
@@ -298,10 +345,16 @@ impl Receiver {
     /// Tells the sender how far this end has read.
     pub(crate) fn report(&mut self) {
         if self.reported != self.position {
-            self.reported = self.position;
+            self.note_reported(self.position);
             // PAIRS WITH: `Sender::has_room`, `Ring::is_drained`.
             self.walk.header().consumed.0.store(self.position, Ordering::Release);
         }
+    }
+
+    #[inline(always)]
+    const fn note_reported(&mut self, position: u64) {
+        self.reported = position;
+        self.due = position + self.walk.cells as u64 / 4 + 1;
     }
 
     /// From now on the sender need not tell of what it publishes; [`Receiver::unwatch`] ends it.

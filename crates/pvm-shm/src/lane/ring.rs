@@ -97,6 +97,8 @@ impl Ring {
 pub(super) struct Walk {
     ring: Ring,
     header: *const Header,
+    /// The first one.
+    first: *const Cell,
     /// The next one.
     next: *const Cell,
     /// Behind the last one.
@@ -120,7 +122,7 @@ impl Walk {
         let (first, cells) = (cells.as_ptr(), cells.len());
         let at = (position % cells as u64) as usize;
         let (next, end) = (first.wrapping_add(at), first.wrapping_add(cells));
-        Self { ring, header, next, end, cells }
+        Self { ring, header, first, next, end, cells }
     }
 
     pub(super) const fn ring(&self) -> &Ring {
@@ -166,6 +168,13 @@ impl Walk {
     #[inline(always)]
     pub(super) const fn second(&self) -> *const Cell {
         self.next.wrapping_add(1)
+    }
+
+    /// Past the next cell.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        let next = self.next.wrapping_add(1);
+        self.next = if next == self.end { self.first } else { next };
     }
 
     /// Past the cells of a message, no more than there are.

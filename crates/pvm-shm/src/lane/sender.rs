@@ -1,12 +1,14 @@
 //! The end of a lane that fills it.
 
-use crate::bytes::{copy, prefetch_to_write};
+use crate::bytes::{FEW, copy, copy_few_to, prefetch_to_write};
 use crate::lane::cell::{Cell, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, spanned};
 use crate::lane::head::Head;
 use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
 use crate::sync::{Ordering, fence, write_shared};
 use pvm_wire::{Envelope, Tid};
+
+const _: () = assert!(FEW <= INLINE_MAX);
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -111,6 +113,29 @@ impl Sender {
         let cell = self.walk.next();
         fill(cell, &head.of_sender(sent), None, data);
         self.complete(cell, 1);
+        true
+    }
+
+    /// [`Sender::push_small`] of at most [`FEW`] bytes, where the mark of the receiver need not be read for it.
+    #[inline(always)]
+    pub fn push_few(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
+        if data.len() > FEW || self.position + 1 >= self.walk.cells as u64 + self.consumed {
+            return false;
+        }
+        let cell = self.walk.next();
+        let head = head.of_sender(sent);
+        write_shared!(cell.content, |content| {
+            // SAFETY: as in `fill`, and the payload of a cell has room for a few bytes.
+            unsafe {
+                (&raw mut (*content).head).write_unaligned(head);
+                copy_few_to(data, (&raw mut (*content).payload).cast::<u8>());
+            }
+        });
+        // PAIRS WITH: `Receiver::pop`.
+        self.position += 1;
+        cell.stamp.store(self.position as u32, Ordering::Release);
+        self.walk.advance();
+        prefetch_to_write(self.walk.second());
         true
     }
 

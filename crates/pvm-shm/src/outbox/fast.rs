@@ -5,22 +5,56 @@ use crate::lane::Head;
 use pvm_wire::Tid;
 
 impl Outbox {
-    /// Puts a message of `source`, with this number, into the lane to its receiver, under a tag and in a context. False if
+    /// Puts a message of `source` into the lane to its receiver, under a tag and in a context: its number. None if
     /// there is no such lane, it has no room, or its receiver is gone: then [`Outbox::send`] must do it. The head says where
     /// it goes from then on, if there is such a lane: then it is one to a task of this host, and to another one than this.
     #[inline(always)]
     pub fn send_small(
         &mut self,
-        (source, sequence): (Tid, u64),
+        source: Tid,
         to: (Tid, i32, i32),
         head: &mut Head,
         data: &[u8],
-    ) -> bool {
-        let Some(lane) = self.lanes.again(to.0).filter(|lane| lane.to_task) else { return false };
+    ) -> Option<u64> {
+        let lane = self.lanes.again(to.0).filter(|lane| lane.to_task)?;
+        let number = lane.number + 1;
         head.address(to);
-        head.set_sequence(sequence);
+        head.set_sequence(number);
         let moment = self.clock.moment();
-        lane.sender.push_small(head, (source, moment), data)
-            && (lane.is_watched() || self.tell_unwatched(to.0) == Sent::Delivered)
+        if !lane.sender.push_small(head, (source, moment), data) {
+            return None;
+        }
+        lane.number = number;
+        let is_sent = lane.is_watched() || self.tell_unwatched(to.0) == Sent::Delivered;
+        is_sent.then_some(number)
+    }
+
+    /// [`Outbox::send_small`] of at most [`FEW`](crate::bytes::FEW) bytes to who was sent to last, where that takes no call.
+    /// All that was taken in was sent before the moment beside the source. If
+    /// it was published, whether the receiver looks there by itself: else [`Outbox::tell_of_few`] must follow.
+    #[inline(always)]
+    pub fn send_few<'a>(
+        &mut self,
+        (source, seen): (Tid, u64),
+        to: (Tid, i32, i32),
+        message: impl FnOnce() -> Option<(&'a mut Head, &'a [u8])>,
+    ) -> Option<bool> {
+        let lane = self.lanes.last(to.0).filter(|lane| lane.to_task)?;
+        let (head, data) = message()?;
+        self.clock.follow(seen);
+        let moment = self.clock.moment_at_hand()?;
+        let number = lane.number + 1;
+        head.address(to);
+        head.set_sequence(number);
+        if !lane.sender.push_few(head, (source, moment), data) {
+            return None;
+        }
+        lane.number = number;
+        Some(lane.is_watched())
+    }
+
+    /// Tells a receiver of what [`Outbox::send_few`] has published; false if it is gone.
+    pub fn tell_of_few(&mut self, to: Tid) -> bool {
+        self.tell_unwatched(to) == Sent::Delivered
     }
 }

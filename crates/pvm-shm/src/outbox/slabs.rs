@@ -91,10 +91,11 @@ impl Outbox {
             }
             let next =
                 if lane.sender.is_read() { open(broker, to, CELLS_FIRST).ok() } else { None };
-            let Some(next) = next else {
+            let Some(mut next) = next else {
                 self.has_large_rings = true;
                 continue;
             };
+            next.number = lane.number;
             lane.sender.push_moved(next.segment);
             left.push(std::mem::replace(lane, next));
         }

@@ -1,13 +1,67 @@
 //! The fast path of a buffer: messages that ride in a lane and have one run or none. What cannot be done so is left as it
 //! is, and the functions without `fast` in their names do it.
 
+use super::form::Form;
 use super::{Buffer, Store};
 use crate::sys::memory::ProgramMemory;
-use pvm_shm::bytes::copy_slice;
+use pvm_shm::bytes::{FEW, copy_few, copy_slice};
 use pvm_shm::lane::{Head, SPANNING_MAX, room_for};
 use pvm_wire::{Cursor, Encoding, Kind, Run};
 
 impl Buffer {
+    /// Its form: calls without `few` in their names may change it.
+    #[inline(always)]
+    pub fn form(&self) -> Form {
+        match (&self.store, self.encoding) {
+            (Store::Small(_), _) if !self.head.is_native() => Form::Other,
+            (Store::Small(_), Encoding::Default) => Form::Default,
+            (Store::Small(_), Encoding::Raw) if self.runs.is_empty() => Form::Raw,
+            (Store::Small(_), Encoding::Raw) => Form::Typed,
+            (Store::Small(_), Encoding::InPlace) => Form::InPlace,
+            _ => Form::Other,
+        }
+    }
+
+    /// [`Buffer::fast_pack`] of at most [`FEW`] bytes into a buffer of this form.
+    #[inline(always)]
+    pub fn pack_few(&mut self, form: Form, kind: Kind, items: &[u8]) -> bool {
+        let Store::Small(small) = &mut self.store else { return false };
+        let Some(room) = small.get_mut(self.size..).and_then(|room| room.get_mut(..items.len()))
+        else {
+            return false;
+        };
+        let is_noted = match form {
+            Form::Raw => true,
+            Form::Default => self.runs.push_alike(kind, items.len() / kind.size()),
+            Form::Typed | Form::InPlace | Form::Other => false,
+        };
+        is_noted && copy_few(items, room) && {
+            self.size += items.len();
+            true
+        }
+    }
+
+    /// [`Buffer::fast_unpack`] of at most [`FEW`] bytes out of a buffer of this form.
+    #[inline(always)]
+    pub fn unpack_few(&mut self, form: Form, kind: Kind, out: &mut [u8]) -> bool {
+        let Store::Small(small) = &self.store else { return false };
+        let Some(data) = small.get(..self.size) else { return false };
+        let from = match form {
+            Form::Default => {
+                let all = (Encoding::Default, data.len());
+                self.cursor.pass(&self.runs, all, kind, out.len())
+            }
+            _ => Some(self.cursor.done()),
+        };
+        let Some(items) = from.and_then(|from| data.get(from..)?.get(..out.len())) else {
+            return false;
+        };
+        if form != Form::Default {
+            self.cursor.pass_raw(out.len());
+        }
+        copy_few(items, out)
+    }
+
     /// True if all that it has is the memory of a small message.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
@@ -130,6 +184,18 @@ impl Buffer {
         self.clear(size, self.head.run());
     }
 
+    /// [`Buffer::fill_small`], and the form of the buffer then.
+    #[inline(always)]
+    pub(crate) fn fill_few(&mut self, (size, is_untyped): (usize, bool)) -> Form {
+        if !is_untyped {
+            self.fill_small(size);
+            return if self.encoding == Encoding::Default { Form::Default } else { Form::Typed };
+        }
+        self.encoding = Encoding::Raw;
+        self.clear(size, None);
+        Form::Raw
+    }
+
     /// What a message that rides in its lane sends: its description, but for where it goes, and its data. None if it
     /// does not ride, or if it is more than that.
     #[inline(always)]
@@ -146,6 +212,37 @@ impl Buffer {
         let data = bytes.get(..self.size)?;
         self.head.describe(self.encoding, data.len(), run);
         Some((&mut self.head, data))
+    }
+
+    /// [`Buffer::small`] of a message of this form, of at most [`FEW`] bytes.
+    #[inline(always)]
+    pub(crate) fn few(&mut self, form: Form) -> Option<(&mut Head, &[u8])> {
+        if form == Form::InPlace {
+            return self.few_in_place();
+        }
+        let Store::Small(bytes) = &self.store else { return None };
+        let size = self.size;
+        let data = bytes.get(..size).filter(|data| data.len() <= FEW)?;
+        match form {
+            Form::Raw => self.head.describe(Encoding::Raw, size, 0),
+            Form::Default => {
+                let run = self.only_run(size)?;
+                self.head.describe(Encoding::Default, size, run);
+            }
+            Form::Typed | Form::InPlace | Form::Other => return None,
+        }
+        Some((&mut self.head, data))
+    }
+
+    #[inline(always)]
+    fn few_in_place(&mut self) -> Option<(&mut Head, &[u8])> {
+        let [piece] = &self.in_place[..] else { return None };
+        if piece.size() > FEW {
+            return None;
+        }
+        let run = self.only_run(piece.size())?;
+        self.head.describe(Encoding::Raw, piece.size(), run);
+        Some((&mut self.head, piece.bytes()))
     }
 
     /// The run that describes all of so many bytes, as [`Run::to_word`]; 0 if nothing does, none if it takes several.

@@ -30,7 +30,7 @@ impl State {
     /// A message goes by a lane. A number counts when its message is on its way: what follows would wait for one that
     /// never comes.
     pub(super) fn is_on_its_way(&mut self, to: Tid, stamp: u64) {
-        self.sequences.insert(to, Stamp::from_raw(stamp).number());
+        self.note_number(to, Stamp::from_raw(stamp).number());
         if to.host() != self.me.host() {
             self.routes.begin(to);
         }

@@ -9,20 +9,24 @@ use pvm_wire::Code;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 /// Says no for ever.
 static NEVER: AtomicU8 = AtomicU8::new(0);
 /// Where it stands whether this process has one thread only.
 static ALONE: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const NEVER).cast_mut());
 
-/// From now on a wait takes its short ways while the byte at `flag` is not 0.
+/// The number of the thread that [`trust_alone`] trusts.
+static ONLY: AtomicU32 = AtomicU32::new(0);
+
+/// From now on this thread's waits take their short ways while the byte at `flag` is not 0.
 ///
 /// # Safety
 /// It is valid for ever, and not 0 only while no second thread has called this library: the C library's
 /// `__libc_single_threaded`, or a byte that a second thread clears in its first call, with [`super::fence_all_threads`]
 /// behind that.
 pub unsafe fn trust_alone(flag: *const u8) {
+    ONLY.store(thread_number().get(), Ordering::Relaxed);
     ALONE.store(flag.cast_mut().cast(), Ordering::Relaxed);
 }
 
@@ -31,6 +35,16 @@ pub unsafe fn trust_alone(flag: *const u8) {
 pub fn is_alone() -> bool {
     // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
+}
+
+/// This thread's number, for a lock. It lies in a word of all threads where one alone calls: to find this thread's own memory
+/// costs a call of the loader's.
+#[inline(always)]
+fn own_number() -> Number {
+    if is_alone() {
+        return Number::of_value(ONLY.load(Ordering::Relaxed));
+    }
+    thread_number()
 }
 
 /// As whom calls that end soon enter gates.
@@ -152,7 +166,7 @@ impl<T> Gate<T> {
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
     #[inline(always)]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
-        let me = thread_number();
+        let me = own_number();
         if self.turn.try_take(me) { Ok(self.guard(false)) } else { self.enter_behind_others(me) }
     }
 
@@ -213,7 +227,10 @@ impl<T> Gate<T> {
 
     /// [`Gate::reset_after_fork`] of a gate that fast paths enter.
     pub fn reset_fast_after_fork(&self, forked: &Forked, fresh: impl FnOnce() -> T) {
-        self.replace_after_fork(self.turn.reset_after_fork(thread_number()) | forked.is_torn, fresh);
+        self.replace_after_fork(
+            self.turn.reset_after_fork(thread_number()) | forked.is_torn,
+            fresh,
+        );
     }
 
     fn replace_after_fork(&self, is_torn: bool, fresh: impl FnOnce() -> T) {

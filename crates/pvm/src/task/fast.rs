@@ -2,10 +2,10 @@
 
 use super::Task;
 use super::aside::{MAILBOX, OVER, ROUTES};
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Form};
 use crate::pattern::Pattern;
 use crate::state::State;
-use crate::sys::gate::{Among, Owner};
+use crate::sys::gate::{Among, Biased, Owner};
 use crate::sys::thread_number;
 use crate::{plug, probe};
 use pvm_shm::Glance;
@@ -48,6 +48,31 @@ impl Task {
         state.send_small(to, head, data)
     }
 
+    /// [`Task::fast_send`] of a few bytes to who was sent to last, in place: for a caller that does nothing else. If it was
+    /// published, whether its receiver looks there by itself: else [`Task::tell_of_few`] must follow.
+    #[inline(always)]
+    pub fn send_few(
+        &self,
+        owner: Biased,
+        (form, buffer): (Form, &mut Buffer),
+        to: (Tid, i32, i32),
+    ) -> Option<bool> {
+        let mut guard = self.state.try_enter(owner)?;
+        let state = guard.as_mut()?;
+        if self.aside.get() & OVER != 0 {
+            return None;
+        }
+        state.send_few(to, || buffer.few(form))
+    }
+
+    /// Tells who was sent to by [`Task::send_few`]; false if that one is gone, and the message must be sent again.
+    pub fn tell_of_few(&self, owner: Biased, to: Tid) -> bool {
+        self.state
+            .try_enter(owner)
+            .and_then(|mut guard| Some(guard.as_mut()?.outbox.tell_of_few(to)))
+            .unwrap_or(false)
+    }
+
     /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in a busy lane. If it gives
     /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
     #[inline(always)]
@@ -67,6 +92,21 @@ impl Task {
             Glance::Nothing => Glance::Nothing,
             Glance::More => Glance::More,
         }
+    }
+
+    /// [`Task::fast_take`] of a few bytes out of the lane that gave the last message, in place: for a caller that does nothing
+    /// else. The form that the buffer has then; none says nothing.
+    #[inline(always)]
+    pub fn take_few(&self, owner: Biased, pattern: &Pattern, buffer: &mut Buffer) -> Option<Form> {
+        let mut guard = self.state.try_enter(owner)?;
+        let state = guard.as_mut()?;
+        if self.aside.get() != 0 {
+            return None;
+        }
+        let (about, room) = buffer.room()?;
+        let wanted = Key::new(pattern.context, pattern.tag);
+        let taken = state.inlet.take_few(pattern.source, &wanted, about, room)?;
+        Some(buffer.fill_few(taken))
     }
 
     /// The same into memory that is no buffer's; its size. What is told of the message goes to `about`, raw

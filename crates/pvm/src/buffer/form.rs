@@ -1,0 +1,17 @@
+//! The forms of buffers that brief calls tell apart.
+
+/// How the fast path of a call that knows one form only finds a buffer, as one number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Form {
+    /// None of these.
+    Other,
+    /// In memory of its own, of this computer's layout, in default encoding.
+    Default,
+    /// The same, raw and without runs.
+    Raw,
+    /// The same, raw and with a run that says of what type its items are.
+    Typed,
+    /// To be sent in place, of this computer's layout; it has the memory of a small message beside.
+    InPlace,
+}
