@@ -5,11 +5,14 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// A ring may use one part in so many of the time that passes.
-const SHARE: u32 = 4;
-/// What it has not used is kept for it, up to so much: a burst that fills all of an honest ring
-/// takes half of it.
-const KEPT: Duration = Duration::from_millis(100);
+/// A ring may use three eighths of the time that passes: a task that makes three million calls a
+/// second is still read whole.
+const SHARE: (u32, u32) = (3, 8);
+/// What it has not used is kept for it up to so much, so a burst may fill an honest ring several
+/// times.
+const KEPT: Duration = Duration::from_millis(500);
+/// What a ring has at its beginning, which empties a full one.
+const FIRST: Duration = Duration::from_millis(100);
 
 /// What a ring may still use.
 #[derive(Clone, Copy, Debug)]
@@ -22,12 +25,12 @@ pub(super) struct Allowance {
 
 impl Allowance {
     pub(super) const fn new(now: Instant) -> Self {
-        Self { left: KEPT, owed: Duration::ZERO, at: now }
+        Self { left: FIRST, owed: Duration::ZERO, at: now }
     }
 
     /// True while the ring has used up what it may.
     pub(super) fn is_used_up(&mut self, now: Instant) -> bool {
-        let earned = now.saturating_duration_since(self.at) / SHARE;
+        let earned = share(now.saturating_duration_since(self.at));
         self.at = now;
         self.left = (self.left + earned.saturating_sub(self.owed)).min(KEPT);
         self.owed = self.owed.saturating_sub(earned);
@@ -39,6 +42,10 @@ impl Allowance {
         self.owed += used.saturating_sub(self.left);
         self.left = self.left.saturating_sub(used);
     }
+}
+
+fn share(time: Duration) -> Duration {
+    time.saturating_mul(SHARE.0) / SHARE.1
 }
 
 /// What this thread has used of a processor.
@@ -65,7 +72,7 @@ mod tests {
                 (all, now) = (all + block, now + block);
             }
         }
-        let most = Duration::from_secs(10) / SHARE + KEPT + block;
+        let most = share(Duration::from_secs(10)) + FIRST + block;
         assert!(all <= most && all > most * 9 / 10, "{all:?}");
     }
 
@@ -76,7 +83,8 @@ mod tests {
         let later = begin + Duration::from_secs(3600);
         assert!(!allowance.is_used_up(later));
         allowance.use_up(KEPT + Duration::from_millis(20));
-        assert!(allowance.is_used_up(later + Duration::from_millis(79)));
-        assert!(!allowance.is_used_up(later + Duration::from_millis(81)));
+        // It owes 20 ms, and gets 3 of 8.
+        assert!(allowance.is_used_up(later + Duration::from_millis(53)));
+        assert!(!allowance.is_used_up(later + Duration::from_millis(54)));
     }
 }
