@@ -327,3 +327,42 @@ fn simgrid_replays_a_ring_and_a_program_of_nas_message_by_message() {
         assert!(text.contains("Simulation time 0.0"), "{name}");
     }
 }
+
+/// Events, without what describes them, in an order that is the same for the same events.
+fn events(path: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut all: Vec<String> =
+        text.lines().filter(|line| line.starts_with('"')).map(str::to_owned).collect();
+    all.sort_unstable();
+    all
+}
+
+/// It crashed, as the data of a kind were not named as PVM's tracer names them.
+#[test]
+fn debians_trcsort_sorts_what_was_exported_as_it_sorts_a_file_of_the_original() {
+    if !has("trcsort", "pvm-dev") {
+        return;
+    }
+    let folder = Folder::new("trcsort");
+    let shim = folder.file("shim.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/trcsort.c");
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-w", "-o", &shim]).arg(source).arg("-ldl");
+    assert!(compile.status().unwrap().success());
+    let exported = folder.file("ring.trc");
+    done(&["export", sample().to_str().unwrap(), "--to", "sddf", "-o", &exported]);
+    for file in [recorded("pvm-3.4.6.sddf").to_str().unwrap(), &exported] {
+        let sorted = folder.file("sorted.trc");
+        let _ = std::fs::remove_file(&sorted);
+        let mut command = Command::new("trcsort");
+        command.args([file, "-o", &sorted]).env("LD_PRELOAD", &shim).env("TMPDIR", folder.file(""));
+        let output = command.current_dir(folder.file("")).output().unwrap();
+        assert!(output.status.success(), "{file}: {output:?}");
+        let (before, after) = (events(file), events(&sorted));
+        assert!(before.len() > 30 && before == after, "{file}: {} {}", before.len(), after.len());
+        // What it wrote is read again.
+        let again = folder.file("again.trace");
+        done(&["import", "--form", "sddf", &sorted, "-o", &again]);
+        let _ = std::fs::remove_file(&again);
+    }
+}

@@ -183,6 +183,8 @@ impl<W: Write> Sddf<W> {
         if self.described.insert(kind.clone()) {
             writeln!(self.out, "\n#{number}: \"{kind}\"\n{{")?;
             for datum in &data {
+                // Debian's trcsort takes the data of a kind from these lines.
+                writeln!(self.out, "\t// \"{}\" \"{}\"", datum.name(), meaning(datum.name()))?;
                 match datum {
                     Datum::Int(name, _) => writeln!(self.out, "\tint \"{name}\";")?,
                     Datum::Ints(name, _) => writeln!(self.out, "\tint \"{name}\"[];")?,
@@ -193,6 +195,41 @@ impl<W: Write> Sddf<W> {
         }
         let values: Vec<_> = data.iter().map(value).collect();
         Ok(writeln!(self.out, "\"{kind}\" {{ {} }};;", values.join(", "))?)
+    }
+}
+
+/// What PVM's tracer calls a datum.
+fn meaning(name: &str) -> &str {
+    match name {
+        "CC" => "Condition Code",
+        "DST" => "Message Destination Task ID",
+        "GN" => "Group Name",
+        "HA" => "Host Architecture",
+        "HN" => "Host Name",
+        "HNA" => "Host Name Alias",
+        "HSP" => "Host Speed",
+        "MB" => "Message Buffer",
+        "MC" => "Message Code",
+        "MCX" => "Message Context",
+        "MNB" => "Message Number of Bytes",
+        "PT" => "Parent Task ID",
+        "RCX" => "Receive Msg Context",
+        "RMC" => "Receive Msg Code / Wildcard",
+        "RST" => "Receive Msg Source Task / Wildcard",
+        "SRC" => "Message Source Task ID",
+        "STL" => "Spawned Task ID List",
+        "TF" => "Task Flags",
+        "TID" => "Task ID",
+        "TN" => "Task Name",
+        "TS" => "Time Seconds",
+        "TSS" => "Task System Usage Seconds",
+        "TST" => "Task Status",
+        "TSU" => "Task System Usage Microseconds",
+        "TU" => "Time Microseconds",
+        "TUS" => "Task User Usage Seconds",
+        "TUU" => "Task User Usage Microseconds",
+        // A datum of ours.
+        name => name,
     }
 }
 
