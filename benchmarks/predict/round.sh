@@ -2,10 +2,11 @@
 # round.sh PREFIX ROUND RATE RUNS [PROGRAM...]: the real runs of a sealed round, scored (root).
 #
 # Four hosts whose cables are shaped to RATE Mb/s (burst 1600, limit 256kb) run each NAS program of class S RUNS times,
-# one after the other in turns. Runs and load go to ROUND/NAME-RATE.runs and ROUND/load; nothing is sealed here: commit
-# the seals first. NICE=-15 in the environment gives all processes of the hosts that priority.
+# one after the other in turns. Runs and load go to ROUND/NAME-RATE.runs and ROUND/load, rows for the table of
+# doc/prediction.md to ROUND/table.md. Nothing is sealed here: commit the seals first. NICE=-15 in the environment gives
+# all processes of the hosts that priority.
 set -eu
-prefix=$1 round=$2 rate=$3 runs=$4
+prefix=$(realpath "$1") round=$2 rate=$3 runs=$4
 here=$(cd "$(dirname "$0")" && pwd)
 hosts=$here/../../xtask/hosts.sh
 programs=${*:5}
@@ -18,7 +19,12 @@ if [ -z "${HOSTS_DIR:-}" ]; then
     echo "$program, $rate Mb/s"
     "$prefix/bin/pvm" predict score "$round/$program-$rate.seal" --section timed \
       --goal "${GOAL:-3}" "$round/$program-$rate.runs"
+    # A row of the table in doc/prediction.md.
+    "$prefix/bin/pvm" predict score "$round/$program-$rate.seal" --section timed --json \
+      --goal "${GOAL:-3}" "$round/$program-$rate.runs" >"$round/score.json"
+    python3 "$here/row.py" "$program" "$rate" "$round/score.json" >>"$round/table.md"
   done
+  rm -f "$round/score.json"
   exit
 fi
 
@@ -39,7 +45,7 @@ fi
 for program in $programs; do : >"$round/$program-$rate.runs"; done
 for ((run = 0; run < runs; run++)); do
   for program in $programs; do
-    echo "$rate $program $(cat /proc/loadavg)" >>"$round/load"
+    echo "$rate $program $(cat /proc/loadavg) $(head -1 /proc/pressure/cpu)" >>"$round/load"
     on h1 nice -n "${NICE:-0}" timeout 120 "$build/nas-$program" S 4 --json >>"$round/$program-$rate.runs"
   done
 done
