@@ -3,8 +3,9 @@
 #
 # Four hosts whose cables are shaped to RATE Mb/s (burst 1600, limit 256kb) run each NAS program of class S RUNS times,
 # one after the other in turns. Runs and load go to ROUND/NAME-RATE.runs and ROUND/load, rows for the table of
-# doc/prediction.md to ROUND/table.md. Nothing is sealed here: commit the seals first. NICE=-15 in the environment gives
-# all processes of the hosts that priority.
+# doc/prediction.md to ROUND/table.md. Nothing is sealed here: commit the seals first. All processes of the
+# hosts have real-time priority, so other programs of the computer take little from them; ORDINARY=1 leaves them what
+# they are.
 set -eu
 prefix=$(realpath "$1") round=$2 rate=$3 runs=$4
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,19 +35,21 @@ bash "$hosts" env "HOME=$HOSTS_DIR/home" PVM_ROOT="$prefix" PVM_ALLOW_ROOT=1 \
   PATH="$prefix/bin:$PATH:/usr/sbin:/sbin" >/dev/null
 on h1 pvm up >/dev/null
 on h1 pvm add h2 h3 h4 >/dev/null
-if [ -n "${NICE:-}" ]; then
+first=(chrt -r 1)
+if [ -n "${ORDINARY:-}" ]; then
+  first=()
+else
   # shellcheck source=/dev/null
   . "$HOSTS_DIR/state"
   for k in 1 2 3 4; do
-    # shellcheck disable=SC2046
-    renice -n "$NICE" -p $(ip netns pids "${PRE}h$k") >/dev/null
+    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process"; done
   done
 fi
 for program in $programs; do : >"$round/$program-$rate.runs"; done
 for ((run = 0; run < runs; run++)); do
   for program in $programs; do
     echo "$rate $program $(cat /proc/loadavg) $(head -1 /proc/pressure/cpu)" >>"$round/load"
-    on h1 nice -n "${NICE:-0}" timeout 120 "$build/nas-$program" S 4 --json >>"$round/$program-$rate.runs"
+    on h1 "${first[@]}" timeout 120 "$build/nas-$program" S 4 --json >>"$round/$program-$rate.runs"
   done
 done
 on h1 pvm halt >/dev/null

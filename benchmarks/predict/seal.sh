@@ -4,7 +4,8 @@
 # Records each NAS program of PROGRAMS ("ep is cg mg") of class S on this computer, four tasks that take turns
 # (--alone), TIMES times (9), and keeps the recording whose timed section is the median. Two hosts whose cable is not
 # shaped tell what messages cost. From that come a platform file for each RATE (Mb/s) and the seals. Nothing runs on a
-# shaped cable here: commit ROUND, then `round.sh PREFIX ROUND RATE RUNS PROGRAM...` makes the runs.
+# shaped cable here: commit ROUND, then `round.sh PREFIX ROUND RATE RUNS PROGRAM...` makes the runs. What is measured has
+# real-time priority, as there.
 set -eu
 prefix=$(realpath "$1") round=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +21,12 @@ if [ -n "${HOSTS_DIR:-}" ]; then
     PATH="$prefix/bin:$PATH:/usr/sbin:/sbin" >/dev/null
   on h1 pvm up >/dev/null
   on h1 pvm add h2 >/dev/null
-  on h1 timeout 60 "$round/build/echo" 300
+  # shellcheck source=/dev/null
+  . "$HOSTS_DIR/state"
+  for k in 1 2; do
+    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process"; done
+  done
+  on h1 chrt -r 1 timeout 60 "$round/build/echo" 300
   on h1 pvm halt >/dev/null
   exit
 fi
@@ -44,7 +50,7 @@ for program in $programs; do
   load "$program"
   for ((time = 0; time < times; time++)); do
     env -u PVM_VMID HOME="$place" PVM_TMP="$place" PVM_ROOT="$prefix" PVM_ALLOW_ROOT=1 PATH="$prefix/bin:$PATH" \
-      timeout 120 "$pvm" run --quiet --trace "$place/$program-$time.trace" --alone \
+      chrt -r 1 timeout 120 "$pvm" run --quiet --trace "$place/$program-$time.trace" --alone \
       "$round/build/nas-$program" S 4 --json >/dev/null 2>"$place/said" || { cat "$place/said"; exit 1; }
   done
   kept=$(python3 "$here/median.py" "$pvm" "$round/tbf-$3.toml" "$place/$program"-*.trace)
