@@ -26,6 +26,11 @@ pub enum Action {
         /// How many tasks meet there.
         count: u32,
     },
+    /// It looks for a message, which the receive behind this takes: if it is not there, that receive
+    /// is put off, as the program would have gone on without it.
+    Look,
+    /// It takes what it has put off.
+    CatchUp,
     /// What it does from now on belongs to this section of the program; 0 is none.
     Enter(u32),
     /// It sends bytes to a task. The call takes `time`.

@@ -92,6 +92,8 @@ pub struct Report {
     pub sections: Vec<Section>,
     /// How many actions tasks did.
     pub actions: u64,
+    /// Receives behind a look that would not have found their messages there.
+    pub put_off: u64,
 }
 
 impl Report {

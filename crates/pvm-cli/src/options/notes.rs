@@ -298,7 +298,7 @@ A trace of NeoPVM has the clock of the processor at each sleep: what other progr
 between two sleeps is taken off (--wall leaves it in), as is what the records cost (--probes leaves it in).
 
 JSON: seconds, low and high (mean, least and most of the runs), collisions (their mean; null where frames \
-cannot collide), lost (frames), resent (segments), stations (station, seconds, computing, calls, sending, receiving, blocked, service, \
+cannot collide), lost (frames), resent (segments), put_off (looks that would find nothing where they found a message), stations (station, seconds, computing, calls, sending, receiving, blocked, service, \
 algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), sections (what neopvm_state names: name, seconds, low, high of the task that was in it \
 longest; begin, end), path (task, seconds, computing, \
 phases, messages: what led to the end), inputs (trace, form, network, model, depth, runs, actions, lacks, place, cores, computers, change, times, probes, version). \

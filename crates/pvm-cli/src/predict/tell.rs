@@ -129,6 +129,9 @@ fn sums(prediction: &Prediction<'_>) -> String {
         text +=
             &format!("{} frames were lost, {} segments sent anew\n", report.lost, report.resent);
     }
+    if report.put_off > 0 {
+        text += &format!("{} looks would find nothing that found a message\n", report.put_off);
+    }
     for (section, name) in report.sections.iter().zip(&prediction.sections) {
         let (longest, begin, end) = (section.longest, section.begin, section.end);
         text += &format!("section {name}: {longest} of one task at most, from {begin} to {end}\n");
@@ -169,6 +172,7 @@ pub(super) fn as_json(prediction: &Prediction<'_>) -> Value {
         "collisions": prediction.collisions(),
         "lost": report.lost,
         "resent": report.resent,
+        "put_off": report.put_off,
         "stations": stations,
         "sections": sections(prediction),
         "path": path(&report.path, report.last),

@@ -156,7 +156,11 @@ impl Station {
     fn act(&mut self, now: Time, action: Action) {
         match action {
             // The model refuses programs that meet or start tasks before they run.
-            Action::Start(_) | Action::Meet { .. } | Action::Enter(_) => {
+            Action::Start(_)
+            | Action::Meet { .. }
+            | Action::Enter(_)
+            | Action::Look
+            | Action::CatchUp => {
                 self.out.push_back(Output::Next);
             }
             Action::Call(time) | Action::Idle(time) | Action::Compute(time) => {

@@ -215,6 +215,8 @@ impl LineRun<'_> {
                 Ok(true)
             }
             Action::Meet { time, point, count } => Ok(self.meet(number, time, (point, count))),
+            // A message is waited for here where the recording found it.
+            Action::Look | Action::CatchUp => Ok(true),
             Action::Enter(section) => {
                 let now = self.tasks[number as usize].now;
                 self.sections.enter(number, section, now);

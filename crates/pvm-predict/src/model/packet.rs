@@ -6,12 +6,14 @@
 
 mod debts;
 mod inbox;
+mod looks;
 mod places;
 mod send;
 mod wires;
 
 use self::debts::Debts;
 use self::inbox::{Arrived, Inbox, Message, Receive};
+use self::looks::{Looks, Wanted};
 use self::places::Places;
 use self::send::Send;
 use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
@@ -94,6 +96,7 @@ struct Task {
     busy: (Time, Time),
     chain: Chain,
     report: StationReport,
+    looks: Looks,
 }
 
 #[derive(Debug, Default)]
@@ -210,6 +213,7 @@ impl Run<'_> {
             lost: self.wires.lost,
             resent: self.ends.iter().map(|side| side.end.resent()).sum(),
             actions: self.actions,
+            put_off: self.tasks.iter().map(|task| task.looks.count).sum(),
             sections: self.sections.finish(),
             ..Report::default()
         };
@@ -263,10 +267,19 @@ impl Run<'_> {
         if self.actions.is_multiple_of(ASKED_EVERY) && !self.watcher.goes_on(self.actions) {
             return Err(Error::Stopped(self.actions));
         }
+        let inbox = &self.inbox;
+        let is_there = |wanted: &Wanted| inbox.has(number, wanted.from, wanted.tag);
+        if let Some(receive) = self.tasks[number as usize].looks.take(is_there) {
+            return self.begin_receive(now, number, receive);
+        }
         let action = self.source.next(number)?;
         let task = &mut self.tasks[number as usize];
         self.actions += u64::from(action.is_some());
         match action {
+            None if task.looks.open() > 0 => {
+                task.looks.settle();
+                self.act(now, number)
+            }
             None => {
                 task.state = State::Over;
                 task.report.execution = now;
@@ -300,6 +313,14 @@ impl Run<'_> {
             Some(Action::Meet { time, point, count }) => {
                 self.meet(now, number, time, (point, count))
             }
+            Some(Action::Look) => {
+                self.look_for(number)?;
+                self.act(now, number)
+            }
+            Some(Action::CatchUp) => {
+                task.looks.settle();
+                self.act(now, number)
+            }
             Some(Action::Enter(section)) => {
                 self.sections.enter(number, section, now);
                 self.queue.push(now, Planned::Task(number));
@@ -314,13 +335,7 @@ impl Run<'_> {
                 Ok(())
             }
             Some(Action::Receive { time, bytes, from, tag }) => {
-                let (wait, cause) = (Told::since(now), task.chain);
-                let (left, began, message, is_done) = (bytes, now, None, false);
-                self.receive(
-                    now,
-                    number,
-                    Receive { from, tag, bytes, left, time, began, wait, cause, message, is_done },
-                )
+                self.begin_receive(now, number, Wanted { time, bytes, from, tag })
             }
         }
     }
@@ -459,6 +474,37 @@ impl Run<'_> {
             self.ends.push(Side { end, own, other, peer, written: 0, open: VecDeque::new() });
         }
         first
+    }
+
+    /// A task looks for a message: the receive behind the look is one of those that may wait.
+    fn look_for(&mut self, number: TaskNumber) -> Result<(), Error> {
+        let Some(Action::Receive { time, bytes, from, tag }) = self.source.next(number)? else {
+            return Err(Error::Unfit(format!("task {number}: behind a look there is no receive")));
+        };
+        self.actions += 1;
+        let is_there = self.inbox.has(number, from, tag);
+        let looks = &mut self.tasks[number as usize].looks;
+        if looks.open() >= OPEN_MAX {
+            let what = "messages that are put off";
+            return Err(Error::TooMany { task: number, what, limit: OPEN_MAX });
+        }
+        looks.look(Wanted { time, bytes, from, tag }, is_there);
+        Ok(())
+    }
+
+    fn begin_receive(
+        &mut self,
+        now: Time,
+        number: TaskNumber,
+        Wanted { time, bytes, from, tag }: Wanted,
+    ) -> Result<(), Error> {
+        let (wait, cause) = (Told::since(now), self.tasks[number as usize].chain);
+        let (left, began, message, is_done) = (bytes, now, None, false);
+        self.receive(
+            now,
+            number,
+            Receive { from, tag, bytes, left, time, began, wait, cause, message, is_done },
+        )
     }
 
     fn receive(

@@ -93,6 +93,11 @@ impl Inbox {
         Self { lists: Map::default(), matching }
     }
 
+    /// True if something of this sender with this tag is there.
+    pub(super) fn has(&self, task: TaskNumber, from: TaskNumber, tag: i32) -> bool {
+        self.lists.contains_key(&(task, from, self.matching.tag(tag)))
+    }
+
     pub(super) fn put(&mut self, to: TaskNumber, from: TaskNumber, arrived: Arrived) {
         let key = (to, from, self.matching.tag(arrived.message.tag));
         self.lists.entry(key).or_default().push_back(arrived);

@@ -27,6 +27,9 @@ pub(super) struct Row {
     records: u64,
     waited: u64,
     idle: u64,
+    /// The call before has found a message by a look, and the tag of those that may have been put off.
+    has_looked: bool,
+    put_off: Option<i32>,
     /// Where the last call ended, and what its own record cost behind that.
     end: u64,
     debt: Time,
@@ -54,6 +57,8 @@ impl Row {
             records,
             waited,
             idle,
+            has_looked: false,
+            put_off: None,
             end: begin,
             debt,
             is_over: false,
@@ -70,6 +75,7 @@ impl Row {
 
     /// The last record was read.
     pub(super) fn end(&mut self, ended: Option<&Ended>) {
+        self.catch_up();
         if let Some(ended) = ended {
             self.compute_until(ended.at);
         }
@@ -147,6 +153,7 @@ impl Row {
             What::Begin { .. } => return self.end = self.end.max(record.end()),
             What::State { name } => {
                 self.compute_until(record.begin);
+                self.catch_up();
                 self.stretch.push(Action::Enter(survey.section_of(self.task, *name)));
             }
             _ => self.compute_until(record.begin),
@@ -168,14 +175,17 @@ impl Row {
     /// What a call comes to: its messages, a barrier, or time.
     fn actions(&mut self, record: &Record, own: Time, survey: &Survey) {
         if let Some((point, count)) = barrier(record, self.task, survey) {
+            self.catch_up();
             return self.stretch.push(Action::Meet { time: own, point, count });
         }
         if self.parts.is_empty() {
+            self.has_looked |= record.call == calls::PROBE && record.result > 0;
             if own > Time::ZERO {
                 self.stretch.push(Action::Call(own));
             }
             return;
         }
+        self.looks(record.call, survey);
         let is_one = is_multicast(record.call) && self.parts.iter().all(|part| part.is_send);
         if is_one && self.parts.len() > 1 {
             let Transfer { bytes, number, .. } = self.parts[0].message;
@@ -193,6 +203,28 @@ impl Row {
                 true => Action::Send { time, bytes, to: peer, tag },
                 false => Action::Receive { time, bytes, from: peer, tag },
             });
+        }
+    }
+
+    /// A call sends or takes messages: what was put off is put off further behind messages of its own tag only, and
+    /// a message that was found by a look may be put off.
+    fn looks(&mut self, call: u16, survey: &Survey) {
+        let has_looked = std::mem::take(&mut self.has_looked) || call == calls::NRECV;
+        let Part { message, is_send, .. } = self.parts[0];
+        let is_alone = self.parts.len() == 1;
+        let is_looked = !is_send && has_looked && survey.is_optional(self.task, message.tag);
+        if !is_alone || self.put_off != Some(message.tag) || !(is_send || is_looked) {
+            self.catch_up();
+        }
+        if is_alone && is_looked {
+            self.put_off = Some(message.tag);
+            self.stretch.push(Action::Look);
+        }
+    }
+
+    fn catch_up(&mut self) {
+        if self.put_off.take().is_some() {
+            self.stretch.push(Action::CatchUp);
         }
     }
 

@@ -96,7 +96,7 @@ impl Action {
             | Self::Receive { time, .. }
             | Self::Meet { time, .. } => *time = time.scaled(share),
             // What a task waits for goes on while others compute.
-            Self::Idle(_) | Self::Start(_) | Self::Enter(_) => (),
+            Self::Idle(_) | Self::Start(_) | Self::Enter(_) | Self::Look | Self::CatchUp => (),
         }
     }
 }

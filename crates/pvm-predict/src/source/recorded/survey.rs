@@ -64,6 +64,10 @@ pub struct Survey {
     sections: Vec<String>,
     /// By a task's number of a group: the group.
     groups: BTreeMap<(TaskNumber, u32), u32>,
+    /// By a task: the tag that it has looked for in vain since it took or sent something.
+    missed: BTreeMap<TaskNumber, i32>,
+    /// Tags of messages that a task does not wait for: it has sent such ones after a look in vain.
+    optional: BTreeSet<(TaskNumber, i32)>,
 }
 
 impl Survey {
@@ -109,13 +113,20 @@ impl Survey {
             What::Send { message, .. } => {
                 let known = self.task(message.peer, record.end()).is_some();
                 self.lacks.apart += u64::from(!known || message.number == 0);
+                if self.missed.remove(&task) == Some(message.tag) {
+                    self.optional.insert((task, message.tag));
+                }
             }
             What::Receive { message, any_source, .. } => {
                 self.lacks.any_source += u64::from(*any_source);
+                self.missed.remove(&task);
                 let known = self.task(message.peer, record.end()).is_some();
                 self.lacks.apart += u64::from(!known || message.number == 0);
             }
-            What::Poll { .. } => self.lacks.polls += 1,
+            What::Poll { tag, .. } => {
+                self.lacks.polls += 1;
+                self.missed.insert(task, *tag);
+            }
             What::Gap { lost, .. } => {
                 self.lacks.gaps += 1;
                 self.lacks.lost += lost;
@@ -161,6 +172,11 @@ impl Survey {
     /// The section of a task's state, 0 for none.
     pub(super) fn section_of(&self, task: TaskNumber, number: u32) -> u32 {
         self.numbers.get(&(task, number)).copied().unwrap_or(0)
+    }
+
+    /// True if a task goes on where a look for messages of this tag finds none.
+    pub(super) fn is_optional(&self, task: TaskNumber, tag: i32) -> bool {
+        self.optional.contains(&(task, tag))
     }
 
     pub(super) fn section(&self, number: u32) -> Option<&str> {

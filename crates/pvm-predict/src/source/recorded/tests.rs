@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::Awaited;
 use crate::model;
-use crate::platform::{Host, Line};
+use crate::platform::{Host, Line, Platform};
 use crate::report::{Report, Unwatched};
 use pvm_trace::{
     Class, Counts, Encoding, Ended, HostFacts, Limits, Processor, Reason, Record, TaskFacts, Tid,
@@ -271,6 +271,53 @@ fn turns_of_others_are_no_time_of_a_task_and_its_first_and_last_stretch_are_held
         })
         .collect();
     assert_eq!(times, [10, 500, 199], "without what the records cost");
+}
+
+/// Task 0 looks in vain, may send, finds the message of task 1, and sends once more.
+fn looking(sends_in_vain: bool) -> Made {
+    let poll = What::Poll { source: tid(1), tag: 5, context: 0 };
+    let mut made = Made::new(2);
+    made.begin(0, 0).call(0, (10, 10), calls::PROBE, poll);
+    if sends_in_vain {
+        made.send(0, (20, 10), 1, 1);
+    }
+    let found = Record { result: 2, ..Record::call(calls::PROBE, BEGAN + 30_000, 10_000) };
+    made.0.record(0, &found).expect("memory");
+    made.receive(0, (40, 10), 1, 1).send(0, (50, 10), 1, 2).end(0, 60);
+    made.begin(1, 0).send(1, (10, 10), 0, 1);
+    made.receive(1, (20, 20), 0, 1).receive(1, (40, 30), 0, 2).end(1, 70);
+    made
+}
+
+#[test]
+fn a_receive_behind_a_look_is_put_off_where_the_program_goes_on_without() {
+    let marks = |made: Made| {
+        let all = actions(&mut made.source(AS_TOLD), 0);
+        let places = |wanted: Action| all.iter().position(|action| *action == wanted);
+        let is_receive = |action: &Action| matches!(action, Action::Receive { .. });
+        (places(Action::Look), all.iter().position(is_receive), places(Action::CatchUp))
+    };
+    let (look, receive, catch_up) = marks(looking(true));
+    assert_eq!(look.map(|place| place + 1), receive);
+    assert!(catch_up > receive, "at its end: it sends such messages before");
+    let (look, _, catch_up) = marks(looking(false));
+    assert_eq!((look, catch_up), (None, None), "it has looked until the message came");
+}
+
+#[test]
+fn how_many_looks_would_find_nothing_depends_on_the_network() {
+    let on = |rate: &str| {
+        let text = format!(
+            "[network]\nkind = \"switch\"\nrate = \"{rate}\"\n[transport]\nkind = \"tcp\"\n"
+        );
+        let platform = Platform::parse(&text).expect("it is sound");
+        let mut source = looking(true).source(AS_TOLD);
+        let report = model::packet::run(&mut source, &platform, 1, &mut Unwatched);
+        let report = report.expect("all is received");
+        assert!(report.stations.iter().all(|station| station.total() == station.execution));
+        report.put_off
+    };
+    assert_eq!((on("10 Mb/s"), on("1000 Gb/s")), (1, 0));
 }
 
 #[test]
