@@ -9,22 +9,24 @@ mod inbox;
 mod looks;
 mod places;
 mod send;
+mod state;
 mod wires;
 
 use self::debts::Debts;
-use self::inbox::{Arrived, Inbox, Message, Receive};
-use self::looks::{Looks, Wanted};
+use self::inbox::{Arrived, Inbox, Receive};
+use self::looks::Wanted;
 use self::places::Places;
 use self::send::Send;
+use self::state::{Side, State, Task};
 use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
 use crate::action::{Action, Matching, TaskNumber};
-use crate::blame::{Chain, Phase, Told};
+use crate::blame::{Phase, Told};
 use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
 use crate::kernel::{Map, Queue};
 use crate::model::meeting::{Came, Meetings};
 use crate::platform::{Host, Platform, Tcp, Transport};
 use crate::program::Source;
-use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
+use crate::report::{ASKED_EVERY, Event, Report, Watcher};
 use crate::sections::Sections;
 use crate::transport::tcp::{End, Input, Output, Segment};
 use crate::unit::Time;
@@ -86,47 +88,6 @@ enum Planned {
     Memory(u32),
     End(u32),
     Wire(OnWire),
-}
-
-/// A task.
-#[derive(Debug, Default)]
-struct Task {
-    state: State,
-    /// Since when it wants the processor, and for how long.
-    busy: (Time, Time),
-    chain: Chain,
-    report: StationReport,
-    looks: Looks,
-}
-
-#[derive(Debug, Default)]
-enum State {
-    /// It waits for being started.
-    New,
-    /// It wants its next action.
-    #[default]
-    Ready,
-    /// It waits for other tasks at a point.
-    Meeting,
-    /// It hands over what its send is about, once the call's time is over.
-    Sending(Box<Send>),
-    /// It waits for room for the rest.
-    Writing(Box<Send>, Time),
-    Receiving(Box<Receive>),
-    Over,
-}
-
-/// One end of a connection, and what it is for.
-#[derive(Debug)]
-struct Side {
-    end: End,
-    own: TaskNumber,
-    other: TaskNumber,
-    /// The other end's number.
-    peer: u32,
-    /// Bytes that were written so far, and messages that have not arrived at the other end.
-    written: u64,
-    open: VecDeque<Message>,
 }
 
 struct Run<'a> {
