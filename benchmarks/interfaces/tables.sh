@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # tables.sh PREFIX OUT [one] [two]: the nine tables of the report of 1993 on one host, and as root on two of `testbed hosts`,
 # each by one round of `pvm bench two-nodes`. Prints each average beside its goal, a thousandth of the printed one on one
-# host and a twentieth between two, and how long it took. Ends with 1 where an average or a table misses its goal.
+# host and a twentieth between two, and how long it took. Ends with 1 where an average or a table misses its goal. What
+# `pvm bench` measures besides (PVM 3.4.6, MPI) may fail, and gets 10 s a program.
 set -u
 prefix=$(realpath "$1") && out=$(mkdir -p "$2" && realpath "$2") || exit 2
 shift 2
@@ -14,10 +15,8 @@ began=$SECONDS
 missed=0
 
 bench() { # FOLDER ARGS...: on this host, or on h1
-  timeout 200 ${ON:-} "$prefix/bin/pvm" bench two-nodes --rounds 1 --sources "$here/../suites" --out "$1" "${@:2}" >"$1.log" 2>&1 || {
+  timeout 200 ${ON:-} "$prefix/bin/pvm" bench two-nodes --rounds 1 --limit 10 --sources "$here/../suites" --out "$1" "${@:2}" >"$1.log" 2>&1 ||
     tail -n 5 "$1.log"
-    missed=1
-  }
 }
 
 judge() { # FOLDER DIVISOR
