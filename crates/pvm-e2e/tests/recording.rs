@@ -227,6 +227,24 @@ fn a_task_that_had_left_before_it_ended_had_no_status_in_its_trace() {
 }
 
 #[test]
+fn a_fortran_program_says_what_it_does() {
+    let machine = Machine::start();
+    let file = file(&machine);
+    machine.expect_success(begin_program(&machine, &file, "marks_f.f", &[]));
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "show", "--events"]).arg(&file);
+    let shown = machine.succeed(command).out;
+    let of = |name: &str| shown.lines().filter(|line| line.contains(name)).collect::<Vec<_>>();
+    let (states, progress, marks) = (of("neopvm_state"), of("neopvm_progress"), of("neopvm_mark"));
+    assert!(states.len() == 2 && states[0].contains("\"sorting\""), "{shown}");
+    assert!(!states[1].contains('"'), "{shown}");
+    assert!(progress.len() == 1 && progress[0].ends_with("\"rows\": 40 of 100"), "{shown}");
+    assert!(marks.len() == 1 && marks[0].ends_with("\"done\": -7"), "{shown}");
+    assert!(of("pvm_send").len() == 1 && of("pvm_recv").iter().any(|line| line.contains("from")));
+    machine.halt();
+}
+
+#[test]
 fn what_is_missing_of_a_host_that_died_is_told_and_the_recording_goes_on() {
     let machine = Machine::local(3);
     let file = file(&machine);
