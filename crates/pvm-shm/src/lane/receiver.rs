@@ -280,30 +280,41 @@ impl Receiver {
             return None;
         }
         let taken = read_shared!(cell.content, |content| {
-            // SAFETY: a raw read of plain bytes inside the cell.
-            let head = unsafe { (&raw const (*content).head).read_unaligned() };
-            let size = head.shape.size();
-            let is_wanted = head.source == source.0 && wanted.fits(&head);
-            if !is_wanted || !head.shape.is_plain(Kind::Inline) || size > FEW {
-                return None;
-            }
-            let is_untyped = head.is_raw_and_untyped();
-            if !is_untyped && !head.is_described(head.run_count(), size) {
-                return None;
-            }
-            *about = head;
-            // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
-            unsafe {
-                let from = (&raw const (*content).payload).cast::<u8>();
-                copy_few_between(from, room.as_mut_ptr(), size);
-            }
-            (size, is_untyped)
-        });
+            Self::take_few_out((source, wanted), content, about, room)
+        })?;
         self.position = next;
         self.walk.advance();
         prefetch_to_read(self.walk.next());
         self.report_now_and_then();
         Some(taken)
+    }
+
+    /// What [`Receiver::take_few`] finds in a complete cell, for which `room` is long enough.
+    #[inline(always)]
+    fn take_few_out(
+        (source, wanted): (Tid, &Key),
+        content: *const Content,
+        about: &mut Head,
+        room: &mut [u8],
+    ) -> Option<(usize, bool)> {
+        // SAFETY: a raw read of plain bytes inside the cell.
+        let head = unsafe { (&raw const (*content).head).read_unaligned() };
+        let size = head.shape.size();
+        let is_wanted = head.source == source.0 && wanted.fits(&head);
+        if !is_wanted || !head.shape.is_plain(Kind::Inline) || size > FEW.min(room.len()) {
+            return None;
+        }
+        let is_untyped = head.is_raw_and_untyped();
+        if !is_untyped && !head.is_described(head.run_count(), size) {
+            return None;
+        }
+        *about = head;
+        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
+        unsafe {
+            let from = (&raw const (*content).payload).cast::<u8>();
+            copy_few_between(from, room.as_mut_ptr(), size);
+        }
+        Some((size, is_untyped))
     }
 
     /// What [`Receiver::take`] finds of a wanted message in several cells, of which the first one is complete.
