@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence};
 
-use pvm::Number;
+use pvm::{Bias, Number};
 use pvm_wire::Code;
 
 use crate::slot::Slot;
@@ -261,24 +261,14 @@ static _neopvm_nobody: First = First(Thread::new(LONG));
 
 /// Whether the process is biased to its first thread: then that one takes no locks on its fast paths. The first call of a
 /// second thread ends that for good.
-static BIAS: AtomicU8 = AtomicU8::new(NOBODY);
-
-/// Nobody has called.
-const NOBODY: u8 = 0;
-/// It is not, and will not be.
-const ENDED: u8 = 1;
-/// It is.
-const BIASED: u8 = 2;
-
-/// What [`pvm::trust_alone`] looks at: not 0 while the process is biased, as it needs a byte of that form.
-static ALONE: AtomicU8 = AtomicU8::new(0);
+static BIAS: Bias = Bias::new();
 
 /// True if this thread may go without locks, asked behind [`Mark::set_fast`]. No other thread has the answer true: its first
 /// call has made it false.
 #[inline(always)]
 pub(crate) fn is_biased() -> bool {
     // PAIRS WITH: `end_bias`.
-    ALONE.load(Ordering::Relaxed) != 0
+    BIAS.is_on()
 }
 
 unsafe extern "C" {
@@ -349,7 +339,7 @@ fn word() -> *const c_void {
 
 #[cold]
 fn first_look() -> *const Thread {
-    let is_first = BIAS.load(Ordering::Relaxed) == NOBODY && begin_bias();
+    let is_first = begin_bias();
     let own = if is_first {
         &raw const FIRST.0
     } else {
@@ -367,10 +357,7 @@ fn first_look() -> *const Thread {
 
 /// True for the one thread that the process is biased to from now on. Without a kernel that can end that it is none.
 fn begin_bias() -> bool {
-    let may = pvm::may_fence_all_threads();
-    // PAIRS WITH: the exchange of another thread here, or the store of `end_bias`: one is the first.
-    let begun =
-        may && BIAS.compare_exchange(NOBODY, BIASED, Ordering::AcqRel, Ordering::Acquire).is_ok();
+    let begun = BIAS.is_unused() && pvm::may_fence_all_threads() && BIAS.begin();
     if begun {
         trust();
     }
@@ -378,17 +365,15 @@ fn begin_bias() -> bool {
 }
 
 fn trust() {
-    ALONE.store(1, Ordering::Relaxed);
-    // SAFETY: the byte is there for ever, and not 0 only until `end_bias`, which each other thread has behind it before it
-    // does anything else here.
-    unsafe { pvm::trust_alone(ALONE.as_ptr()) };
+    // SAFETY: it is biased to this thread until `end_bias`, which each other thread has behind it before it does anything
+    // else here.
+    unsafe { pvm::trust_alone(&BIAS) };
 }
 
 /// This is another thread than the first one, which may be anywhere, perhaps in the middle of a call that a handler of
 /// signals has interrupted to begin this one. When this returns the first one takes locks as all do.
 fn end_bias() {
-    BIAS.store(ENDED, Ordering::Release);
-    ALONE.store(0, Ordering::Relaxed);
+    BIAS.end();
     // PAIRS WITH: `Mark::set_fast` and `is_biased` behind it, between which the first thread has no fence: its mark is seen
     // here, or it sees the end.
     pvm::fence_all_threads();
@@ -402,17 +387,18 @@ fn end_bias() {
 pub(crate) fn reset_after_fork() -> bool {
     if word() == (&raw const FIRST.0).cast() {
         if pvm::may_fence_all_threads() {
-            BIAS.store(BIASED, Ordering::Relaxed);
+            BIAS.begin_again();
             trust();
         }
         return false;
     }
-    let was_biased = ALONE.swap(0, Ordering::Relaxed) != 0;
-    let is_torn = was_biased && FIRST.0.inside.is_fast();
-    if BIAS.swap(ENDED, Ordering::Relaxed) != NOBODY {
-        // What the first one was in the middle of is over.
-        FIRST.0.inside.clear();
+    if BIAS.is_unused() {
+        return false;
     }
+    let is_torn = BIAS.is_on() && FIRST.0.inside.is_fast();
+    BIAS.end();
+    // What the first one was in the middle of is over.
+    FIRST.0.inside.clear();
     is_torn
 }
 

@@ -244,6 +244,14 @@ fn of_two_that_wait_for_each_other_one_is_told_and_all_messages_arrive() {
     machine.halt();
 }
 
+#[test]
+fn a_send_beside_a_thread_that_has_not_called_yet_was_taken_for_stuck() {
+    let machine = Machine::start();
+    let running = machine.begin("latereader.c", &["90", "1024"]);
+    machine.expect_success(running);
+    machine.halt();
+}
+
 /// A small file system for spilled messages; needs root.
 struct SmallDisk(std::path::PathBuf);
 

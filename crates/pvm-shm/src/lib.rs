@@ -16,6 +16,7 @@ pub mod activity;
 pub mod barrier;
 pub mod baton;
 mod bells;
+pub mod bias;
 pub mod broker;
 pub mod bytes;
 pub mod clock;

@@ -2,16 +2,17 @@
 
 #![cfg(loom)]
 
-use loom::sync::Arc;
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 use pvm_shm::barrier::{Arrival, Outcome, Word};
+use pvm_shm::bias::Bias;
 use pvm_shm::clock::settle;
 use pvm_shm::inbox::{Armed, Header, Marked};
 use pvm_shm::lane::{Head, Key, Kind, Popped, Receiver, Ring, Sender, room_for};
 use pvm_shm::recorder::{Drained, Reader, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::stream::{Filled, Words};
-use pvm_shm::sync::{AtomicU32, Ordering, Shared};
+use pvm_shm::sync::{AtomicU32, Ordering, Shared, fence};
 use pvm_shm::turn::{Number, Turn};
 use pvm_shm::watch::Watch;
 use pvm_wire::record::{DecodedRecords, Record};
@@ -722,5 +723,47 @@ fn loom_a_reader_that_is_replaced_goes_on_where_the_first_one_was() {
         taken += rest.taken;
         assert_eq!(taken as u64 + rest.lost, 2);
         assert_eq!(third.counts().0, taken as u64);
+    });
+}
+
+/// Two threads whose first calls meet. Where the bias began in one byte and was trusted by another, the end could come
+/// between the two, and both threads went without locks for ever.
+#[test]
+fn loom_first_calls_that_meet_leave_one_thread_without_locks_at_most() {
+    loom::model(|| {
+        let process = Arc::new((Bias::new(), AtomicU32::new(0), Mutex::new(()), Shared::new(0)));
+        let call = |process: &(Bias, AtomicU32, Mutex<()>, Shared<u32>)| {
+            let (bias, mark, lock, value) = process;
+            // SAFETY: what is shown here, as loom sees each access.
+            let write = || value.with_mut(|value| unsafe { *value += 1 });
+            if bias.begin() {
+                mark.store(1, Ordering::Relaxed);
+                // This fence, and the one below, are made by the kernel.
+                fence(Ordering::SeqCst);
+                if bias.is_on() {
+                    write();
+                    mark.store(0, Ordering::Release);
+                    return;
+                }
+                mark.store(0, Ordering::Release);
+            } else {
+                bias.end();
+                fence(Ordering::SeqCst);
+                assert!(!bias.is_on(), "it is over for good");
+                while mark.load(Ordering::Acquire) == 1 {
+                    thread::yield_now();
+                }
+            }
+            let _locked = lock.lock().expect("no panic");
+            write();
+        };
+        let other = {
+            let process = process.clone();
+            thread::spawn(move || call(&process))
+        };
+        call(&process);
+        other.join().expect("no panic");
+        // SAFETY: the other thread has ended.
+        assert_eq!(process.3.with(|value| unsafe { *value }), 2);
     });
 }

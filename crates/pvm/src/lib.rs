@@ -40,6 +40,7 @@ pub use members::Members;
 pub use memory::{Held, Memory};
 pub use pattern::Pattern;
 pub use pvm_shm::Glance;
+pub use pvm_shm::bias::Bias;
 pub use pvm_shm::bytes::FEW;
 pub use pvm_shm::lane::{Head, Key, SPANNING_MAX};
 pub use pvm_shm::probe as probes;

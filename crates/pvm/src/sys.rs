@@ -31,6 +31,11 @@ pub fn thread_number() -> Number {
     })
 }
 
+/// True if this process has no other thread, whether that has called this library or not. It asks the kernel.
+pub(crate) fn has_one_thread() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.take(2).count() == 1)
+}
+
 /// True if the kernel makes fences for [`fence_all_threads`], from now on.
 pub fn may_fence_all_threads() -> bool {
     membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()

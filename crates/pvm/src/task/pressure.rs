@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 use crate::buffer::sending::Prepared;
 use crate::credit::{Policy, Sending};
 use crate::plug;
-use crate::sys::gate;
+use crate::sys;
 use crate::wait::Deadline;
 use pvm_wire::request::{Lack, Request};
 use pvm_wire::{Code, Envelope, Tid};
@@ -100,8 +100,9 @@ impl Task {
                 Policy::Block | Policy::Error => Lack::Own,
             };
             drop(state);
-            if tries >= TRIES && tries.is_multiple_of(2) && gate::is_alone() {
-                // Another thread of this task may receive at any time: then it is not stuck.
+            if tries >= TRIES && tries.is_multiple_of(2) && sys::has_one_thread() {
+                // Another thread of this task may receive at any time, also one that has not called yet: then it is not
+                // stuck.
                 self.request(&Request::Blocked { to: to.clone(), lack })?;
             }
             // Behind the end of the state, which announces what was taken in, and behind the answer, which is announced, too:
