@@ -1,6 +1,6 @@
 #!/bin/bash
-# wheel.sh PROGRAMS OUT: builds the wheel with the daemon and the console of the folder PROGRAMS in it, and puts it into
-# OUT. Where there is no Python to build it with, this says so and is no failure: NeoPVM does without.
+# wheel.sh PROGRAMS OUT: builds the wheel with the daemon, the console and the tuple server of the folder PROGRAMS in it,
+# and puts it into OUT. Where there is no Python to build it with, this says so and is no failure: NeoPVM does without.
 set -eu
 programs=$(realpath "$1") out=$(realpath -m "$2")
 # shellcheck source=environment.sh
@@ -13,7 +13,7 @@ have_python && environment requirements-build.txt || {
 # The package carries them; git does not.
 bin=$here/python/neopvm/bin
 mkdir -p "$bin"
-for name in pvm pvmd; do
+for name in pvm pvmd pvmtuples; do
   install -m 755 "$programs/$name" "$bin/$name.new"
   strip "$bin/$name.new"
   mv "$bin/$name.new" "$bin/$name"

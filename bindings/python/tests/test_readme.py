@@ -21,7 +21,8 @@ needs_stage = pytest.mark.skipif(not STAGE, reason="NEOPVM_PREFIX names no insta
 
 
 def printed(language: str) -> str:
-    section = README.read_text().split("### Hello, in four languages")[1].split("\n## ")[0]
+    section = README.read_text().split("### Hello, in four languages")[1]
+    section = re.split(r"\n###? ", section)[0]
     (text,) = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
     return str(text)
 
