@@ -21,9 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # The order in which a reader would take them; each folder's other pages follow by name.
 PAGES = [
     ("Users", ["README.md", "doc/porting-from-pvm3.md", "doc/interfaces.md", "doc/java.md",
-               "doc/python.md", "doc/traces.md", "doc/prediction.md", "doc/performance.md",
-               "doc/performance-java.md", "doc/reliability.md", "SECURITY.md", "CHANGELOG.md",
-               "examples/README.md", "benchmarks/README.md"]),
+               "doc/python.md", "doc/tuples.md", "doc/traces.md", "doc/prediction.md",
+               "doc/performance.md", "doc/performance-java.md", "doc/reliability.md", "SECURITY.md",
+               "CHANGELOG.md", "examples/README.md", "benchmarks/README.md"]),
     ("Developers", ["ARCHITECTURE.md", "CONTRIBUTING.md", "doc/testing.md", "doc/shm.md",
                     "doc/wire.md", "doc/trace.md", "doc/newcomer.md", "doc/adr/README.md"]),
 ]

@@ -2,7 +2,7 @@
 //!
 //! What the kernel has taken nothing overtakes, and most ways of sending fill whatever queue stands before the
 //! slowest cable: seconds of it, where that is long. So each connection has a *window* of bytes that may be under way,
-//! whatever the kernel would take: what goes out in [`QUEUE_TIME`] beyond the time of the way itself. Several
+//! whatever the kernel would take: what goes out in `QUEUE_TIME` beyond the time of the way itself. Several
 //! connections over one cable then keep a queue of about that time together, as each of them keeps its share of it.
 //! What is urgent never waits for a window. Daemons hold their links to it, tasks their direct routes.
 //!
