@@ -367,7 +367,7 @@ fn begin_bias() -> bool {
 fn trust() {
     // SAFETY: it is biased to this thread until `end_bias`, which each other thread has behind it before it does anything
     // else here.
-    unsafe { pvm::trust_alone(&BIAS) };
+    unsafe { pvm::trust_alone(BIAS.flag()) };
 }
 
 /// This is another thread than the first one, which may be anywhere, perhaps in the middle of a call that a handler of

@@ -31,10 +31,10 @@ impl Bias {
         Self(AtomicU8::new(NOBODY))
     }
 
-    /// Of a process that has none.
+    /// A byte that is not 0 while [`Bias::is_on`], for who trusts such a byte of the C library's, too.
     #[cfg(not(loom))]
-    pub const fn ended() -> Self {
-        Self(AtomicU8::new(ENDED))
+    pub const fn flag(&self) -> *const u8 {
+        self.0.as_ptr()
     }
 
     /// True while no second thread has called.

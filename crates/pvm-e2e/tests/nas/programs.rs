@@ -42,11 +42,19 @@ pub(crate) fn build(build: &Build) -> PathBuf {
     BUILT[at].get_or_init(|| made(name, variables)).clone()
 }
 
+/// Where programs are kept from one run to the next. Another user than the one who compiled the
+/// tests may not write there.
+fn kept() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let is_ours = rustix::fs::access(target, rustix::fs::Access::WRITE_OK).is_ok();
+    if is_ours { target.to_owned() } else { std::env::temp_dir() }
+}
+
 fn made(name: &str, variables: &[&str]) -> PathBuf {
     let home = prefix().display().to_string();
     // The programs know where their library is.
     let of = home.replace('/', "-");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nas-{name}{of}"));
+    let folder = kept().join(format!("nas-{name}{of}"));
     let mut command = Command::new("make");
     command.arg("-j2").arg("-C").arg(sources()).arg(format!("BUILD={}", folder.display()));
     command.arg(format!("PVM_HOME={home}")).args(variables);

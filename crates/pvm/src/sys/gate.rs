@@ -4,38 +4,37 @@
 //! lock would wait for ever for its own thread; this one says [`Code::Already`].
 
 use super::{futex_wait, futex_wake, thread_number};
-use pvm_shm::bias::Bias;
 use pvm_shm::turn::{Number, Taken, Turn};
 use pvm_wire::Code;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 /// Says no for ever.
-static NEVER: Bias = Bias::ended();
+static NEVER: AtomicU8 = AtomicU8::new(0);
 /// Where it stands whether one thread alone has called.
-static ALONE: AtomicPtr<Bias> = AtomicPtr::new((&raw const NEVER).cast_mut());
+static ALONE: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const NEVER).cast_mut());
 
 /// The number of the thread that [`trust_alone`] trusts.
 static ONLY: AtomicU32 = AtomicU32::new(0);
 
-/// From now on this thread's waits take their short ways while the bias is on.
+/// From now on this thread's waits take their short ways while the byte at `flag` is not 0.
 ///
 /// # Safety
-/// The process is biased to this thread, and each other one ends that before it does anything else in this library, with
-/// [`super::fence_all_threads`] behind it.
-pub unsafe fn trust_alone(bias: &'static Bias) {
+/// It is valid for ever, and not 0 only while no second thread has called this library: the C library's
+/// `__libc_single_threaded`, or a [`pvm_shm::bias::Bias`] that each other thread ends before it does anything else in this
+/// library, with [`super::fence_all_threads`] behind it.
+pub unsafe fn trust_alone(flag: *const u8) {
     ONLY.store(thread_number().get(), Ordering::Relaxed);
-    ALONE.store(ptr::from_ref(bias).cast_mut(), Ordering::Relaxed);
+    ALONE.store(flag.cast_mut().cast(), Ordering::Relaxed);
 }
 
 /// True while one thread alone has called this library, as far as is known.
 #[inline(always)]
 pub fn is_alone() -> bool {
-    // SAFETY: `NEVER`, or what `trust_alone` was given: both are there for ever.
-    unsafe { &*ALONE.load(Ordering::Relaxed) }.is_on()
+    // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
+    unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
 /// This thread's number, for a lock. It lies in a word of all threads where one alone calls: to find this thread's own memory

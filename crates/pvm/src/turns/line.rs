@@ -145,6 +145,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
+    use std::sync::mpsc;
     use std::thread;
 
     const STAT: &str = "4711 (a ) S 1) R 1 2 3 4 5 6 7 8 9 10 100 20 0 0 20 0 1 0 4444 1 1";
@@ -209,9 +210,10 @@ mod tests {
         take(&baton);
         assert!(pass(&baton), "the dead one's");
         let theirs = baton.clone();
+        let (tell, told) = mpsc::channel();
         let sleeper = thread::spawn(move || {
             take(&theirs);
-            thread::sleep(Duration::from_millis(400));
+            told.recv().expect("it is woken");
             pass(&theirs)
         });
         while !baton.is_held() {
@@ -220,6 +222,7 @@ mod tests {
         let begin = Instant::now();
         take(&baton);
         assert!(pass(&baton) && begin.elapsed() >= IDLE);
+        tell.send(()).expect("it sleeps");
         assert!(!sleeper.join().expect("it goes on"), "it was passed over");
     }
 }
