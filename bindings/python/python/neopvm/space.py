@@ -102,7 +102,7 @@ class Typed(NamedTuple):
     """
 
     type: str
-    value: Any
+    value: object
 
 
 class Formal(NamedTuple):
