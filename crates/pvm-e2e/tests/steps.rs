@@ -41,7 +41,7 @@ fn segments(machine: &Machine) -> usize {
 /// At so many places of each kind, if few are enough; false where nobody may trace others.
 fn stop_everywhere(machine: &Machine, few: &str, places_min: f64) -> bool {
     let file = machine.place().home().join("shared");
-    let (places, steps, limit) = if long() { ("300", "400000", 1800) } else { (few, "20000", 300) };
+    let (places, steps, limit) = if long() { ("300", "400000", 1800) } else { (few, "24000", 300) };
     let program = machine.program("steps.c", &[places, steps, file.to_str().expect("text")]);
     let output = machine.finish(program, Duration::from_secs(limit));
     assert!(output.code() == 0, "{}{}{}", output.out, output.err, machine.log());

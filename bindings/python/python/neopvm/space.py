@@ -189,7 +189,8 @@ def _pair(code: str, value: complex) -> bytes:
 
 
 def _data(typed: Typed, call: str) -> Any:
-    name, value = typed
+    name = typed.type
+    value: Any = typed.value
     size = _INTEGERS.get(name)
     if size is not None:
         if isinstance(value, bytes) and len(value) == size == 1:
