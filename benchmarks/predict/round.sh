@@ -3,7 +3,7 @@
 #
 # Four hosts whose cables are shaped to RATE Mb/s (burst 1600, limit 256kb) run each NAS program of class S RUNS times,
 # one after the other in turns. Runs and load go to ROUND/NAME-RATE.runs and ROUND/load, rows for the table of
-# doc/prediction.md to ROUND/table.md. Nothing is sealed here: commit the seals first. All processes of the
+# doc/prediction.md to ROUND/rows.txt. Nothing is sealed here: commit the seals first. All processes of the
 # hosts have real-time priority, so other programs of the computer take little from them; ORDINARY=1 leaves them what
 # they are.
 set -eu
@@ -23,7 +23,7 @@ if [ -z "${HOSTS_DIR:-}" ]; then
     # A row of the table in doc/prediction.md.
     "$prefix/bin/pvm" predict score "$round/$program-$rate.seal" --section timed --json \
       --goal "${GOAL:-3}" "$round/$program-$rate.runs" >"$round/score.json"
-    python3 "$here/row.py" "$program" "$rate" "$round/score.json" >>"$round/table.md"
+    python3 "$here/row.py" "$program" "$rate" "$round/score.json" >>"$round/rows.txt"
   done
   rm -f "$round/score.json"
   exit

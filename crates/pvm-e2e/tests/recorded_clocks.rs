@@ -6,7 +6,7 @@ use pvm_e2e::{Place, Running, eventually, prefix, process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(90);
 /// All clocks begin here; each recorder's is ahead of that by what it was given.
@@ -40,8 +40,12 @@ fn lying(place: &Place, shifts: &[u64]) -> PathBuf {
 /// What `pvm trace show --json` tells of the clock that is not the reference.
 #[derive(Debug)]
 struct Clock {
+    /// When the recording began, and in a second how much more.
     offset: i64,
+    drift: f64,
     error: u64,
+    /// How long the program ran.
+    took: Duration,
 }
 
 fn pvm(place: &Place, bin: &Path, words: &[&str]) -> String {
@@ -52,11 +56,14 @@ fn pvm(place: &Place, bin: &Path, words: &[&str]) -> String {
     output.out
 }
 
-fn number(text: &str, name: &str) -> i64 {
-    let from = text.split(&format!("\"{name}\":")).nth(1);
-    let from = from.unwrap_or_else(|| panic!("{name}: {text}")).trim_start();
-    let end = from.find([',', '}']).expect("an end");
-    from[..end].parse().unwrap_or_else(|error| panic!("{name}: {error}: {text}"))
+fn text<'a>(all: &'a str, name: &str) -> &'a str {
+    let from = all.split(&format!("\"{name}\":")).nth(1);
+    let from = from.unwrap_or_else(|| panic!("{name}: {all}")).trim_start();
+    &from[..from.find([',', '}']).unwrap_or(from.len())]
+}
+
+fn number(all: &str, name: &str) -> i64 {
+    text(all, name).parse().unwrap_or_else(|error| panic!("{name}: {error}: {all}"))
 }
 
 fn clock(place: &Place, bin: &Path, file: &str) -> Clock {
@@ -66,7 +73,8 @@ fn clock(place: &Place, bin: &Path, file: &str) -> Clock {
     let other = clocks.split('}').find(|clock| clock.contains("daemons"));
     let other = other.unwrap_or_else(|| panic!("nobody was compared: {shown}"));
     let error = number(other, "error_ns").unsigned_abs();
-    Clock { offset: number(other, "offset_ns"), error }
+    let drift = 1e3 * text(other, "drift_ppm").parse::<f64>().expect("a number");
+    Clock { offset: number(other, "offset_ns"), drift, error, took: Duration::ZERO }
 }
 
 /// Records a ring of tokens on two hosts whose recorders have these clocks; kills all recorders in
@@ -79,6 +87,7 @@ fn record(shifts: &[u64], kill: bool) -> (Clock, String) {
     let program = place.compile("tokens.c");
     let mut command = place.command(bin.join("honest"));
     command.args(["run", "--quiet", "--trace", &file]).arg(program).args(["4", "200", "5000"]);
+    let begin = Instant::now();
     let mut running = Running::start(command);
     if kill {
         let tasks = || place.processes().iter().filter(|(_, line)| line.contains("tokens")).count();
@@ -91,9 +100,10 @@ fn record(shifts: &[u64], kill: bool) -> (Clock, String) {
         }
     }
     assert!(eventually(LIMIT, || !running.is_running()), "{}", running.errors_so_far());
+    let took = begin.elapsed();
     let output = running.finish(LIMIT);
     assert_eq!(output.code(), 0, "{output:?}");
-    let clock = clock(&place, &bin, &file);
+    let clock = Clock { took, ..clock(&place, &bin, &file) };
     let profile = pvm(&place, &bin, &["trace", "profile", "--json", &file]);
     pvm(&place, &bin, &["halt"]);
     (clock, profile)
@@ -121,8 +131,14 @@ fn a_clock_that_jumps_while_it_is_recorded_is_told_with_an_error_that_covers_the
     let shifts = [5_000_000_000, 5_000_000_000, 5_000_000_000, 2_000_000_000];
     let (clock, profile) = record(&shifts, true);
     eprintln!("{clock:?}");
-    // The two clocks agree at first, and are three seconds apart then.
-    let [before, after] = [0, 3_000_000_000].map(|truth| off(&clock, truth));
-    assert!(before.max(after) <= clock.error, "{clock:?}");
+    // The two clocks agree at first, and are three seconds apart at the end: up to half a second
+    // before the program's, as the recording begins behind it.
+    assert!(off(&clock, 0) <= clock.error, "{clock:?}");
+    let at = |time: Duration| clock.offset as f64 + clock.drift * time.as_secs_f64();
+    let ends = [clock.took.saturating_sub(Duration::from_millis(500)), clock.took].map(at);
+    let apart = [3e9, -3e9]
+        .map(|truth| truth - f64::clamp(truth, ends[0].min(ends[1]), ends[0].max(ends[1])));
+    let apart = apart.into_iter().map(f64::abs).fold(f64::MAX, f64::min);
+    assert!(apart <= clock.error as f64, "{apart} ns: {clock:?}");
     assert!(number(&profile, "matched") > 0, "{profile}");
 }

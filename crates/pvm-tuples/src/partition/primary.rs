@@ -159,6 +159,8 @@ impl Partition {
             let outcome = Outcome::Failed { reason: Reason::NoSpace };
             self.tell(client, number, Told::Answer { number, outcome });
         }
+        // Before that: whoever has deleted a space finds its name gone.
+        self.outputs.push_back(Output::Forget { epoch: i32::MAX });
         for (client, number) in std::mem::take(&mut self.deleters) {
             self.tell(client, number, Told::Answer { number, outcome: Outcome::Done });
         }
