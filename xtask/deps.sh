@@ -31,6 +31,12 @@ case $what in bench | check | all)
   need valgrind valgrind
   ;;
 esac
+# Tuple spaces are measured beside Redis.
+case $what in bench | all)
+  need redis-server redis-server
+  need /usr/include/hiredis/hiredis.h libhiredis-dev
+  ;;
+esac
 # The `ti` form of traces is replayed; with what it needs it takes 205 MB, so a check names what it skips.
 [ "$what" != all ] || need smpirun libsimgrid-dev
 case $what in check | all)

@@ -233,7 +233,7 @@ impl Spaces {
         let Some(&space) = inner.spaces.get(&ticket.0) else { return Err(Error::NoSpace) };
         let now = self.now();
         if let Some(open) = inner.open.get_mut(&space)
-            && open.client.poll_timeout().is_some_and(|at| at <= now)
+            && open.client.poll_timeout_of(ticket.0).is_some_and(|at| at <= now)
         {
             open.client.handle_timeout(now);
             self.carry_out(&mut inner, space)?;
@@ -247,7 +247,7 @@ impl Spaces {
     /// When a request is to be looked at again at the latest.
     fn latest(&self, inner: &Inner, ticket: Ticket) -> Deadline {
         let open = inner.spaces.get(&ticket.0).and_then(|space| inner.open.get(space));
-        let at = open.and_then(|open| open.client.poll_timeout());
+        let at = open.and_then(|open| open.client.poll_timeout_of(ticket.0));
         at.and_then(|at| self.begun.checked_add(Duration::from_millis(at)))
             .map_or(Deadline::Never, Deadline::At)
     }

@@ -233,6 +233,13 @@ impl Client {
         open.map(Self::due).chain(self.look_at).min()
     }
 
+    /// When [`Client::handle_timeout`] is to be called for this request: whoever waits for it alone
+    /// sleeps until then, and not until something is due for one of a thousand others.
+    pub fn poll_timeout_of(&self, number: u64) -> Option<u64> {
+        let open = self.requests.get(&number).filter(|request| request.end.is_none())?;
+        self.look_at.into_iter().chain([Self::due(open)]).min()
+    }
+
     /// What is due is done.
     pub fn handle_timeout(&mut self, now_ms: u64) {
         if self.look_at.is_some_and(|at| at <= now_ms) {
@@ -265,5 +272,33 @@ impl Client {
     /// The next thing to do.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::Options;
+
+    #[test]
+    fn all_that_waited_woke_when_something_was_due_for_one() {
+        let mut client = Client::new(&Entry {
+            space: 0,
+            primary: Tid(7),
+            copies: Vec::new(),
+            options: Options { copies: 0, limit_bytes: 0, fail_when_full: false },
+            owner: Tid::NONE,
+            deleted: false,
+        });
+        for number in [1, 2] {
+            let ask = Ask::Look { space: 0, number, tuples: 0 };
+            client.begin(100 * number, ask, (number == 2).then_some(300));
+        }
+        let first = 100 + ASK_AGAIN_MS;
+        assert_eq!(client.poll_timeout(), Some(300));
+        assert_eq!([1, 2, 3].map(|of| client.poll_timeout_of(of)), [Some(first), Some(300), None]);
+        // While the names are looked up, all of them wait for that.
+        client.look_at = Some(250);
+        assert_eq!([1, 2].map(|of| client.poll_timeout_of(of)), [Some(250); 2]);
     }
 }
