@@ -40,9 +40,11 @@ const YIELDS: u32 = 16;
 const YIELD_MAX: Duration = Duration::from_micros(500);
 /// It is given to nobody for so long then: who is woken goes ahead of who computes.
 const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
-/// Threads that wait while another one sleeps on the doorbell look again this often, in case
+/// Of the threads that wait while another one sleeps on the doorbell, one looks again this often, in case
 /// that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
+/// Each of them looks at least once a minute.
+const RELAYS_MAX: i32 = 599;
 
 /// A thread that is about to sleep looks so often whether the gate is free.
 const GATE_LOOKS: u32 = 64;
@@ -508,12 +510,15 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> Woken {
-        let relay = Instant::now() + RELAY;
+        // The more there are, the later each looks: a thousand that looked ten times a second each would leave no core to
+        // whoever works.
+        let before = self.others.fetch_add(1, Ordering::SeqCst);
+        let relay =
+            Instant::now() + RELAY * before.clamp(0, RELAYS_MAX).unsigned_abs().saturating_add(1);
         let until = match deadline {
             Deadline::At(end) => end.min(relay),
             Deadline::Never | Deadline::Now => relay,
         };
-        self.others.fetch_add(1, Ordering::SeqCst);
         // PAIRS WITH: `wait`. A sleeper that has gone since wakes nobody who comes behind its last look.
         if self.sleeper.load(Ordering::SeqCst) != 0 {
             sys::futex_wait(generation, token.generation, Some(until));
