@@ -309,7 +309,8 @@ fn main() {
         );
     }
     println!(
-        "one of eight stopped in the middle of a send for {} ms: {} messages of the others by lanes, {} by the ring",
+        "one of eight stopped in the middle of a send for {} ms: {} messages of the others by \
+         lanes, {} by the ring",
         STOP.as_millis(),
         while_stopped::<Lanes>(),
         while_stopped::<Shared>()

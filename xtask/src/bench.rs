@@ -115,7 +115,8 @@ pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path, write: bool) -> R
     print!("{}", table.text(true));
     if let Some(least) = hand_overs.iter().flatten().copied().min_by(f64::total_cmp) {
         println!(
-            "\na cache line handed over, nothing else: {least:.3} us, in 8 B one way of every system"
+            "\na cache line handed over, nothing else: {least:.3} us, in 8 B one way of every \
+             system"
         );
     }
     let json = out.join("messages.json");
@@ -186,7 +187,8 @@ impl Bench<'_> {
             Kind::Ours | Kind::Original => {
                 let kind = if system.kind == Kind::Ours { "ours" } else { "original" };
                 let machine = self.root.join("conformance/machine.sh");
-                let script = ". \"$1\"; machine_init \"$2\" \"$3\"; trap machine_end EXIT; machine_start || exit 1; \
+                let script = ". \"$1\"; machine_init \"$2\" \"$3\"; trap machine_end EXIT; \
+                              machine_start || exit 1; \
                               shift 3; machine_run 50 \"$@\"";
                 command.args(["bash", "-c", script, "bash"]);
                 command.arg(machine).arg(kind).arg(self.prefix);

@@ -336,7 +336,8 @@ pub(crate) fn run(
         compared += 1;
     }
     println!(
-        "{compared} sequences of {STEPS} calls, {left_out} calls left out, {} differences not seen again, {differ} differ",
+        "{compared} sequences of {STEPS} calls, {left_out} calls left out, {} differences not seen \
+         again, {differ} differ",
         both.unsteady
     );
     match (compared, differ) {

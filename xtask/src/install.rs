@@ -101,9 +101,12 @@ impl Layout<'_> {
         let version = env!("CARGO_PKG_VERSION");
         for (name, version) in [("neopvm", version), ("pvm3", "3.4.6")] {
             let text = format!(
-                "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
-                 Name: {name}\nDescription: Parallel Virtual Machine: message passing between tasks on many hosts\n\
-                 Version: {version}\nCflags: -I${{includedir}}\nLibs: -L${{libdir}} -lgpvm3 -lpvm3\n\
+                "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\n\
+                 includedir=${{prefix}}/include\n\n\
+                 Name: {name}\nDescription: Parallel Virtual Machine: message passing between \
+                 tasks on many hosts\n\
+                 Version: {version}\nCflags: -I${{includedir}}\nLibs: -L${{libdir}} -lgpvm3 \
+                 -lpvm3\n\
                  Libs.private: -lpthread -ldl -lm\n"
             );
             write(&self.prefix.join(format!("lib/pkgconfig/{name}.pc")), text.as_bytes(), FILE)?;
@@ -211,7 +214,8 @@ impl Layout<'_> {
             // Nothing else needs it, and without a network the first build cannot be; `make check`
             // fails.
             _ => eprintln!(
-                "neopvm.jar could not be built and is left out: the first time, Maven fetches its plug-ins"
+                "neopvm.jar could not be built and is left out: the first time, Maven fetches its \
+                 plug-ins"
             ),
         }
         Ok(())

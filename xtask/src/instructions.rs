@@ -132,8 +132,10 @@ mod tests {
     fn calls_of_the_counted_functions_alone_are_counted_with_what_they_call() {
         let profile = "\
             fn=main\ncfn=pvm_send\ncalls=640 0\n12 70000\n\n\
-            fn=send_one\n12 50\ncob=/lib/libpvm3.so.3\ncfn=pvm_send\ncalls=3200 0\n12 6400\ncfn=memcpy\ncalls=1 0\n12 9\n\
-            cfn=pvm_send\ncalls=10 0\n13 3\n\nfn=pvm_send\n0 6000\ncfn=pvm_other\ncalls=3 0\n0 400\n";
+            fn=send_one\n12 50\ncob=/lib/libpvm3.so.3\ncfn=pvm_send\ncalls=3200 0\n12 6400\n\
+            cfn=memcpy\ncalls=1 0\n12 9\n\
+            cfn=pvm_send\ncalls=10 0\n13 3\n\nfn=pvm_send\n0 6000\ncfn=pvm_other\ncalls=3 0\n0 \
+            400\n";
         assert_eq!(in_profile(profile), BTreeMap::from([("pvm_send".to_owned(), 6403)]));
     }
 }

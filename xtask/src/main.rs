@@ -32,9 +32,11 @@ const USAGE: &str = "\
 usage: cargo xtask CHORE
 
   tidy                  the check of the house: dependencies, import circles, unsafe, names, sizes
-  check                 every test, with a table of results at the end (FAST=1: the fast parts only; PART=a,b:
+  check                 every test, with a table of results at the end (FAST=1: the fast parts \
+only; PART=a,b:
                         these and what they use; SINCE=commit: what a change since then can affect;
-                        CI=true: a part that cannot run counts as failed; JOBS=1: one after the other)
+                        CI=true: a part that cannot run counts as failed; JOBS=1: one after the \
+other)
   install PREFIX        lay out what `cargo build --release` made under PREFIX
   mixed                 builds for other kinds of computers, and one machine of them all
   loom                  the interleavings of pvm-shm
@@ -46,8 +48,10 @@ usage: cargo xtask CHORE
   differ PREFIX check   the seeds of `check`, and a new one
   sim SEED              replay one simulation
   instructions PREFIX [--json]  what the calls of a small message take, counted by callgrind
-  bench-messages PREFIX OUT [--write]  the same loops on NeoPVM and its peers, in turns; writes the documents' tables
-  soak MINUTES          simulations and random calls from new seeds, end-to-end tests and fuzzing, round after round
+  bench-messages PREFIX OUT [--write]  the same loops on NeoPVM and its peers, in turns; writes \
+the documents' tables
+  soak MINUTES          simulations and random calls from new seeds, end-to-end tests and fuzzing, \
+round after round
 ";
 
 fn main() -> ExitCode {

@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn comments_and_strings_are_blanked_and_lines_kept() {
-        let text = "a // unsafe\n/* unsafe /* unsafe */\nunsafe */ b \"un\\\"safe\nunsafe\" c r#\"unsafe\"# d";
+        let text = "a // unsafe\n/* unsafe /* unsafe */\nunsafe */ b \"un\\\"safe\nunsafe\" c \
+                    r#\"unsafe\"# d";
         let code = code(text);
         assert!(!code.contains("unsafe"), "{code}");
         assert_eq!(code.lines().count(), text.lines().count());
@@ -213,7 +214,8 @@ mod tests {
 
     #[test]
     fn lifetimes_and_raw_names_are_code_and_characters_are_not() {
-        let text = "fn f<'a>(x: &'a u8, r#type: char) { x == '\"' || '\\'' ; for y in b\"unsafe\" { kept } }";
+        let text = "fn f<'a>(x: &'a u8, r#type: char) { x == '\"' || '\\'' ; for y in b\"unsafe\" \
+                    { kept } }";
         let code = code(text);
         assert_eq!(lines_with(&code, "kept"), [1]);
         assert_eq!(lines_with(&code, "type"), [1]);

@@ -6,11 +6,10 @@
 //! a crate), [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the
 //! whole program), [`parameters`] (the parts of tuples count as parameters),
 //! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types,
-//! documents, sizes), [`manual`] (every call has its entry), [`interfaces`] (every call of the older
-//! interfaces has a test), [`documents`] (what documents name
-//! exists, their numbers are the code's), [`promises`] (every promise has a test), [`members`]
-//! (what plain `cargo test` runs), [`weight`] (how many crates from outside the library and the
-//! daemon bring along).
+//! documents, sizes), [`manual`] (every call has its entry), [`interfaces`] (every call of the
+//! older interfaces has a test), [`documents`] (what documents name exists, their numbers are the
+//! code's), [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs),
+//! [`weight`] (how many crates from outside the library and the daemon bring along).
 
 mod callbacks;
 mod circles;

@@ -83,8 +83,8 @@ pub(crate) fn interfaces(root: &Path, stage: &Path) -> Command {
     command
 }
 
-/// The older interfaces on three hosts: a million operations by chance of each, and a hundred killed
-/// ranks, killed daemons and hosts that are switched off under its jobs.
+/// The older interfaces on three hosts: a million operations by chance of each, and a hundred
+/// killed ranks, killed daemons and hosts that are switched off under its jobs.
 pub(crate) fn interfaces_on_hosts(root: &Path, stage: &Path) -> Command {
     let mut command = Command::new("bash");
     command.arg("personalities/tests/spread.sh").arg(stage);

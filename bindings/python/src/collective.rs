@@ -505,7 +505,8 @@ fn whole(
     let size = call.bytes().saturating_mul(call.size());
     if region.kind() != call.arguments.kind || region.size() != size {
         let cause = format!(
-            "group '{group}' has {} members: the root's buffer must have {size} bytes of the same type, not {}",
+            "group '{group}' has {} members: the root's buffer must have {size} bytes of the same \
+             type, not {}",
             call.size(),
             region.size()
         );

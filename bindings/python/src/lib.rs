@@ -1,9 +1,9 @@
 //! `neopvm._core`: the task library of NeoPVM for Python.
 //!
-//! [`Task`](task::Task) is this process as a task of the machine, [`Message`](message::Message) a message that is
-//! packed or read. What needs no speed is written in Python around this module. Waits release the
-//! interpreter, look for signals several times a second, and hold no lock. Python's memory is reached in
-//! [`memory`] alone, the interpreter itself in [`interpreter`].
+//! [`Task`](task::Task) is this process as a task of the machine, [`Message`](message::Message) a
+//! message that is packed or read. What needs no speed is written in Python around this module.
+//! Waits release the interpreter, look for signals several times a second, and hold no lock.
+//! Python's memory is reached in [`memory`] alone, the interpreter itself in [`interpreter`].
 
 mod calls;
 mod collective;

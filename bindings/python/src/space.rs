@@ -1,4 +1,5 @@
-//! Tuple spaces: what a program has open, and what it asks of them. Values become fields in [`row`].
+//! Tuple spaces: what a program has open, and what it asks of them. Values become fields in
+//! [`row`].
 
 use crate::failure::{Failure, caught};
 use crate::interpreter;
@@ -102,8 +103,9 @@ pub(crate) struct Space {
     generation: u32,
 }
 
-/// Opens a space, or makes it. `made` is none for a space that must be there, and otherwise copies, limit, whether puts
-/// fail in a full space, whether it is this task's own, and whether there must be none.
+/// Opens a space, or makes it. `made` is none for a space that must be there, and otherwise copies,
+/// limit, whether puts fail in a full space, whether it is this task's own, and whether there must
+/// be none.
 #[pyfunction]
 pub(crate) fn open_space(
     py: Python<'_>,
@@ -166,8 +168,8 @@ impl Space {
         Err(Failure::new(Code::SysErr, call).because(cause).class("ClosedError").raise(py))
     }
 
-    /// Begins an operation and waits for its end. A signal's exception, or `stop`, withdraws it; what it has done by then
-    /// stands, and the exception is raised behind the call.
+    /// Begins an operation and waits for its end. A signal's exception, or `stop`, withdraws it;
+    /// what it has done by then stands, and the exception is raised behind the call.
     fn perform(
         &self,
         py: Python<'_>,
@@ -251,8 +253,9 @@ impl Space {
         Ok(self.perform(py, (op, deadline), None, "out")? == Outcome::Done)
     }
 
-    /// Looks for a row: its values, its types, the claim and the tries; none if there was none in time. `how` is 0 for a
-    /// copy, 1 to take it, 2 to claim it for so many seconds (0: without an end).
+    /// Looks for a row: its values, its types, the claim and the tries; none if there was none in
+    /// time. `how` is 0 for a copy, 1 to take it, 2 to claim it for so many seconds (0: without an
+    /// end).
     fn find<'py>(
         &self,
         py: Python<'py>,

@@ -184,7 +184,8 @@ fn busy(name: &str, figures: &Figures) -> String {
     }
     let share = 100.0 * share;
     format!(
-        "{name} was measured while others took {share:.0} % of the processors' time: small changes are not seen\n"
+        "{name} was measured while others took {share:.0} % of the processors' time: small changes \
+         are not seen\n"
     )
 }
 

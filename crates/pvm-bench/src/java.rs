@@ -55,7 +55,8 @@ impl Java {
         let native =
             if self.number >= VERSION_NATIVE { " --enable-native-access=ALL-UNNAMED" } else { "" };
         format!(
-            "#!/bin/sh\nexec '{}' -Xms1g -Xmx1g -XX:+UseParallelGC{native} -cp '{}:{}' {main} \"$@\"\n",
+            "#!/bin/sh\nexec '{}' -Xms1g -Xmx1g -XX:+UseParallelGC{native} -cp '{}:{}' {main} \
+             \"$@\"\n",
             self.home.join("bin/java").display(),
             self.jar.display(),
             classes.display()

@@ -228,7 +228,8 @@ fn shell(folder: &Folder, vmid: &str) -> std::io::Result<PathBuf> {
     let file = folder.path().join("shell");
     let text = format!(
         "#!/bin/sh\nhost=$1\nshift\n\
-         exec /usr/bin/ssh -o BatchMode=yes \"$host\" env PVM_ROOT=/usr/lib/pvm3 PVM_ARCH={ARCH} PVM_VMID={vmid} PVM_ALLOW_ROOT=1 \"$@\"\n"
+         exec /usr/bin/ssh -o BatchMode=yes \"$host\" env PVM_ROOT=/usr/lib/pvm3 PVM_ARCH={ARCH} \
+         PVM_VMID={vmid} PVM_ALLOW_ROOT=1 \"$@\"\n"
     );
     fs::write(&file, text)?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o700))?;

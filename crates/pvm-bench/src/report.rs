@@ -38,7 +38,8 @@ pub(crate) fn page(figures: &Figures) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n{}\n<style>\n{STYLE}</style>\n</head>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n{}\n<style>\n{STYLE}</style>\n\
+         </head>\n\
          <body>\n{body}</body>\n</html>\n",
         element("title", "", &escaped(&title))
     )

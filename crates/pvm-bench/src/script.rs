@@ -29,7 +29,8 @@ const ALL: [Script; 11] = [
     ),
     script(
         "messages",
-        "messages beside Open MPI, MPICH and the original; -- --write puts the table into documents",
+        "messages beside Open MPI, MPICH and the original; -- --write puts the table into \
+         documents",
         &["cargo", "xtask", "bench-messages", "PREFIX", "OUT"],
     ),
     script(

@@ -46,7 +46,8 @@ mod tests {
     #[test]
     fn what_a_program_tells_becomes_rows() {
         let output = "noise\nclock\t20\nrow\techo\t8\tns\t1020 2020\nrow\tlu\t100\tMflop/s\t5.5\n\
-                      row\techo\tx\tns\t1\nrow\techo\t8\tns\t\nrow\techo\t8\tparsecs\t1\nrow\techo\t9\tns\t1 2";
+                      row\techo\tx\tns\t1\nrow\techo\t8\tns\t\nrow\techo\t8\tparsecs\t1\n\
+                      row\techo\t9\tns\t1 2";
         let rows = rows(output, 0.5);
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0], ("echo".to_owned(), 8, "us", vec![0.5, 1.0]));

@@ -1,8 +1,9 @@
-//! One word that says whether this process has ever done something that a receive has to look for beside its message.
+//! One word that says whether this process has ever done something that a receive has to look for
+//! beside its message.
 //!
-//! Each of these calls sets its bit for ever, before it does anything else; a receive on the fast path looks at the word once.
-//! The word lies in crate `pvm`, which notes in it what comes by messages. What a task itself has to look for stands in a word
-//! of its own (`pvm::task::aside`).
+//! Each of these calls sets its bit for ever, before it does anything else; a receive on the fast
+//! path looks at the word once. The word lies in crate `pvm`, which notes in it what comes by
+//! messages. What a task itself has to look for stands in a word of its own (`pvm::task::aside`).
 
 use std::sync::atomic::Ordering;
 

@@ -50,7 +50,8 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         thread::here(|thread| {
             if thread.inside.is_set() {
-                // A handler has interrupted the library and ends the process: what it was at work on is not to be touched.
+                // A handler has interrupted the library and ends the process: what it was at work
+                // on is not to be touched.
                 return;
             }
             for current in [&thread.sending, &thread.receiving, &thread.probed] {
@@ -85,7 +86,8 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
 /// The task leaves: what it has packed stays its own in another life.
 pub(crate) fn sign_all(tid: Tid) {
     for slot in (1..=PLACES.last()).filter_map(|id| PLACES.at(id)) {
-        // An empty place, or one that another thread is looking at and will send from, has nothing to be signed.
+        // An empty place, or one that another thread is looking at and will send from, has nothing
+        // to be signed.
         let _ = slot.with(|buffer| {
             buffer.edit(|about| about.src = if about.src == Tid::NONE { tid } else { about.src });
         });
@@ -205,8 +207,8 @@ pub(crate) fn give_up_receiving() {
 }
 
 /// Receives into the receive buffer and tells its number; none if `receive` gives nothing. The old
-/// one is given up in any case, and as its number would be the next to be given out, its place and its
-/// memory are used again.
+/// one is given up in any case, and as its number would be the next to be given out, its place and
+/// its memory are used again.
 #[inline]
 pub(crate) fn receive(
     receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
@@ -244,8 +246,8 @@ pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
     receive(put)?.ok_or(Code::SysErr)
 }
 
-/// A number for a message that stays in the queue: its envelope and its length, no items. The number
-/// given out before is void.
+/// A number for a message that stays in the queue: its envelope and its length, no items. The
+/// number given out before is void.
 pub(crate) fn probed(envelope: &Envelope, size: usize) -> Result<c_int, Code> {
     free(thread::here(|thread| thread.probed.clear()));
     let mut buffer = Buffer::new(envelope.encoding);
@@ -263,8 +265,8 @@ pub(crate) fn encoding(number: c_int) -> Result<Encoding, Code> {
     Encoding::from_number(number).ok_or(Code::BadParam)
 }
 
-/// `pvm_initsend` without the frame of a call. The number of the old send buffer would be the next to
-/// be given out, so its place and its memory are used again.
+/// `pvm_initsend` without the frame of a call. The number of the old send buffer would be the next
+/// to be given out, so its place and its memory are used again.
 pub(crate) fn begin_sending(encoding: Encoding) -> Result<c_int, Code> {
     thread::here(|thread| begin_sending_of(thread, encoding))
 }
@@ -360,7 +362,8 @@ pub(crate) extern "C" fn pvm_setsbuf(id: c_int) -> c_int {
     call("pvm_setsbuf", || {
         let slot = if id == 0 { None } else { Some(occupied(id)?) };
         if let Some(slot) = slot {
-            // As in PVM who reads it again begins with its first item, however far it was read, or past its end.
+            // As in PVM who reads it again begins with its first item, however far it was read, or
+            // past its end.
             slot.content(|content| content.buffer.rewind())?;
         }
         Ok(set_sending(id, slot))
@@ -375,7 +378,8 @@ pub(crate) extern "C" fn pvm_setrbuf(id: c_int) -> c_int {
         let slot = if id == 0 { None } else { Some(get(id)?) };
         if let Some(slot) = slot {
             slot.content(|content| {
-                // A packed one is read from its first item, a received one from where its reader is.
+                // A packed one is read from its first item, a received one from where its reader
+                // is.
                 if !std::mem::replace(&mut content.reading, true) {
                     content.buffer.rewind();
                 }

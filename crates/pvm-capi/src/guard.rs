@@ -1,9 +1,9 @@
 //! The one door between C and Rust.
 //!
 //! Every exported function goes through here. No panic passes it; a signal handler that interrupted
-//! the library and calls it again gets `PvmAlready` instead of a deadlock, except that its sends are
-//! kept and done by the interrupted call when it leaves; a result below zero is kept in `pvm_errno`
-//! and, if `PvmAutoErr` asks for it, told on standard error.
+//! the library and calls it again gets `PvmAlready` instead of a deadlock, except that its sends
+//! are kept and done by the interrupted call when it leaves; a result below zero is kept in
+//! `pvm_errno` and, if `PvmAutoErr` asks for it, told on standard error.
 //!
 //! A call that waits is a loop in [`wait_for`]: each look at the messages passes the door, the wait
 //! itself does not. At that moment no frame holds a lock or owns memory, so that handlers may call
@@ -82,12 +82,12 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
     catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
 }
 
-/// The fast path of a call: what it does where nothing stands against it, by a thread that is in the library for as
-/// long as this lives. Gates are entered only if nobody is inside. What cannot be done so is left as it is, and
-/// [`call`] does it.
+/// The fast path of a call: what it does where nothing stands against it, by a thread that is in
+/// the library for as long as this lives. Gates are entered only if nobody is inside. What cannot
+/// be done so is left as it is, and [`call`] does it.
 ///
-/// There is no net below: what is done here has nothing in it that panics. (If it did, the process would be
-/// ended at the exported function.)
+/// There is no net below: what is done here has nothing in it that panics. (If it did, the process
+/// would be ended at the exported function.)
 pub(crate) struct Fast<O: Owner> {
     /// This thread.
     pub(crate) thread: &'static Thread,
@@ -95,7 +95,8 @@ pub(crate) struct Fast<O: Owner> {
     pub(crate) owner: O,
 }
 
-/// A fast path as the process is now: compiled twice, so that the thread that it is biased to pays for no lock.
+/// A fast path as the process is now: compiled twice, so that the thread that it is biased to pays
+/// for no lock.
 pub(crate) enum Way {
     /// The process is biased to this thread.
     Biased(Fast<Biased>),
@@ -109,9 +110,10 @@ impl Way {
     pub(crate) fn enter() -> Option<Self> {
         let thread = thread::known().filter(|thread| thread.inside.set_fast())?;
         if thread::is_biased() {
-            // SAFETY: the mark was there before this look, and the value ends before it does. A handler of this thread
-            // finds it, and each call of the library's looks there first; another thread ends the bias first, and waits for
-            // the mark to go. What this thread has done under a mark of its own for long calls is over.
+            // SAFETY: the mark was there before this look, and the value ends before it does. A
+            // handler of this thread finds it, and each call of the library's looks there first;
+            // another thread ends the bias first, and waits for the mark to go. What this thread
+            // has done under a mark of its own for long calls is over.
             return Some(Self::Biased(Fast { thread, owner: unsafe { Biased::new() } }));
         }
         thread.inside.take_locks();
@@ -131,9 +133,10 @@ pub(crate) enum Done<T> {
     But(T),
 }
 
-/// A call that is brief nearly always: `short` is run by the thread that the process is biased to and calls nothing, so
-/// that no register is saved for it. `but` is run behind it under the same mark, and `rest` without one, to do whatever
-/// `short` leaves as it was: both in functions of their own.
+/// A call that is brief nearly always: `short` is run by the thread that the process is biased to
+/// and calls nothing, so that no register is saved for it. `but` is run behind it under the same
+/// mark, and `rest` without one, to do whatever `short` leaves as it was: both in functions of
+/// their own.
 #[inline(always)]
 pub(crate) fn brief<T>(
     short: impl FnOnce(&'static Thread, Biased) -> Option<Done<T>>,
@@ -208,7 +211,8 @@ pub(crate) fn plain<T>(fallback: T, body: impl FnOnce() -> T) -> T {
     inside(|| Ok(body())).unwrap_or(fallback)
 }
 
-/// When a call's result is an answer rather than an error: PVM does not print it, and it ends no program.
+/// When a call's result is an answer rather than an error: PVM does not print it, and it ends no
+/// program.
 #[derive(Clone, Copy)]
 enum Quiet {
     /// Whatever it is.
@@ -217,7 +221,8 @@ enum Quiet {
     For(&'static [Code]),
 }
 
-/// Calls that do not tell of each result below zero. The list is PVM's own: `conformance/c/special.c` makes every call.
+/// Calls that do not tell of each result below zero. The list is PVM's own:
+/// `conformance/c/special.c` makes every call.
 const QUIET: [(&str, Quiet); 19] = [
     ("pvm_barrier", Quiet::Always),
     ("pvm_bcast", Quiet::Always),

@@ -2,8 +2,9 @@
 //!
 //! Before a receiving call looks for its own message, it takes what the handlers are waiting for.
 //! A handler runs outside of the library, with no current send buffer and the message as the
-//! current receive buffer; afterwards both are as they were. Messages that a look had taken in before it was registered
-//! are received as ever; those that had come and that nobody had looked at are the handler's, as in PVM.
+//! current receive buffer; afterwards both are as they were. Messages that a look had taken in
+//! before it was registered are received as ever; those that had come and that nobody had looked at
+//! are the handler's, as in PVM.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
@@ -19,8 +20,8 @@ use crate::{aside, buffer, output, pointer, session};
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
 
-/// What PVM's own handlers are for: messages of one context, with tags that no program uses. A handler of any tag that
-/// would take those, too, is refused.
+/// What PVM's own handlers are for: messages of one context, with tags that no program uses. A
+/// handler of any tag that would take those, too, is refused.
 const OWN: Selection = Selection { source: -1, tag: c_int::MIN, context: 0x7_ffff };
 
 /// Runs a handler on its message, outside of the library, which it may call. Meanwhile the context
@@ -36,7 +37,8 @@ fn run(errand: &Errand) {
         let told = [message, head.bytes, head.tag, head.context, head.source];
         trace::handler_called(wanted, told);
     }
-    // SAFETY: the program registered this function for this purpose, or it is one of the library's own.
+    // SAFETY: the program registered this function for this purpose, or it is one of the library's
+    // own.
     trace::as_program(|| unsafe { function(message) });
     if let Ok(own) = own {
         session::set_context(own);
@@ -56,8 +58,8 @@ struct Handler {
 /// The handlers, by number, and the messages that they have been asked about.
 struct Handlers {
     places: Vec<Option<Handler>>,
-    /// Those that came before this mark are nobody's here any more: each message is looked at once, so that a receive does
-    /// not cost what is queued.
+    /// Those that came before this mark are nobody's here any more: each message is looked at once,
+    /// so that a receive does not cost what is queued.
     seen: MessageKey,
 }
 

@@ -26,14 +26,16 @@ use crate::trace::{self, OWN_EVENT, ints_at, list_at, traced};
 use crate::{probe, session};
 use matching::{Match, Stop};
 
-/// Tells whether a message may be sent to `tid` under `tag`. With `PvmResvTids` any numbers will do, as in PVM.
+/// Tells whether a message may be sent to `tid` under `tag`. With `PvmResvTids` any numbers will
+/// do, as in PVM.
 pub(crate) fn check_address(tid: Tid, tag: c_int) -> Result<(), Code> {
     let reserved = session::option(session::RESERVED) != 0;
     let good = reserved || tid.may_be_task() && tag >= 0;
     if good { Ok(()) } else { Err(Code::BadParam) }
 }
 
-/// True for a number that nobody has or can have: what is sent there is lost, as with a task that has ended.
+/// True for a number that nobody has or can have: what is sent there is lost, as with a task that
+/// has ended.
 const fn is_nobody(tid: Tid) -> bool {
     !tid.is_task() && !tid.is_daemon()
 }
@@ -87,8 +89,8 @@ pub(crate) fn multicast(
     })?
 }
 
-/// A send from a handler that interrupted the library: kept until the interrupted call leaves. What is
-/// sent is what the buffer holds then.
+/// A send from a handler that interrupted the library: kept until the interrupted call leaves. What
+/// is sent is what the buffer holds then.
 pub(crate) fn put_off(
     buffer: c_int,
     tids: &[c_int],

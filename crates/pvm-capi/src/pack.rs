@@ -102,7 +102,8 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
 pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
     let bytes = items.bytes(kind)?;
     if buffer.encoding() == Encoding::InPlace {
-        // As in PVM what was packed in place can be read once it was sent, and not even no items before.
+        // As in PVM what was packed in place can be read once it was sent, and not even no items
+        // before.
         return Err(Code::BadMsg);
     }
     if items.count == 0 {
@@ -114,8 +115,9 @@ pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Re
         let out = unsafe { std::slice::from_raw_parts_mut(items.first, bytes) };
         return buffer.unpack(kind, out);
     }
-    // One call, one run: the padding of bytes in PVM's encoding belongs to the call. A count that lies reserves no memory:
-    // one item more than the message can hold fails as well, and leaves the message where PVM does.
+    // One call, one run: the padding of bytes in PVM's encoding belongs to the call. A count that
+    // lies reserves no memory: one item more than the message can hold fails as well, and leaves
+    // the message where PVM does.
     let size = kind.size();
     let most = buffer.data_size().saturating_mul(8).max(64) / size + 1;
     let mut gathered = vec![0; bytes.min(most.saturating_mul(size))];
@@ -164,7 +166,8 @@ pub(crate) fn unpack_text_up_to(
 /// # Safety
 /// `out` has room for the text and its end mark.
 unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code> {
-    // As in PVM a length below zero is that of an empty text, which is the one that no memory is needed for.
+    // As in PVM a length below zero is that of an empty text, which is the one that no memory is
+    // needed for.
     let length = usize::try_from(buffer.unpack_length()?).unwrap_or(0);
     let text = buffer.unpack_str_of(length)?;
     // SAFETY: the caller's promise.
@@ -377,7 +380,8 @@ extern "C" fn pvmupkstralloc() -> *mut c_char {
         .map_or(ptr::null_mut(), |text| crate::memory::c_copy(&text))
 }
 
-/// The buffer `id`, which must not be the send buffer, put into the send buffer, where it begins with items of `first`.
+/// The buffer `id`, which must not be the send buffer, put into the send buffer, where it begins
+/// with items of `first`.
 fn pack_other(
     id: c_int,
     first: Kind,
@@ -413,8 +417,8 @@ pub(crate) extern "C" fn pvm_upkmesg() -> c_int {
     })
 }
 
-/// What `pvm_packf` and `pvm_unpackf` look at before their format: whether there is a buffer, which a format that begins
-/// with "%+" makes itself.
+/// What `pvm_packf` and `pvm_unpackf` look at before their format: whether there is a buffer, which
+/// a format that begins with "%+" makes itself.
 ///
 /// # Safety
 /// `format` is null or ends with 0.
@@ -461,7 +465,8 @@ unsafe extern "C" fn _neopvm_format_pack(
         let items = Items::new(items, count.max(0), stride)?;
         slot.write(kind, |buffer| {
             if by_value != 0 && buffer.encoding() == Encoding::InPlace {
-                // The value is gone when the message is sent, there is no array to point to. PVM does not complain.
+                // The value is gone when the message is sent, there is no array to point to. PVM
+                // does not complain.
                 return Ok(());
             }
             // SAFETY: the program's promise.

@@ -282,7 +282,8 @@ pub(crate) fn announce_output(task: &Task) -> Result<(), Code> {
     task.request(&Request::SetOutput { output }).map(drop)
 }
 
-/// Where events go, of this task and of those that it spawns: to whom, in which context, with which tag.
+/// Where events go, of this task and of those that it spawns: to whom, in which context, with which
+/// tag.
 pub(crate) fn lead_events([tid, context, tag]: [c_int; 3]) {
     set_all([(OWN_TRACE_TID, tid), (OWN_TRACE_CONTEXT, context), (OWN_TRACE_TAG, tag)]);
     set_all([(TRACE_TID, tid), (TRACE_CONTEXT, context), (TRACE_TAG, tag)]);

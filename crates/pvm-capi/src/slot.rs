@@ -13,8 +13,9 @@ use pvm_wire::{Code, Encoding, Envelope, Kind};
 pub(crate) struct Content {
     /// The buffer.
     pub(crate) buffer: Buffer,
-    /// True once it is read from: as in PVM, packing into it then begins anew in default encoding, and goes on behind what
-    /// is there in others, or if bytes or another message's items are packed first.
+    /// True once it is read from: as in PVM, packing into it then begins anew in default encoding,
+    /// and goes on behind what is there in others, or if bytes or another message's items are
+    /// packed first.
     pub(crate) reading: bool,
     /// For a message that stays in the queue and is only shown: its length.
     pub(crate) shown: Option<usize>,
@@ -42,8 +43,8 @@ impl Content {
     }
 }
 
-/// What a call may do that knows few forms of buffers, as one number: whoever changes a place says it anew. It is
-/// [`Mode::OTHER`] where nothing lies.
+/// What a call may do that knows few forms of buffers, as one number: whoever changes a place says
+/// it anew. It is [`Mode::OTHER`] where nothing lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mode(u8);
 
@@ -241,7 +242,8 @@ impl Slot {
         Ok(())
     }
 
-    /// Receives into the place of a number that was reserved for it. It stays empty if `receive` gives nothing.
+    /// Receives into the place of a number that was reserved for it. It stays empty if `receive`
+    /// gives nothing.
     pub(crate) fn receive(
         &self,
         receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
@@ -249,8 +251,9 @@ impl Slot {
         receive_into(self.enter()?, receive)
     }
 
-    /// The same into a buffer that is here, which is given up in any case; `receive` is given back where another thread has
-    /// freed it: its number may be given out again, so nobody may receive into this place.
+    /// The same into a buffer that is here, which is given up in any case; `receive` is given back
+    /// where another thread has freed it: its number may be given out again, so nobody may receive
+    /// into this place.
     #[inline]
     pub(crate) fn receive_again<F: FnOnce(&mut Buffer) -> Result<bool, Code>>(
         &self,

@@ -1,7 +1,7 @@
 //! What belongs to one thread, in one place, so that one look finds it.
 //!
-//! There is no destructor here, so a signal handler may look as well: a thread that is in the library
-//! has looked before, and nothing is made for it then.
+//! There is no destructor here, so a signal handler may look as well: a thread that is in the
+//! library has looked before, and nothing is made for it then.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -125,8 +125,8 @@ impl Parcels {
                 }
                 continue;
             }
-            // Left empty: a handler that longjmp ends between taking a place and filling it must not
-            // repeat what was here before.
+            // Left empty: a handler that longjmp ends between taking a place and filling it must
+            // not repeat what was here before.
             let parcel = self.places[next].replace(Parcel::NONE);
             next += 1;
             if parcel.buffer != 0 {
@@ -136,8 +136,8 @@ impl Parcels {
     }
 }
 
-/// Whether a thread is in the library. Only the thread itself changes it; handlers of its signals look, and a thread that
-/// ends the [bias](is_biased).
+/// Whether a thread is in the library. Only the thread itself changes it; handlers of its signals
+/// look, and a thread that ends the [bias](is_biased).
 pub(crate) struct Mark(AtomicU8);
 
 /// It is not.
@@ -173,7 +173,8 @@ impl Mark {
         self.set(LONG)
     }
 
-    /// [`Mark::set`] for a call that waits for nobody, before it asks whether [the process is biased](is_biased).
+    /// [`Mark::set`] for a call that waits for nobody, before it asks whether [the process is
+    /// biased](is_biased).
     #[inline(always)]
     pub(crate) fn set_fast(&self) -> bool {
         self.set(FAST)
@@ -246,25 +247,27 @@ thread_local! {
     static THREAD: Thread = const { Thread::new(OUTSIDE) };
 }
 
-/// The first thread that calls. It is kept here, as others look at its mark, and memory of its own would be gone with it.
+/// The first thread that calls. It is kept here, as others look at its mark, and memory of its own
+/// would be gone with it.
 struct First(Thread);
 
-// SAFETY: only the thread that has set `BIAS` uses the one, and nobody changes the other; what others look at is the mark,
-// which is atomic.
+// SAFETY: only the thread that has set `BIAS` uses the one, and nobody changes the other; what
+// others look at is the mark, which is atomic.
 unsafe impl Sync for First {}
 
 static FIRST: First = First(Thread::new(OUTSIDE));
 
-/// Any thread before its first call: it is never outside, so that a [brief](crate::guard::brief) call leaves all to the rest.
+/// Any thread before its first call: it is never outside, so that a [brief](crate::guard::brief)
+/// call leaves all to the rest.
 #[unsafe(no_mangle)]
 static _neopvm_nobody: First = First(Thread::new(LONG));
 
-/// Whether the process is biased to its first thread: then that one takes no locks on its fast paths. The first call of a
-/// second thread ends that for good.
+/// Whether the process is biased to its first thread: then that one takes no locks on its fast
+/// paths. The first call of a second thread ends that for good.
 static BIAS: Bias = Bias::new();
 
-/// True if this thread may go without locks, asked behind [`Mark::set_fast`]. No other thread has the answer true: its first
-/// call has made it false.
+/// True if this thread may go without locks, asked behind [`Mark::set_fast`]. No other thread has
+/// the answer true: its first call has made it false.
 #[inline(always)]
 pub(crate) fn is_biased() -> bool {
     // PAIRS WITH: `end_bias`.
@@ -272,7 +275,8 @@ pub(crate) fn is_biased() -> bool {
 }
 
 unsafe extern "C" {
-    /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else `_neopvm_nobody`.
+    /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else
+    /// `_neopvm_nobody`.
     #[allow(dead_code, reason = "where the word is not read in place")]
     safe fn _neopvm_here() -> *const c_void;
     safe fn _neopvm_set_here(thread: *const c_void);
@@ -305,7 +309,8 @@ pub(crate) fn known() -> Option<&'static Thread> {
 /// The same, or one whose mark is always set.
 #[inline(always)]
 pub(crate) fn known_or_nobody() -> &'static Thread {
-    // SAFETY: `_neopvm_nobody`, or what stays as long as this thread does and has no destructor; it is not handed on.
+    // SAFETY: `_neopvm_nobody`, or what stays as long as this thread does and has no destructor; it
+    // is not handed on.
     unsafe { &*word().cast::<Thread>() }
 }
 
@@ -314,8 +319,8 @@ pub(crate) fn known_or_nobody() -> &'static Thread {
 #[inline(always)]
 fn word() -> *const c_void {
     let word: *const c_void;
-    // SAFETY: reads a word of this thread's static memory, whose place the loader fills in (the ABI's model
-    // "initial exec", as the shim declares it).
+    // SAFETY: reads a word of this thread's static memory, whose place the loader fills in (the
+    // ABI's model "initial exec", as the shim declares it).
     unsafe {
         std::arch::asm!(
             "mov {word}, qword ptr [rip + _neopvm_here_word@GOTTPOFF]",
@@ -355,7 +360,8 @@ fn first_look() -> *const Thread {
     own
 }
 
-/// True for the one thread that the process is biased to from now on. Without a kernel that can end that it is none.
+/// True for the one thread that the process is biased to from now on. Without a kernel that can end
+/// that it is none.
 fn begin_bias() -> bool {
     let begun = BIAS.is_unused() && pvm::may_fence_all_threads() && BIAS.begin();
     if begun {
@@ -365,25 +371,27 @@ fn begin_bias() -> bool {
 }
 
 fn trust() {
-    // SAFETY: it is biased to this thread until `end_bias`, which each other thread has behind it before it does anything
-    // else here.
+    // SAFETY: it is biased to this thread until `end_bias`, which each other thread has behind it
+    // before it does anything else here.
     unsafe { pvm::trust_alone(BIAS.flag()) };
 }
 
-/// This is another thread than the first one, which may be anywhere, perhaps in the middle of a call that a handler of
-/// signals has interrupted to begin this one. When this returns the first one takes locks as all do.
+/// This is another thread than the first one, which may be anywhere, perhaps in the middle of a
+/// call that a handler of signals has interrupted to begin this one. When this returns the first
+/// one takes locks as all do.
 fn end_bias() {
     BIAS.end();
-    // PAIRS WITH: `Mark::set_fast` and `is_biased` behind it, between which the first thread has no fence: its mark is seen
-    // here, or it sees the end.
+    // PAIRS WITH: `Mark::set_fast` and `is_biased` behind it, between which the first thread has no
+    // fence: its mark is seen here, or it sees the end.
     pvm::fence_all_threads();
     while FIRST.0.inside.is_fast() {
         std::thread::yield_now();
     }
 }
 
-/// In the child of a fork, whose only thread is the forking one. True if the thread that the parent was biased to was
-/// another one, and in the middle of a fast path: locks do not say what it was changing.
+/// In the child of a fork, whose only thread is the forking one. True if the thread that the parent
+/// was biased to was another one, and in the middle of a fast path: locks do not say what it was
+/// changing.
 pub(crate) fn reset_after_fork() -> bool {
     if word() == (&raw const FIRST.0).cast() {
         if pvm::may_fence_all_threads() {

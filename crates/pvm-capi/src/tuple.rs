@@ -1,7 +1,7 @@
 //! Tuple spaces, `neotuple.h`.
 //!
-//! A tuple or a template is built here by its fields; the operations are [`pvm_space`]'s. Waits pass
-//! the door of [`crate::guard`] for each look, as all waits do.
+//! A tuple or a template is built here by its fields; the operations are [`pvm_space`]'s. Waits
+//! pass the door of [`crate::guard`] for each look, as all waits do.
 
 mod fields;
 mod native;

@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn each_word_goes_where_it_belongs() {
         let found = arguments(
-            "-O2 -I inc -Dx=1 -include a.h -o prog a.cl b.c -x c -Llib -lm -l z -Wl,-s -std=c99 b.cl",
+            "-O2 -I inc -Dx=1 -include a.h -o prog a.cl b.c -x c -Llib -lm -l z -Wl,-s -std=c99 \
+             b.cl",
         );
         assert_eq!(
             found.sources.iter().map(|at| found.words[*at].to_str().unwrap()).collect::<Vec<_>>(),

@@ -11,7 +11,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Finds out which parentheses belong together. An opening one without a closing one reaches to the end.
+    /// Finds out which parentheses belong together. An opening one without a closing one reaches to
+    /// the end.
     pub(crate) fn new(tokens: Vec<Token<'a>>) -> Self {
         let mut partners = vec![0; tokens.len()];
         let mut open = Vec::new();

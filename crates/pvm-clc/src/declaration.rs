@@ -265,8 +265,8 @@ impl Cursor<'_> {
         found.next = i;
     }
 
-    /// The parameters between two parentheses, of which the first token is given. The names of an old definition have
-    /// their types in the declarations from `old` on.
+    /// The parameters between two parentheses, of which the first token is given. The names of an
+    /// old definition have their types in the declarations from `old` on.
     pub(crate) fn takes(
         &self,
         (open, close): (usize, usize),

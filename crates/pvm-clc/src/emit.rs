@@ -1,5 +1,5 @@
-//! Writes C in place of operations. The C compiler finds the types: `_Generic` gives each its number of `neotuple.h`,
-//! and a field without one is an error in the user's line.
+//! Writes C in place of operations. The C compiler finds the types: `_Generic` gives each its
+//! number of `neotuple.h`, and a field without one is an error in the user's line.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,14 +9,16 @@ use crate::declaration::{Parameter, Takes};
 use crate::operation::{Field, Length, Operation, Span};
 use crate::unit::{OPERATIONS, Unit};
 
-/// The runtime's side, in every translated file. The names of C-Linda follow unless the program declares them.
+/// The runtime's side, in every translated file. The names of C-Linda follow unless the program
+/// declares them.
 const RUNTIME: &str = "\
 struct __linda_function { const char *name; void (*run)(void *); struct __linda_function *next; };
 extern void *__linda_begin(const char *file, int line, int operation, int fields);
 extern void __linda_actual(void *, int type, const void *value, unsigned long size);
 extern void __linda_array(void *, int type, const void *items, unsigned long size, long count);
 extern void __linda_formal(void *, int type, void *place, unsigned long size, int kind);
-extern void __linda_formal_array(void *, int type, void *place, unsigned long size, long room, int kind);
+extern void __linda_formal_array(void *, int type, void *place, unsigned long size, long room, int \
+kind);
 extern void __linda_call(void *, const char *name, int arguments);
 extern void __linda_argument(void *, int type, const void *value, unsigned long size);
 extern int __linda_do(void *);
@@ -37,8 +39,10 @@ const CALLS: [(&str, &str); 6] = [
 ];
 
 /// Types with their numbers; those of a string are only for values.
-const SCALARS: &str = "char: 1, signed char: 2, unsigned char: 3, short: 4, unsigned short: 5, int: 6, unsigned: 7, \
-    long: 8, unsigned long: 9, long long: 10, unsigned long long: 11, float: 12, double: 13, long double: 14, _Bool: 15, \
+const SCALARS: &str = "char: 1, signed char: 2, unsigned char: 3, short: 4, unsigned short: 5, \
+                       int: 6, unsigned: 7, \
+    long: 8, unsigned long: 9, long long: 10, unsigned long long: 11, float: 12, double: 13, long \
+    double: 14, _Bool: 15, \
     float _Complex: 16, double _Complex: 17";
 
 /// Where the runtime puts what has come.
@@ -59,8 +63,8 @@ fn value_type(value: &str) -> String {
     )
 }
 
-/// Gives a type's number a name, and makes an error in this line if the type has none: only a struct has no entry in the
-/// list and may have none.
+/// Gives a type's number a name, and makes an error in this line if the type has none: only a
+/// struct has no entry in the list and may have none.
 fn checked(name: &str, number: &str, value: &str, what: &str) -> String {
     let classes =
         format!("__builtin_classify_type({value}) == 12 || __builtin_classify_type({value}) == 13");
@@ -119,7 +123,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A program begins in the runtime, which calls its `real_main`. One that returns nothing ends with 0.
+    /// A program begins in the runtime, which calls its `real_main`. One that returns nothing ends
+    /// with 0.
     fn main(&mut self) {
         let own = self.unit.functions.get("real_main").filter(|function| function.has_body);
         let Some(function) = own else { return };
@@ -158,7 +163,8 @@ impl Emitter<'_, '_> {
         self.out.push_str(&self.text[at..to]);
     }
 
-    /// The address of a variable is taken, so none is `register`. Where that is its whole type it is an int.
+    /// The address of a variable is taken, so none is `register`. Where that is its whole type it
+    /// is an int.
     fn without_register(&self, i: usize) -> Option<&'static str> {
         let cursor = self.cursor;
         if !cursor.is(i, "register") || cursor.token(i).system {
@@ -207,7 +213,8 @@ impl Emitter<'_, '_> {
         let file = self.quoted_file(operation.at);
         let (line, number, count) = (first.line, operation.number, operation.fields.len());
         self.put(format_args!(
-            "(__extension__ ({{ void *__linda_t = __linda_begin(\"{file}\", {line}, {number}, {count}); "
+            "(__extension__ ({{ void *__linda_t = __linda_begin(\"{file}\", {line}, {number}, \
+             {count}); "
         ));
         for (index, field) in operation.fields.iter().enumerate() {
             let what = format!("field {} of {}", index + 1, OPERATIONS[operation.number]);
@@ -286,7 +293,8 @@ impl Emitter<'_, '_> {
             &format!("{what} is an array of what no tuple holds"),
         );
         self.put(format_args!(
-            "{check} __linda_array(__linda_t, {TYPE}, __linda_a, sizeof __linda_a[0], __linda_n); }} "
+            "{check} __linda_array(__linda_t, {TYPE}, __linda_a, sizeof __linda_a[0], __linda_n); \
+             }} "
         ));
     }
 
@@ -302,7 +310,8 @@ impl Emitter<'_, '_> {
         );
         self.put(format_args!(
             "{{ {check} __linda_formal(__linda_t, {TYPE}, (void *)&({place}), sizeof({place}), \
-             __extension__ _Generic(&({place}), char **: {p}, const char **: {p}, default: {a})); }} ",
+             __extension__ _Generic(&({place}), char **: {p}, const char **: {p}, default: {a})); \
+             }} ",
             p = kind::POINTER,
             a = kind::PLACE
         ));
@@ -323,7 +332,8 @@ impl Emitter<'_, '_> {
             format!("__builtin_types_compatible_p(__typeof__({array}), __typeof__(&({array})[0]))");
         let place = if self.is_place(span) {
             format!(
-                "(void *)&({array}), sizeof(({array})[0]), {pointer} ? -1 : (long)sizeof({array}), {pointer}"
+                "(void *)&({array}), sizeof(({array})[0]), {pointer} ? -1 : (long)sizeof({array}), \
+                 {pointer}"
             )
         } else {
             format!("(void *)({array}), sizeof(({array})[0]), -1, {}", kind::PLACE)
@@ -412,7 +422,8 @@ impl Emitter<'_, '_> {
             let kind = format!("{TYPE}{index}");
             let what = format!("eval of {name}: parameter {} has no type of a tuple", index + 1);
             body.push_str(&format!(
-                "{}; {} __linda_parameter(__linda_c, {index}, {kind}, (void *)&{variable}, sizeof {variable}); ",
+                "{}; {} __linda_parameter(__linda_c, {index}, {kind}, (void *)&{variable}, sizeof \
+                 {variable}); ",
                 parameter.declare(&variable),
                 checked(&kind, &value, &variable, &what)
             ));
@@ -426,9 +437,12 @@ impl Emitter<'_, '_> {
             &format!("eval of {name}: its result has no type of a tuple"),
         );
         format!(
-            "\n# {line} \"{file}\"\nstatic void __linda_run_{number}(void *__linda_c) {{ __extension__ ({{ {body}\
-             __auto_type __linda_r = {name}({}); {check} __linda_result(__linda_c, {TYPE}, &__linda_r, sizeof __linda_r); }}); }} \
-             static struct __linda_function __linda_entry_{number} = {{ \"{label}\", __linda_run_{number}, 0 }}; \
+            "\n# {line} \"{file}\"\nstatic void __linda_run_{number}(void *__linda_c) {{ \
+             __extension__ ({{ {body}\
+             __auto_type __linda_r = {name}({}); {check} __linda_result(__linda_c, {TYPE}, \
+             &__linda_r, sizeof __linda_r); }}); }} \
+             static struct __linda_function __linda_entry_{number} = {{ \"{label}\", \
+             __linda_run_{number}, 0 }}; \
              static void __attribute__((constructor)) __linda_enter_{number}(void) \
              {{ __linda_register(&__linda_entry_{number}); }}\n",
             arguments.join(", ")
@@ -438,7 +452,8 @@ impl Emitter<'_, '_> {
 
 fn is_array(array: &str, what: &str) -> String {
     format!(
-        "__extension__ _Static_assert(!__builtin_types_compatible_p(__typeof__({array}), __typeof__(&({array})[0])), \
+        "__extension__ _Static_assert(!__builtin_types_compatible_p(__typeof__({array}), \
+         __typeof__(&({array})[0])), \
          \"{what} is a pointer and no declared array; write a:n\");"
     )
 }

@@ -55,7 +55,8 @@ impl Drop for Made {
     }
 }
 
-/// A file's text. Bytes that are no UTF-8 are letters of ISO 8859-1, and become the same bytes again.
+/// A file's text. Bytes that are no UTF-8 are letters of ISO 8859-1, and become the same bytes
+/// again.
 struct Text {
     text: String,
     is_latin: bool,
@@ -96,7 +97,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             show(&text, arguments.output())?;
             continue;
         }
-        // A name of its own for each, because two folders may have files of one name; -c needs the name for its own.
+        // A name of its own for each, because two folders may have files of one name; -c needs the
+        // name for its own.
         let stem = Path::new(source).file_stem().unwrap_or_default();
         let file = made.folder.join(number.to_string()).join(stem).with_extension("i");
         write(&file, &text)?;

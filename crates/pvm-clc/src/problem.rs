@@ -42,8 +42,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Finds the column of a token in its line as the user wrote it: the preprocessor has moved it. `before` are the
-/// tokens of the same line in front of it. `read` returns a file's text.
+/// Finds the column of a token in its line as the user wrote it: the preprocessor has moved it.
+/// `before` are the tokens of the same line in front of it. `read` returns a file's text.
 pub(crate) fn problem(
     token: &Token<'_>,
     before: &[Token<'_>],

@@ -1,5 +1,5 @@
-//! Tokens of preprocessed C: every byte of the text is in a token or between two of them, so that what is not changed
-//! can be copied as it is.
+//! Tokens of preprocessed C: every byte of the text is in a token or between two of them, so that
+//! what is not changed can be copied as it is.
 
 use std::rc::Rc;
 

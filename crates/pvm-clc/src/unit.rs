@@ -198,7 +198,8 @@ impl<'a> Walk<'_, 'a> {
             && (cursor.is_word(i + 1) || cursor.is(i + 1, "*") || cursor.is(i + 1, "("))
     }
 
-    /// Notes the names of a declaration in a block. Its tokens are gone through afterwards, for operations in it.
+    /// Notes the names of a declaration in a block. Its tokens are gone through afterwards, for
+    /// operations in it.
     fn local(&mut self, from: usize) {
         let cursor = self.cursor;
         let (specifiers, mut i) = cursor.specifiers(from, |word| self.is_type(word));

@@ -99,7 +99,16 @@ fn told(lines: &str) -> String {
     let folder = std::env::temp_dir().join(format!("clc-told-{}-{:p}", std::process::id(), lines));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("bad.cl");
-    std::fs::write(&file, format!("int f(int a, double b);\nvoid g(void);\nint h();\nint v(int a, ...);\nint real_main(int argc, char **argv)\n{{\n    int i, a[3], *p = a; struct s *q = 0;\n{lines}\n    return argc + !argv + i + *p + !q;\n}}\n")).unwrap();
+    std::fs::write(
+        &file,
+        format!(
+            "int f(int a, double b);\nvoid g(void);\nint h();\nint v(int a, \
+                                   ...);\nint real_main(int argc, char **argv)\n{{\n    int i, \
+                                   a[3], *p = a; struct s *q = 0;\n{lines}\n    return argc + \
+                                   !argv + i + *p + !q;\n}}\n"
+        ),
+    )
+    .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_clc"))
         .current_dir(&folder)
         .args(["-c", "-o", "/dev/null", "bad.cl"])

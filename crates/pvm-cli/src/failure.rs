@@ -65,7 +65,8 @@ impl Failure {
         Self::new(
             Status::Daemon,
             format!(
-                "{what}: the daemon's answer has an unexpected kind\n  pvm and pvmd have different versions: `pvm halt; pvm up`"
+                "{what}: the daemon's answer has an unexpected kind\n  pvm and pvmd have different \
+                 versions: `pvm halt; pvm up`"
             ),
         )
     }
@@ -82,7 +83,8 @@ fn unanswered(what: &str) -> Failure {
         return Failure::new(Status::Daemon, stopped::words(pid));
     }
     let text = format!(
-        "{what}: the daemon does not answer\n  see `pvm status`, or start the machine again: `pvm halt; pvm up`"
+        "{what}: the daemon does not answer\n  see `pvm status`, or start the machine again: `pvm \
+         halt; pvm up`"
     );
     Failure::new(Status::Daemon, text)
 }

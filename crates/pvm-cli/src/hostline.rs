@@ -131,7 +131,8 @@ fn address(name: &str) -> Result<&str, Failure> {
     let (host, port) = name.rsplit_once(':').unwrap_or((name, ""));
     let host = host.trim_matches(['[', ']']);
     Err(wrong(&format!(
-        "{name}: the name of a host cannot contain a port\n  set the port in ~/.ssh/config: `printf 'Host {host}\\n  Port {port}\\n' >>~/.ssh/config`, then `pvm add {host}`"
+        "{name}: the name of a host cannot contain a port\n  set the port in ~/.ssh/config: \
+         `printf 'Host {host}\\n  Port {port}\\n' >>~/.ssh/config`, then `pvm add {host}`"
     )))
 }
 

@@ -155,7 +155,8 @@ impl Operator {
         };
         if !pvm::locate::is_own(&stream) {
             let text = format!(
-                "{}: the process that listens there belongs to another user\n  set PVM_TMP to a folder of your own",
+                "{}: the process that listens there belongs to another user\n  set PVM_TMP to a \
+                 folder of your own",
                 path.display()
             );
             return Err(Failure::new(Status::Daemon, text));
@@ -241,7 +242,8 @@ fn no_machine() -> Failure {
         text += "\n  start one with `pvm up`";
     } else {
         text += &format!(
-            "\n  running under another PVM_VMID: {}\n  choose one with `PVM_VMID={} pvm ...`, or start one here with `pvm up`",
+            "\n  running under another PVM_VMID: {}\n  choose one with `PVM_VMID={} pvm ...`, or \
+             start one here with `pvm up`",
             others.join(", "),
             others[0]
         );

@@ -83,7 +83,8 @@ mod tests {
         let names = ["a".to_owned(), "b".to_owned()];
         assert!(check("added", &names, &[good.clone(), good.clone()]).is_ok());
         let failure = check("added", &names, &[good, refused()]).unwrap_err();
-        let text = "pvm: b was not added: Can't start pvmd\n  key: b refuses every key\n  try: ssh-copy-id b";
+        let text = "pvm: b was not added: Can't start pvmd\n  key: b refuses every key\n  try: \
+                    ssh-copy-id b";
         assert_eq!(failure.to_string(), text);
         let failure = check("deleted", &names[..1], &[bare]).unwrap_err();
         assert_eq!(failure.to_string(), "pvm: a was not deleted: No such host");

@@ -14,7 +14,8 @@ pub fn find() -> Result<PathBuf, Failure> {
     let others = || elsewhere().into_iter().find(|program| is_ours(program));
     beside.or_else(others).ok_or_else(|| {
         let text = format!(
-            "the daemon pvmd is not installed (looked in {})\n  install it beside pvm: `make install PREFIX=DIR`",
+            "the daemon pvmd is not installed (looked in {})\n  install it beside pvm: `make \
+             install PREFIX=DIR`",
             places().join(", ")
         );
         Failure::new(Status::Daemon, text)

@@ -61,10 +61,12 @@ pub(crate) fn words(pid: Pid) -> String {
     let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:")).map(str::trim);
     match tracer.filter(|tracer| *tracer != "0") {
         Some(tracer) => format!(
-            "the daemon (process {pid}) is stopped by a debugger (process {tracer}) and does not answer\n  continue it in the debugger, or end the debugger"
+            "the daemon (process {pid}) is stopped by a debugger (process {tracer}) and does not \
+             answer\n  continue it in the debugger, or end the debugger"
         ),
         None => format!(
-            "the daemon (process {pid}) is stopped and does not answer\n  continue it: `kill -CONT {pid}` (or `fg` if Ctrl-Z stopped it), or end the machine: `pvm halt`"
+            "the daemon (process {pid}) is stopped and does not answer\n  continue it: `kill -CONT \
+             {pid}` (or `fg` if Ctrl-Z stopped it), or end the machine: `pvm halt`"
         ),
     }
 }

@@ -16,7 +16,8 @@ pub(crate) fn shortage(error: &Error) -> Failure {
     let most = getrlimit(Resource::Nproc).current;
     let most = most.map_or_else(|| "no limit".to_owned(), |most| format!("{most}"));
     let text = format!(
-        "no thread can be started: {error}\n  this user has as many processes and threads as `ulimit -u` allows ({most}), or memory is short: end some processes, or raise the limit"
+        "no thread can be started: {error}\n  this user has as many processes and threads as \
+         `ulimit -u` allows ({most}), or memory is short: end some processes, or raise the limit"
     );
     Failure::new(Status::Refused, text)
 }

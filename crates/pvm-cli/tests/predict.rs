@@ -44,7 +44,8 @@ fn a_pattern_is_made_checked_and_predicted_alike_each_time() {
     assert!(told["low"].as_f64() < told["high"].as_f64(), "{told}");
     assert_eq!(
         fields(&told["stations"][0]),
-        "algorithmic blocked bytes calls computing messages net own_bytes own_messages phases receiving seconds sending service station transport"
+        "algorithmic blocked bytes calls computing messages net own_bytes own_messages phases \
+         receiving seconds sending service station transport"
     );
     assert_eq!(told["stations"].as_array().unwrap().len(), 4);
 }

@@ -94,7 +94,8 @@ impl Gatherings {
         waiting.unwrap_or_default().into_iter().map(|waiting| waiting.ask).collect()
     }
 
-    /// A member has left the group, or is `gone` for good. Returns who waits in vain now, and what to tell them.
+    /// A member has left the group, or is `gone` for good. Returns who waits in vain now, and what
+    /// to tell them.
     pub(crate) fn member_gone(
         &mut self,
         name: &Blob,

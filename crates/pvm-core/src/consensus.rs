@@ -204,8 +204,8 @@ impl Consensus {
         self.quorum.poll_timeout().map(|at| at.0)
     }
 
-    /// True while the library wants something done: until then what is known here is older than what
-    /// the library takes for applied.
+    /// True while the library wants something done: until then what is known here is older than
+    /// what the library takes for applied.
     pub(crate) fn has_output(&self) -> bool {
         !self.wanted.is_empty()
     }

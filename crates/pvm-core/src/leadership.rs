@@ -41,7 +41,8 @@ impl Leadership {
         was_reported
     }
 
-    /// From now on nobody leads. A report that is due earlier stays, and so does one that was given.
+    /// From now on nobody leads. A report that is due earlier stays, and so does one that was
+    /// given.
     pub(crate) fn lost(&mut self, now: u64) {
         let due = now.saturating_add(LEADERLESS_NS);
         let report = match self {

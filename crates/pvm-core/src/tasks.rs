@@ -113,8 +113,8 @@ impl Task {
         }
     }
 
-    /// True for the machine's own tools that are tasks: programs, managers and tracers are not told of
-    /// them.
+    /// True for the machine's own tools that are tasks: programs, managers and tracers are not told
+    /// of them.
     pub(crate) fn is_hidden(&self) -> bool {
         !self.launched && is_hidden(&self.name)
     }

@@ -68,8 +68,10 @@ fn a_program_that_crashes_and_one_that_hangs_are_named_and_the_rest_is_measured(
         &sources.join("echo.c"),
         "    if (me == 0)\n        measure_clock();",
         "#ifdef NEOPVM\n    int crashes = mode == IN_PLACE, hangs = route == DAEMONS;\n#else\n    \
-         int crashes = route == DAEMONS, hangs = mode == IN_PLACE;\n#endif\n    if (crashes && me == 0) {\n        \
-         fprintf(stderr, \"it is broken\\n\");\n        abort();\n    }\n    while (hangs)\n        \
+         int crashes = route == DAEMONS, hangs = mode == IN_PLACE;\n#endif\n    if (crashes && me \
+         == 0) {\n        \
+         fprintf(stderr, \"it is broken\\n\");\n        abort();\n    }\n    while \
+         (hangs)\n        \
          calls_receive(RAW, !me, &i, 4);\n    if (me == 0)\n        measure_clock();",
     );
     let output = measured(&place, "echo", "1", "25");

@@ -25,7 +25,8 @@ fn an_idle_host_takes_little_memory_and_no_processor() {
     let resident = pids.map(process::resident_kib);
     let proportional = pids.map(process::proportional_kib);
     eprintln!(
-        "idle: resident {resident:?} KiB (shared pages divided: {proportional:?}), {used:?} of processor in {time:?}"
+        "idle: resident {resident:?} KiB (shared pages divided: {proportional:?}), {used:?} of \
+         processor in {time:?}"
     );
     assert!(resident.iter().sum::<u64>() <= 12 << 10, "{resident:?} KiB are over 12 MB");
     // 0.0 % as a task list shows it.

@@ -85,7 +85,8 @@ fn a_task_that_is_killed_stops_none_of_its_senders_and_leaves_no_memory() {
     });
     let (end_segments, end_kib) = process::segments(machine.parent());
     eprintln!(
-        "segments of the host: {segments} ({kib} KiB) at the start, {while_segments} ({while_kib} KiB) \
+        "segments of the host: {segments} ({kib} KiB) at the start, {while_segments} ({while_kib} \
+         KiB) \
          after the kill, {end_segments} ({end_kib} KiB) at the end; {}",
         output.out.lines().next().unwrap_or_default()
     );

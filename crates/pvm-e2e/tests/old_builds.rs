@@ -65,7 +65,8 @@ fn aimk_builds_a_program_in_its_architectures_folder() {
 #[test]
 fn a_makefile_that_includes_the_architectures_definitions_builds() {
     let place = Place::new();
-    let text = "include $(PVM_ROOT)/conf/$(PVM_ARCH).def\none: one.c\n\t$(CC) -I$(PVM_ROOT)/include -o $@ one.c \
+    let text = "include $(PVM_ROOT)/conf/$(PVM_ARCH).def\none: one.c\n\t$(CC) \
+                -I$(PVM_ROOT)/include -o $@ one.c \
                 -L$(PVM_ROOT)/lib/$(PVM_ARCH) -lgpvm3 -lpvm3 $(ARCHLIB)\n";
     let folder = folder_with(&place, "Makefile", text);
     let arch = succeed(&mut place.command(prefix().join("lib/pvmgetarch")));

@@ -85,7 +85,8 @@ fn what_both_processes_of_a_host_left_ends_with_the_next_start() {
 fn who_asks_to_outlive_the_machine_does() {
     let machine = Machine::start();
     let mut command = machine.place().installed("pvm");
-    let script = "(PVM_OUTLIVE=1 setsid sleep 1005 >/dev/null 2>&1 &) ; (setsid sleep 1006 >/dev/null 2>&1 &)";
+    let script = "(PVM_OUTLIVE=1 setsid sleep 1005 >/dev/null 2>&1 &) ; (setsid sleep 1006 \
+                  >/dev/null 2>&1 &)";
     command.args(["run", "--", "sh", "-c", script]);
     machine.succeed(command);
     let halted = machine.pvm(&["halt"]);

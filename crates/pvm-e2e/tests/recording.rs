@@ -45,8 +45,8 @@ fn number(text: &str, name: &str) -> u64 {
 /// What a trace tells of its tasks, which adds up with the records in the file.
 fn lines(machine: &Machine, file: &Path) -> Vec<Line> {
     let (records, lines) = read(machine, file);
-    // What was noted is in the file or told to be lost. Names are in tables of their own: each task's
-    // program, and texts of the first one.
+    // What was noted is in the file or told to be lost. Names are in tables of their own: each
+    // task's program, and texts of the first one.
     let noted: u64 = lines.iter().map(|line| line.noted - line.lost).sum();
     let names = noted - records;
     let read = lines.iter().filter(|line| line.noted > line.lost).count() as u64;
@@ -170,7 +170,8 @@ fn what_a_task_noted_before_it_was_killed_is_in_the_trace() {
     assert!(eventually(LIMIT, || !running.is_running()), "{}", running.errors_so_far());
     let lines = lines(&machine, &file);
     assert!(lines.iter().all(|line| line.lost == 0), "{lines:?}");
-    // They were killed in the midst of a ring, so they differ by no more than one message on its way.
+    // They were killed in the midst of a ring, so they differ by no more than one message on its
+    // way.
     let most = lines.iter().map(|line| line.sent).max().unwrap_or(0);
     assert!(most > 20 && lines.iter().all(|line| line.sent + 3 >= most), "{lines:?}");
     machine.halt();

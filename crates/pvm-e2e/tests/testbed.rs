@@ -12,7 +12,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 fn script(words: &str, told: &str, then: &str) -> Running {
     let program = testbed::keeper::program();
     let text = format!(
-        "set -e; lines=$({} {words} --for $$); eval \"$lines\"; {told}; read -r line || true; {then}",
+        "set -e; lines=$({} {words} --for $$); eval \"$lines\"; {told}; read -r line || true; \
+         {then}",
         program.display()
     );
     let mut command = Command::new("bash");

@@ -14,7 +14,8 @@ pub enum Action {
     Call(Time),
     /// It waits for what is not simulated: an answer of its host, the start of its process.
     Idle(Time),
-    /// It starts tasks that have waited for that ([`Source::is_started`](crate::Source::is_started)).
+    /// It starts tasks that have waited for that
+    /// ([`Source::is_started`](crate::Source::is_started)).
     Start(Box<[TaskNumber]>),
     /// It waits until `count` tasks have come to a point, itself included. The call takes `time`
     /// beside that.
@@ -26,8 +27,8 @@ pub enum Action {
         /// How many tasks meet there.
         count: u32,
     },
-    /// It looks for a message, which the receive behind this takes: if it is not there, that receive
-    /// is put off, as the program would have gone on without it.
+    /// It looks for a message, which the receive behind this takes: if it is not there, that
+    /// receive is put off, as the program would have gone on without it.
     Look,
     /// It takes what it has put off.
     CatchUp,

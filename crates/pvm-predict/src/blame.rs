@@ -1,4 +1,5 @@
-//! Where time went: each wait split by what held its message up, and the chain of causes behind a moment.
+//! Where time went: each wait split by what held its message up, and the chain of causes behind a
+//! moment.
 
 use crate::unit::Time;
 
@@ -96,8 +97,8 @@ impl Told {
     }
 }
 
-/// The chain of causes behind a moment of a task: it computed, or it waited for a message whose sender
-/// computed ... back to the begin of the run. Its times sum up to the moment.
+/// The chain of causes behind a moment of a task: it computed, or it waited for a message whose
+/// sender computed ... back to the begin of the run. Its times sum up to the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chain {
     /// Tasks computed.

@@ -1,4 +1,5 @@
-//! What every simulation stands on: a queue of events with fixed ties, dice from a seed, hashed matching.
+//! What every simulation stands on: a queue of events with fixed ties, dice from a seed, hashed
+//! matching.
 
 mod dice;
 mod hash;

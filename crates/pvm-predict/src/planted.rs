@@ -1,6 +1,8 @@
-//! Errors that are planted in the models on purpose, so that their tests can show that they find them.
+//! Errors that are planted in the models on purpose, so that their tests can show that they find
+//! them.
 //!
-//! Without the feature `planted`, which only one test turns on, `is` is false for the compiler already.
+//! Without the feature `planted`, which only one test turns on, `is` is false for the compiler
+//! already.
 
 /// An error, named after what is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

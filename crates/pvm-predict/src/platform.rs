@@ -1,7 +1,7 @@
 //! What a program is to run on: hosts, the network between them, the transport over it.
 //!
-//! A platform is a TOML file, or one of the built-in ones, which are such files, too. Whatever is wrong
-//! with it is told with its line.
+//! A platform is a TOML file, or one of the built-in ones, which are such files, too. Whatever is
+//! wrong with it is told with its line.
 
 mod built_in;
 mod facts;

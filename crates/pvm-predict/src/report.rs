@@ -58,7 +58,8 @@ impl StationReport {
         }
     }
 
-    /// Counts a receive of `bytes` of another task, or of none, that was blocked and whose call took `call`.
+    /// Counts a receive of `bytes` of another task, or of none, that was blocked and whose call
+    /// took `call`.
     pub(crate) fn receive(&mut self, wait: &Split, call: Time, bytes: Option<u64>) {
         self.blocked.add_all(wait);
         self.receiving += call;

@@ -5,8 +5,8 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// Picoseconds since the begin of the run, or a span of so many.
 ///
-/// A byte at 100 Gb/s takes 80 of them, and 64 bits hold 213 days. Sums stop at the last moment instead
-/// of beginning anew: a run that reaches it is refused ([`Time::END`]).
+/// A byte at 100 Gb/s takes 80 of them, and 64 bits hold 213 days. Sums stop at the last moment
+/// instead of beginning anew: a run that reaches it is refused ([`Time::END`]).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);
 

@@ -1,5 +1,6 @@
 //! Each model against closed forms, and the test of those tests: errors that are planted are found.
-//! `cargo test -p pvm-predict --features planted --test models -- --nocapture` shows what finds which.
+//! `cargo test -p pvm-predict --features planted --test models -- --nocapture` shows what finds
+//! which.
 
 #[path = "checks/csma.rs"]
 mod csma;

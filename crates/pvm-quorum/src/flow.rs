@@ -4,8 +4,8 @@
 //! message without entries, and nothing more until that is answered. From then on it *replicates*:
 //! it sends entries as they are appended, up to a window of unconfirmed bytes. A new member first
 //! gets the
-//! *state*, in pieces, within this window. As long as a link is open it loses nothing, so nothing is
-//! sent twice over it. After a link has been reopened, the member is probed. The member is also
+//! *state*, in pieces, within this window. As long as a link is open it loses nothing, so nothing
+//! is sent twice over it. After a link has been reopened, the member is probed. The member is also
 //! probed if nothing is confirmed for a while: the probe arrives after everything that is in
 //! flight, so its answer tells what was lost.
 

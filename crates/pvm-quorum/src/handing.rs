@@ -24,8 +24,9 @@ use pvm_wire::HostIndex;
 const HAND_ON_NS: u64 = 600_000_000;
 /// A member that has heard nothing from above for so long asks another one.
 const ORPHAN_NS: u64 = 2 * SILENCE_NS;
-/// Of those that hear from above that nobody leads, one after the other asks others, so long after the
-/// one before it: where that is so everywhere, all that there are would call those that vote at once.
+/// Of those that hear from above that nobody leads, one after the other asks others, so long after
+/// the one before it: where that is so everywhere, all that there are would call those that vote at
+/// once.
 const IN_TURN_NS: u64 = 300_000_000;
 /// A member that asks no more gets nothing after this.
 const FOSTER_NS: u64 = 5 * HAND_ON_NS;
@@ -219,8 +220,8 @@ impl Core {
         }
     }
 
-    /// Nothing comes from above, or for long nothing of a leader, or not what this member lacks: until
-    /// whoever is above tells of a leader again.
+    /// Nothing comes from above, or for long nothing of a leader, or not what this member lacks:
+    /// until whoever is above tells of a leader again.
     fn is_orphan(&self) -> bool {
         let relay = &self.relay;
         let patience = self.silence() + ORPHAN_NS + self.tree.rank as u64 * IN_TURN_NS;
@@ -238,8 +239,8 @@ impl Core {
         self.heard_at + self.silence() > self.now
     }
 
-    /// One further up is asked, and another one if that does not help: soon where nothing comes from
-    /// above, and seldom where nobody leads.
+    /// One further up is asked, and another one if that does not help: soon where nothing comes
+    /// from above, and seldom where nobody leads.
     pub(crate) fn find_foster(&mut self) {
         let helps = self.relay.fostered_at + ORPHAN_NS > self.now;
         let waits = !self.is_forsaken() && self.relay.tried_at + FOSTER_NS > self.now;

@@ -396,8 +396,8 @@ fn where_nobody_leads_all_of_many_called_the_same_voter_at_once() {
     assert!(made <= 2 * u64::from(net.count), "{made} made");
 }
 
-/// It lets in only those that were in when it was started, and calls these. Who is above it by now is
-/// another one.
+/// It lets in only those that were in when it was started, and calls these. Who is above it by now
+/// is another one.
 #[test]
 fn a_new_member_that_does_not_know_whoever_is_above_it_never_got_the_state() {
     for voter in [true, false] {

@@ -6,15 +6,15 @@
 //! | generation | last ends  |   -    | away |   count   | arrived        |
 //! +------------+------------+--------+------+-----------+----------------+
 //! ```
-//! A member arrives by setting the bit of its instance number; whoever makes the bits as many as the
-//! *count* (which the first one sets) begins the next *generation* in the same step, and wakes the others.
-//! Bits are names: where a member is killed, its daemon strikes it out, which nobody could do with a
-//! number. All of it is one word, so a member that is killed or stopped at any instruction has arrived or
-//! has not.
+//! A member arrives by setting the bit of its instance number; whoever makes the bits as many as
+//! the *count* (which the first one sets) begins the next *generation* in the same step, and wakes
+//! the others. Bits are names: where a member is killed, its daemon strikes it out, which nobody
+//! could do with a number. All of it is one word, so a member that is killed or stopped at any
+//! instruction has arrived or has not.
 //!
-//! The *last ends* are two bits for each of the last four generations (the latest lowest): how it ended.
-//! *away*: the barrier is kept by the machine, because members are on other hosts or have too high numbers;
-//! that stays so for as long as the group is.
+//! The *last ends* are two bits for each of the last four generations (the latest lowest): how it
+//! ended. *away*: the barrier is kept by the machine, because members are on other hosts or have
+//! too high numbers; that stays so for as long as the group is.
 
 use crate::sync::{AtomicU64, Ordering, fence};
 
@@ -75,8 +75,8 @@ pub enum Outcome {
     Moved,
 }
 
-/// The list of members was written. PAIRS WITH: `Table::has_changed`: whoever arrived by the old list sees that it
-/// is old, or is seen here.
+/// The list of members was written. PAIRS WITH: `Table::has_changed`: whoever arrived by the old
+/// list sees that it is old, or is seen here.
 fn behind_the_list() {
     fence(Ordering::SeqCst);
 }
@@ -107,7 +107,8 @@ impl Word {
         (&self.0, !0 << GENERATION_SHIFT, (ticket.0 as u64) << GENERATION_SHIFT)
     }
 
-    /// Changes the word to what `change` makes of it, and gives back both; the old word if that wants none.
+    /// Changes the word to what `change` makes of it, and gives back both; the old word if that
+    /// wants none.
     fn update(&self, change: impl Fn(u64) -> Option<u64>) -> Result<(u64, u64), u64> {
         let mut old = self.0.load(Ordering::Acquire);
         loop {
@@ -119,8 +120,8 @@ impl Word {
         }
     }
 
-    /// A member arrives and wants `wanted` members, at least one. It may arrive again while it waits (it left the
-    /// wait by `longjmp`): that changes nothing.
+    /// A member arrives and wants `wanted` members, at least one. It may arrive again while it
+    /// waits (it left the wait by `longjmp`): that changes nothing.
     pub fn arrive(&self, instance: u32, wanted: u32) -> Arrival {
         if instance >= PLACES || wanted > PLACES || wanted == 0 {
             return Arrival::Away;

@@ -1,13 +1,14 @@
 //! The baton of a host: among tasks that take turns, who has it computes (`pvm run --alone`).
 //!
-//! One word says who has it, 0 for nobody. It is changed by a compare-and-swap alone, so a task that
-//! was taken for dead or stopped and goes on after all finds another name there and gives nothing
-//! back. Whoever passes the baton on counts that, and those in line sleep on the count. A neighbour
-//! that scribbles here can make tasks wait longer or compute at once, nothing else.
+//! One word says who has it, 0 for nobody. It is changed by a compare-and-swap alone, so a task
+//! that was taken for dead or stopped and goes on after all finds another name there and gives
+//! nothing back. Whoever passes the baton on counts that, and those in line sleep on the count. A
+//! neighbour that scribbles here can make tasks wait longer or compute at once, nothing else.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// A thread of this computer: its number in the kernel, and when it began, as numbers are used again.
+/// A thread of this computer: its number in the kernel, and when it began, as numbers are used
+/// again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Holder {
     /// Its number.

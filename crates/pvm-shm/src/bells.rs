@@ -1,5 +1,5 @@
-//! Ringing doorbells, and waking tasks that wait for something which is no message: the end of a barrier, a change of a
-//! group.
+//! Ringing doorbells, and waking tasks that wait for something which is no message: the end of a
+//! barrier, a change of a group.
 
 use crate::activity::Activity;
 use crate::broker::{Broker, map};
@@ -19,13 +19,13 @@ pub(crate) fn bell() -> Result<OwnedFd, Errno> {
     rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)
 }
 
-/// Rings a doorbell. One that is missing is that of a task that is gone, or looks by itself; one that is full is
-/// readable.
+/// Rings a doorbell. One that is missing is that of a task that is gone, or looks by itself; one
+/// that is full is readable.
 pub(crate) fn ring(bell: &OwnedFd, doorbell: &SocketAddrUnix) {
     let ring = |bell: &OwnedFd| rustix::net::sendto(bell, b"!", SendFlags::DONTWAIT, doorbell);
     if let Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) = ring(bell) {
-        // Rings that a few hundred others have not taken yet count against the socket that they were rung with, until
-        // that has no memory for one more. A new socket has its own.
+        // Rings that a few hundred others have not taken yet count against the socket that they
+        // were rung with, until that has no memory for one more. A new socket has its own.
         let _ = self::bell().map(|fresh| ring(&fresh));
     }
 }

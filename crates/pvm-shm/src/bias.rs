@@ -1,9 +1,10 @@
-//! Whether a process is biased to the first of its threads that calls: that one takes no locks then.
+//! Whether a process is biased to the first of its threads that calls: that one takes no locks
+//! then.
 //!
 //! All of it is one byte, so that the beginning of the bias and its end cannot pass each other. A
-//! thread that is not the first one ends the bias in its first call, has the kernel fence all threads,
-//! and waits until the first thread is on no fast path. The first thread says that it is on one, and
-//! then asks for the bias, without a fence of its own between the two.
+//! thread that is not the first one ends the bias in its first call, has the kernel fence all
+//! threads, and waits until the first thread is on no fast path. The first thread says that it is
+//! on one, and then asks for the bias, without a fence of its own between the two.
 
 use crate::sync::{AtomicU8, Ordering};
 
@@ -31,7 +32,8 @@ impl Bias {
         Self(AtomicU8::new(NOBODY))
     }
 
-    /// A byte that is not 0 while [`Bias::is_on`], for who trusts such a byte of the C library's, too.
+    /// A byte that is not 0 while [`Bias::is_on`], for who trusts such a byte of the C library's,
+    /// too.
     #[cfg(not(loom))]
     pub const fn flag(&self) -> *const u8 {
         self.0.as_ptr()
@@ -56,7 +58,8 @@ impl Bias {
         self.0.compare_exchange(NOBODY, BEGUN, order.0, order.1).is_ok()
     }
 
-    /// It is over for good. The caller has a fence made in all threads before it asks where the first one is.
+    /// It is over for good. The caller has a fence made in all threads before it asks where the
+    /// first one is.
     pub fn end(&self) {
         self.0.store(ENDED, Ordering::Release);
     }

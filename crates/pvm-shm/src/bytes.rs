@@ -1,7 +1,7 @@
 //! Copying few bytes.
 
-/// Copies `size` bytes. Most messages are small, and for them the call of the C library's function costs
-/// more than the copy.
+/// Copies `size` bytes. Most messages are small, and for them the call of the C library's function
+/// costs more than the copy.
 ///
 /// # Safety
 /// As for `std::ptr::copy_nonoverlapping`.
@@ -11,7 +11,8 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
     #[inline(always)]
     unsafe fn ends<T: Copy>(from: *const u8, to: *mut u8, size: usize) {
         let last = size - size_of::<T>();
-        // SAFETY: `size` bytes are valid, and a `T` is no more; both ends are read before one is written.
+        // SAFETY: `size` bytes are valid, and a `T` is no more; both ends are read before one is
+        // written.
         unsafe {
             let (a, b) =
                 (from.cast::<T>().read_unaligned(), from.add(last).cast::<T>().read_unaligned());
@@ -49,13 +50,14 @@ pub fn copy_slice(from: &[u8], to: &mut [u8]) {
 /// The most that [`copy_few`] copies.
 pub const FEW: usize = 64;
 
-/// The same for a few bytes, without a call: a function that calls nothing saves no registers. False if there are more
-/// bytes, or not as many on both sides.
+/// The same for a few bytes, without a call: a function that calls nothing saves no registers.
+/// False if there are more bytes, or not as many on both sides.
 #[inline(always)]
 pub fn copy_few(from: &[u8], to: &mut [u8]) -> bool {
     let fits = from.len() <= FEW && to.len() == from.len();
     if fits {
-        // SAFETY: there are few, and as many on both sides; what is borrowed to be written overlaps with nothing.
+        // SAFETY: there are few, and as many on both sides; what is borrowed to be written overlaps
+        // with nothing.
         unsafe { copy_few_to(from, to.as_mut_ptr()) };
     }
     fits
@@ -64,7 +66,8 @@ pub fn copy_few(from: &[u8], to: &mut [u8]) -> bool {
 /// The same to a place outside of all borrows.
 ///
 /// # Safety
-/// There are at most [`FEW`] bytes, as many can be written at `to`, and nobody else writes there or to `from`.
+/// There are at most [`FEW`] bytes, as many can be written at `to`, and nobody else writes there or
+/// to `from`.
 #[inline(always)]
 pub(crate) unsafe fn copy_few_to(from: &[u8], to: *mut u8) {
     // SAFETY: the caller's promise.
@@ -77,7 +80,8 @@ pub(crate) unsafe fn copy_few_to(from: &[u8], to: *mut u8) {
 /// As for `std::ptr::copy_nonoverlapping`; `size` is at most [`FEW`].
 #[inline(always)]
 pub(crate) unsafe fn copy_few_between(from: *const u8, to: *mut u8, size: usize) {
-    // SAFETY: `size` bytes are valid, and each part begins and ends within them. All are read before one is written.
+    // SAFETY: `size` bytes are valid, and each part begins and ends within them. All are read
+    // before one is written.
     unsafe {
         if size <= 16 {
             return copy(from, to, size);
@@ -96,8 +100,8 @@ pub(crate) unsafe fn copy_few_between(from: *const u8, to: *mut u8, size: usize)
 pub(crate) fn prefetch_to_write<T>(place: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        // The compiler's own hint reads the line only, where it may not take the instruction for granted; a
-        // processor without it does nothing.
+        // The compiler's own hint reads the line only, where it may not take the instruction for
+        // granted; a processor without it does nothing.
         // SAFETY: a hint; it touches nothing, whatever the address is.
         unsafe {
             std::arch::asm!(

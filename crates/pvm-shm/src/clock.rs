@@ -1,13 +1,14 @@
 //! The order of messages within a host: Lamport's clock, in a word of each cell.
 //!
-//! A task sends a message at its clock's *moment*; who takes it in sets its own clock behind that. So what was sent because
-//! of a message has a later moment than this one has, whoever sent the two and to whom, and a receiver that finds
-//! something in several lanes takes the earliest first.
+//! A task sends a message at its clock's *moment*; who takes it in sets its own clock behind that.
+//! So what was sent because of a message has a later moment than this one has, whoever sent the two
+//! and to whom, and a receiver that finds something in several lanes takes the earliest first.
 //!
-//! The host has a clock as well, in the activity segment. No task's is behind it, and none is further ahead of it than
-//! `AHEAD`. Setting it forward orders what no message does: before a task arrives at a barrier or asks the host for something
-//! it sets the host's clock behind its own, and the host itself speaks at a moment behind all that tasks can have reached.
-//! A receiver sets it to the latest moment that waits for it, so that no lane is the earlier one for ever.
+//! The host has a clock as well, in the activity segment. No task's is behind it, and none is
+//! further ahead of it than `AHEAD`. Setting it forward orders what no message does: before a task
+//! arrives at a barrier or asks the host for something it sets the host's clock behind its own, and
+//! the host itself speaks at a moment behind all that tasks can have reached. A receiver sets it to
+//! the latest moment that waits for it, so that no lane is the earlier one for ever.
 
 use crate::activity::{Activity, is_later};
 use crate::sync::Ordering;
@@ -36,8 +37,8 @@ impl Clock {
         &self.activity
     }
 
-    /// Whose clock this is. What the daemon hands on comes behind what tasks have sent by then; what the parent says
-    /// (a death, for one) also behind what the daemon has handed on.
+    /// Whose clock this is. What the daemon hands on comes behind what tasks have sent by then;
+    /// what the parent says (a death, for one) also behind what the daemon has handed on.
     pub(crate) fn belongs_to(&mut self, owner: Tid) {
         self.lead = match owner {
             Tid::NONE => 2 * (AHEAD + 1),
@@ -78,8 +79,8 @@ impl Clock {
             return self.moment();
         }
         let moment = self.activity.clock().load(Ordering::Acquire).wrapping_add(self.lead);
-        // A task that the host starts or answers behind this has heard of it by no message. Not for each message of
-        // other hosts: there may be so many that moments come again.
+        // A task that the host starts or answers behind this has heard of it by no message. Not for
+        // each message of other hosts: there may be so many that moments come again.
         if self.lead > AHEAD + 1 {
             self.activity.set_clock(moment.wrapping_add(1));
         }
@@ -94,7 +95,8 @@ impl Clock {
         }
     }
 
-    /// What anybody sends because of what this task does next is sent behind what it has sent so far.
+    /// What anybody sends because of what this task does next is sent behind what it has sent so
+    /// far.
     pub(crate) fn tell(&mut self) {
         self.moment();
         self.activity.set_clock(self.own.wrapping_add(1));
@@ -108,8 +110,9 @@ pub(crate) const fn widen(half: u32, near: u64) -> u64 {
     near.wrapping_add_signed(ahead as i64)
 }
 
-/// Looks until two looks in a row have found the same; what one look finds in a place that it comes to late may have been
-/// sent because of something in a place to which it came too early. At most `most` times, as others may change what there is.
+/// Looks until two looks in a row have found the same; what one look finds in a place that it comes
+/// to late may have been sent because of something in a place to which it came too early. At most
+/// `most` times, as others may change what there is.
 pub fn settle<T: Copy + PartialEq>(most: usize, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let mut last = None;
     for _ in 0..most {

@@ -189,8 +189,8 @@ impl Exposed {
         Ok(())
     }
 
-    /// Changes a word in one step that no other change, `get` or `put` of the word can divide, and gives
-    /// its value before. Whoever sees the new value sees what was written before it, too.
+    /// Changes a word in one step that no other change, `get` or `put` of the word can divide, and
+    /// gives its value before. Whoever sees the new value sees what was written before it, too.
     ///
     /// # Errors
     /// [`Code::BadParam`] for a word that is not inside or not at a multiple of its size; as for

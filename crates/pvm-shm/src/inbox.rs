@@ -11,8 +11,9 @@
 //! (*closed*). The owner clears the bits, then reads the lanes. Since all of it is one location,
 //! no fence is needed and no wake-up can be lost.
 //!
-//! Nobody but the owner clears *armed*. So a waker that is killed or stopped before it has rung has taken nothing
-//! away: each sender whose bit was not set rings, and the keeper rings for senders that are gone.
+//! Nobody but the owner clears *armed*. So a waker that is killed or stopped before it has rung has
+//! taken nothing away: each sender whose bit was not set rings, and the keeper rings for senders
+//! that are gone.
 
 use crate::activity::{Activity, core_now};
 use crate::segment::{Mapping, PAGE};
@@ -42,7 +43,8 @@ pub struct Header {
     pending: AtomicU64,
     /// How many lanes were ever opened: the owner asks for those that it does not know.
     opened: AtomicU32,
-    /// Whether the owner counts among the awake ([`NOT_COUNTED`]) in bits 0 and 1, and on which core in the others.
+    /// Whether the owner counts among the awake ([`NOT_COUNTED`]) in bits 0 and 1, and on which
+    /// core in the others.
     counted: AtomicU32,
     /// 1 once there are so many lanes that some share a bit.
     shared: AtomicU32,
@@ -57,8 +59,8 @@ const ASLEEP: u32 = 2;
 const STATE: u32 = 3;
 const CORE_SHIFT: u32 = 2;
 
-/// What the owner waits for, on a cache line of its own behind the header. A hint: who believes one that is
-/// out of date loses time, nothing else.
+/// What the owner waits for, on a cache line of its own behind the header. A hint: who believes one
+/// that is out of date loses time, nothing else.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Wish {
@@ -131,8 +133,9 @@ impl Header {
 
     /// Sender: something was published in `lane`. PAIRS WITH: `take`, `arm`.
     ///
-    /// The owner arms only when no bit is set. So a bit that is set was set since by a sender that rings, or whose end
-    /// [`Header::remind`] tells of; where it may be another sender's, that one may stand still for ever.
+    /// The owner arms only when no bit is set. So a bit that is set was set since by a sender that
+    /// rings, or whose end [`Header::remind`] tells of; where it may be another sender's, that one
+    /// may stand still for ever.
     pub fn mark(&self, lane: u32) -> Marked {
         let bit = 1 << (lane % LANE_BITS);
         let old = self.pending.fetch_or(bit, Ordering::AcqRel);
@@ -143,13 +146,15 @@ impl Header {
         if rings { Marked::Wake } else { Marked::Awake }
     }
 
-    /// Keeper: the sender of `lane` is gone, at whatever instruction. True if the owner sleeps and must be rung for.
+    /// Keeper: the sender of `lane` is gone, at whatever instruction. True if the owner sleeps and
+    /// must be rung for.
     pub fn remind(&self, lane: u32) -> bool {
         let old = self.pending.fetch_or(1 << (lane % LANE_BITS), Ordering::AcqRel);
         old & CLOSED == 0 && old & ARMED != 0
     }
 
-    /// Keeper: from now on lanes share bits. Read behind a bit that somebody else has set, who knows of it.
+    /// Keeper: from now on lanes share bits. Read behind a bit that somebody else has set, who
+    /// knows of it.
     pub fn share_bits(&self) {
         self.shared.store(1, Ordering::Relaxed);
     }
@@ -158,8 +163,9 @@ impl Header {
         self.shared.load(Ordering::Relaxed) != 0
     }
 
-    /// Something changed that is no message and that the owner may wait for: true if it sleeps and must be rung
-    /// for, by everybody who asks. PAIRS WITH: the owner's fence between `arm` and its last look.
+    /// Something changed that is no message and that the owner may wait for: true if it sleeps and
+    /// must be rung for, by everybody who asks. PAIRS WITH: the owner's fence between `arm` and its
+    /// last look.
     pub fn wake(&self) -> bool {
         fence(Ordering::SeqCst);
         self.is_armed()
@@ -306,7 +312,8 @@ impl Inbox {
         self.unmatched_word().load(Ordering::Relaxed)
     }
 
-    /// Keeper: one more lane was opened, as the one in `place`. PAIRS WITH: `opened` behind the bit of that lane.
+    /// Keeper: one more lane was opened, as the one in `place`. PAIRS WITH: `opened` behind the bit
+    /// of that lane.
     pub(crate) fn count_lane(&self, opened: u32, place: u32) {
         if place >= LANE_BITS {
             self.header().share_bits();
@@ -319,7 +326,8 @@ impl Inbox {
         self.recount(activity, |_| Some(AWAKE | core_now() << CORE_SHIFT));
     }
 
-    /// Owner: it is awake here. How many tasks are awake on this core, itself included, and which one it is.
+    /// Owner: it is awake here. How many tasks are awake on this core, itself included, and which
+    /// one it is.
     pub fn settle(&self, activity: &Activity) -> (i32, u32) {
         let core = core_now();
         self.settle_on(activity, core);
@@ -350,7 +358,8 @@ impl Inbox {
         self.count_awake(activity);
     }
 
-    /// Who is about to ring, or the owner: it counts among the awake again, once, whoever says so first.
+    /// Who is about to ring, or the owner: it counts among the awake again, once, whoever says so
+    /// first.
     pub(crate) fn count_awake(&self, activity: &Activity) {
         self.recount(activity, |now| (now & STATE == ASLEEP).then_some(now & !STATE | AWAKE));
     }
@@ -361,7 +370,8 @@ impl Inbox {
         self.recount(activity, |_| Some(NOT_COUNTED));
     }
 
-    /// Changes whether and where the owner counts, in one step that tells who is to count the difference.
+    /// Changes whether and where the owner counts, in one step that tells who is to count the
+    /// difference.
     fn recount(&self, activity: &Activity, change: impl Fn(u32) -> Option<u32>) {
         let counted = &self.header().counted;
         let mut old = counted.load(Ordering::Relaxed);

@@ -27,14 +27,15 @@ use std::sync::Arc;
 
 /// A watched ring that has been silent for so many messages makes room for another one.
 const SILENT: u64 = 64;
-/// Now and then the inbox is asked, also where one sender alone is listened to; and senders are told how far ahead
-/// others are.
+/// Now and then the inbox is asked, also where one sender alone is listened to; and senders are
+/// told how far ahead others are.
 const TURN: u64 = 32;
 /// After so many messages without an answer a stream is expected.
 const STREAM: u32 = 8;
 /// Looks until two have found the same: only a neighbour that scribbles makes it more than a few.
 const LOOKS: usize = 64;
-/// A lane that goes on in another ring does so a few times at once; only a scribbler's does for ever.
+/// A lane that goes on in another ring does so a few times at once; only a scribbler's does for
+/// ever.
 const MOVES: usize = 64;
 
 /// What a look at one place gave.
@@ -150,13 +151,15 @@ impl Inlet {
         self.streak = 0;
     }
 
-    /// True if something was taken in that only [`Inlet::next`] finds: neither the inbox nor a watched lane tells of it.
+    /// True if something was taken in that only [`Inlet::next`] finds: neither the inbox nor a
+    /// watched lane tells of it.
     #[inline]
     pub fn holds_more(&self) -> bool {
         self.ready != 0 || !self.queue.is_empty()
     }
 
-    /// A moment behind those of all messages that were taken in: for [`Outbox::follow`](crate::Outbox::follow).
+    /// A moment behind those of all messages that were taken in: for
+    /// [`Outbox::follow`](crate::Outbox::follow).
     #[inline(always)]
     pub const fn seen(&self) -> u64 {
         self.seen
@@ -185,12 +188,12 @@ impl Inlet {
         }
     }
 
-    /// Takes the earliest message. The order of each sender is kept, what was sent because of a message comes behind that
-    /// one, and what the host itself says (lane 0: notices) behind everything that was sent before it was said. None
-    /// when nothing waits.
+    /// Takes the earliest message. The order of each sender is kept, what was sent because of a
+    /// message comes behind that one, and what the host itself says (lane 0: notices) behind
+    /// everything that was sent before it was said. None when nothing waits.
     ///
-    /// `alone`: nobody else waits for what comes, asleep or on a descriptor, until the next look: so lanes that are
-    /// busy may be watched.
+    /// `alone`: nobody else waits for what comes, asleep or on a descriptor, until the next look:
+    /// so lanes that are busy may be watched.
     #[inline]
     pub fn next(&mut self, broker: &mut dyn Broker, alone: bool) -> Option<Arrival> {
         if self.watch.take_rested() || !alone {
@@ -204,8 +207,8 @@ impl Inlet {
         }
     }
 
-    /// A message that its sender is still writing, if it lies next in a watched lane and is wanted: for who
-    /// waits for it. Everything else sees such a message when it is whole.
+    /// A message that its sender is still writing, if it lies next in a watched lane and is wanted:
+    /// for who waits for it. Everything else sees such a message when it is whole.
     pub fn take_stream(
         &mut self,
         broker: &mut dyn Broker,
@@ -241,7 +244,8 @@ impl Inlet {
         None
     }
 
-    /// Learns of lanes that were opened since the last time. False if there may be some that could not be learnt of now.
+    /// Learns of lanes that were opened since the last time. False if there may be some that could
+    /// not be learnt of now.
     #[must_use]
     fn refresh(&mut self, broker: &mut dyn Broker) -> bool {
         let opened = self.inbox.opened();
@@ -317,7 +321,8 @@ impl Inlet {
             if popped.kind == lane::Kind::Stream as u8
                 && !is_whole(&mut self.slabs, broker, &popped, &room)
             {
-                // As if it had not been sent yet. Its sender tells when it is whole, or the keeper when that one is gone.
+                // As if it had not been sent yet. Its sender tells when it is whole, or the keeper
+                // when that one is gone.
                 let slot = lane.slot;
                 self.spare = Some(room);
                 let _ = slot.map(|slot| self.unwatch(slot));
@@ -348,7 +353,8 @@ impl Inlet {
         }
     }
 
-    /// The envelope of a message that came out of a lane, where the moment stands in the receiver's place.
+    /// The envelope of a message that came out of a lane, where the moment stands in the receiver's
+    /// place.
     #[inline(always)]
     fn taken_in(&mut self, envelope: Envelope) -> Envelope {
         self.note_moment(envelope.dst.0);
@@ -364,14 +370,16 @@ impl Inlet {
         }
     }
 
-    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look tries again.
+    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look
+    /// tries again.
     #[cold]
     fn look_again(&self, bits: u64) {
         self.watch.lack();
         self.inbox.header().put_back(bits);
     }
 
-    /// The lane goes on in a larger ring. False where that cannot be mapped now: the next look tries again.
+    /// The lane goes on in a larger ring. False where that cannot be mapped now: the next look
+    /// tries again.
     #[cold]
     fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &[u8]) -> bool {
         let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
@@ -499,8 +507,8 @@ fn slot_of(room: &[u8]) -> Option<usize> {
     Some(slot as usize).filter(|slot| *slot < stream::SLOTS_MAX)
 }
 
-/// False while the body of a stream is still being written. One that makes no sense counts as whole: it is
-/// dropped by who looks closer.
+/// False while the body of a stream is still being written. One that makes no sense counts as
+/// whole: it is dropped by who looks closer.
 fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room: &[u8]) -> bool {
     let size = popped.envelope.map_or(0, |envelope| envelope.body_size());
     let words = Descriptor::from_slice(&room[..popped.size])
@@ -513,8 +521,8 @@ fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room
     })
 }
 
-/// True for what lacks now and may be there soon: memory, a descriptor. What is not there will never be, and where the
-/// host is gone (`SysErr`) nobody may look for ever.
+/// True for what lacks now and may be there soon: memory, a descriptor. What is not there will
+/// never be, and where the host is gone (`SysErr`) nobody may look for ever.
 pub(crate) const fn may_pass(code: Code) -> bool {
     matches!(code, Code::NoMem | Code::OutOfRes)
 }

@@ -8,11 +8,13 @@
 //! cache line.
 //!
 //! The stamp of the cell for position `p` becomes `p + 1` when the cell is complete, and the
-//! receiver reads nothing before. A message of a few kilobytes goes on behind its cell, in all bytes of further cells but
-//! their stamps; it is complete when its first cell is. Those cells are stamped, too, so that each stamp in a ring is of this
-//! round or the one before: the 2^32 positions after which a stamp would come again are many rounds away. A sender that dies before that has sent nothing. One cell is
-//! always kept back: when the ring is full, the sender writes *moved* into it and goes on in a
-//! larger ring, so that a send neither waits for its receiver nor overtakes an earlier one.
+//! receiver reads nothing before. A message of a few kilobytes goes on behind its cell, in all
+//! bytes of further cells but their stamps; it is complete when its first cell is. Those cells are
+//! stamped, too, so that each stamp in a ring is of this round or the one before: the 2^32
+//! positions after which a stamp would come again are many rounds away. A sender that dies before
+//! that has sent nothing. One cell is always kept back: when the ring is full, the sender writes
+//! *moved* into it and goes on in a larger ring, so that a send neither waits for its receiver nor
+//! overtakes an earlier one.
 
 mod cell;
 mod head;
@@ -30,8 +32,8 @@ pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
 pub use room::{Room, room_for};
 pub use sender::{Full, Sender};
 
-/// Cells of a new lane, which are two pages with what stands before them: two such rings leave half of a first cache of
-/// 32 KiB to the program.
+/// Cells of a new lane, which are two pages with what stands before them: two such rings leave half
+/// of a first cache of 32 KiB to the program.
 pub const CELLS_FIRST: u32 = 31;
 /// A ring that is full is followed by one this many times as large.
 pub const GROWTH: u32 = 8;
@@ -285,7 +287,8 @@ mod tests {
                 receiver
             };
             receiver.report();
-            // Many rounds later, where only every second one begins a message, up to where those stamps come again.
+            // Many rounds later, where only every second one begins a message, up to where those
+            // stamps come again.
             position += round * cells as u64 - 10 * cells as u64;
             let mut sender = Sender::at(ring.clone(), position);
             let mut receiver = Receiver::new(ring);

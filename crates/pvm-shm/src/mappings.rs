@@ -25,7 +25,8 @@ impl Mappings {
     /// The mapping of a segment.
     ///
     /// # Errors
-    /// [`Code::NoMem`] where this process has no address space for it; another code if there is no such segment.
+    /// [`Code::NoMem`] where this process has no address space for it; another code if there is no
+    /// such segment.
     pub(crate) fn find(
         &mut self,
         broker: &mut dyn Broker,

@@ -71,7 +71,8 @@ impl LaneOut {
     /// Behind a publication: the receiver is there, and sees it by itself.
     #[inline(always)]
     fn is_watched(&self) -> bool {
-        // The inbox is seldom written while the ring is watched, so this look costs no cache line's way.
+        // The inbox is seldom written while the ring is watched, so this look costs no cache line's
+        // way.
         self.sender.is_watched() && !self.inbox.header().is_closed()
     }
 }
@@ -107,7 +108,8 @@ pub struct Outbox {
 const LARGE_RING: u32 = CELLS_MAX / 2;
 /// A ring of this many cells does not grow for messages in several cells: 1 MiB.
 const SPANNED_RING: u32 = CELLS_MAX / 16;
-/// With each lane that is opened so many others are looked at, and left where their receivers are gone.
+/// With each lane that is opened so many others are looked at, and left where their receivers are
+/// gone.
 const WEEDED: usize = 4;
 /// So many slabs are not asked for when the host has refused one.
 const REFUSED_REST: u32 = 64;
@@ -156,13 +158,15 @@ impl Outbox {
         self.clock.activity()
     }
 
-    /// All that this process has taken in was sent before `seen` ([`Inlet::seen`](crate::Inlet::seen)).
+    /// All that this process has taken in was sent before `seen`
+    /// ([`Inlet::seen`](crate::Inlet::seen)).
     #[inline(always)]
     pub fn follow(&mut self, seen: u64) {
         self.clock.follow(seen);
     }
 
-    /// What follows from what this process does next, other than by its messages, comes behind those that it has sent.
+    /// What follows from what this process does next, other than by its messages, comes behind
+    /// those that it has sent.
     pub fn tell_clock(&mut self) {
         self.clock.tell();
     }
@@ -172,7 +176,8 @@ impl Outbox {
         self.lanes.get(to).map(|lane| lane.number)
     }
 
-    /// The number of a message that was sent by the lane to a task of this host; false if there is none.
+    /// The number of a message that was sent by the lane to a task of this host; false if there is
+    /// none.
     pub fn note_number(&mut self, to: Tid, number: u64) -> bool {
         self.lanes.get_mut(to).map(|lane| lane.number = number).is_some()
     }
@@ -197,8 +202,8 @@ impl Outbox {
     /// where a daemon hands it on. Never waits for the receiver.
     ///
     /// # Errors
-    /// [`Code::NoMem`] if the host has no memory left, [`Code::OutOfRes`] if the message had to go to
-    /// a disk and that is full.
+    /// [`Code::NoMem`] if the host has no memory left, [`Code::OutOfRes`] if the message had to go
+    /// to a disk and that is full.
     pub fn send(
         &mut self,
         broker: &mut dyn Broker,
@@ -252,8 +257,8 @@ impl Outbox {
         }
     }
 
-    /// True if a body is to lie in cells of the lane. One that has grown this far is for messages that nobody reads: those
-    /// are counted as slabs are, and may go to a disk.
+    /// True if a body is to lie in cells of the lane. One that has grown this far is for messages
+    /// that nobody reads: those are counted as slabs are, and may go to a disk.
     fn may_span(&mut self, to: Tid, envelope: &Envelope, size: usize) -> bool {
         if size > SPANNING_MAX || envelope.is_spread() || envelope.body_size() != size as u64 {
             return false;
@@ -351,7 +356,8 @@ impl Outbox {
         Ok(self.tell(to))
     }
 
-    /// As it stands in a cell: in a lane to a task the moment is where the receiver's name would be, which that one knows.
+    /// As it stands in a cell: in a lane to a task the moment is where the receiver's name would
+    /// be, which that one knows.
     fn timed(&mut self, to: Tid, envelope: &Envelope) -> Envelope {
         if !to.is_task() {
             return *envelope;

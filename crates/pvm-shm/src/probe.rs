@@ -1,8 +1,8 @@
 //! The word that a task's probe points look at, and the ring that they note into.
 //!
-//! The word lies in the task's inbox, on a cache line that is only written to switch something: off,
-//! a probe point is one look at it and a branch. The host's parent and every task of the machine's
-//! user can switch it, without the task's taking part.
+//! The word lies in the task's inbox, on a cache line that is only written to switch something:
+//! off, a probe point is one look at it and a branch. The host's parent and every task of the
+//! machine's user can switch it, without the task's taking part.
 
 use crate::inbox::Inbox;
 use crate::recorder::Recorder;

@@ -107,8 +107,9 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         self.entries.iter_mut().map(|(key, value)| (*key, value))
     }
 
-    /// Looks at the next few values, all in turn, and takes out those of no more use. Called with each value that is
-    /// put in, it keeps the map from growing with what has ever been there, and costs the same each time.
+    /// Looks at the next few values, all in turn, and takes out those of no more use. Called with
+    /// each value that is put in, it keeps the map from growing with what has ever been there, and
+    /// costs the same each time.
     pub fn weed(&mut self, looks: usize, is_over: impl Fn(&V) -> bool) {
         for _ in 0..looks.min(self.entries.len()) {
             self.hand = if self.hand < self.entries.len() { self.hand } else { 0 };

@@ -9,9 +9,9 @@
 //! 84  members       u32 each, by instance; 0 is a hole
 //! ```
 //! A sequence lock: a reader that finds the same even version before and behind has a list that was
-//! true at one moment. A daemon that is killed while it writes leaves an odd version; readers then ask the
-//! machine until the next daemon has written. What is read is checked like all shared memory: a lie costs
-//! messages to wrong tasks, no more.
+//! true at one moment. A daemon that is killed while it writes leaves an odd version; readers then
+//! ask the machine until the next daemon has written. What is read is checked like all shared
+//! memory: a lie costs messages to wrong tasks, no more.
 
 use crate::barrier::Word;
 use crate::segment::{Mapping, PAGE};
@@ -93,8 +93,8 @@ impl<const N: usize> Table<N> {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Behind an arrival at the barrier: true if the list that it relied on is another one by now. PAIRS WITH: the
-    /// fences of the daemon's calls in `barrier`, behind `write`.
+    /// Behind an arrival at the barrier: true if the list that it relied on is another one by now.
+    /// PAIRS WITH: the fences of the daemon's calls in `barrier`, behind `write`.
     pub fn has_changed(&self, version: u64) -> bool {
         fence(Ordering::SeqCst);
         self.version.load(Ordering::Acquire) != version

@@ -27,8 +27,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Slots of the smallest class.
 const SMALLEST: usize = 4096;
-/// Slots that were never needed again are given back beyond this many bytes of a class, but for the last few: two tasks
-/// that send a message to and fro use two each, as a message is its reader's until he takes the next one.
+/// Slots that were never needed again are given back beyond this many bytes of a class, but for the
+/// last few: two tasks that send a message to and fro use two each, as a message is its reader's
+/// until he takes the next one.
 const CLASS_KEPT_BYTES: usize = 8 << 20;
 const CLASS_KEPT: usize = 2;
 

@@ -52,7 +52,8 @@ impl<T> Shared<T> {
 #[cfg(loom)]
 pub use loom::cell::UnsafeCell as Shared;
 
-/// `Shared::with` in place, as compilers make of a closure that is used often a function that is called.
+/// `Shared::with` in place, as compilers make of a closure that is used often a function that is
+/// called.
 macro_rules! read_shared {
     ($shared:expr, |$place:ident| $body:expr) => {{
         #[cfg(loom)]

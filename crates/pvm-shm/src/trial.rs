@@ -1,7 +1,8 @@
 //! Something that is tried now and then, as it may be of use again: when next.
 //!
-//! What was in vain is not tried again for a while, and for four times as long each time that it was in vain soon again. So
-//! little time is lost to what is of no use for long, and what has become of use is found out within the longest pause.
+//! What was in vain is not tried again for a while, and for four times as long each time that it
+//! was in vain soon again. So little time is lost to what is of no use for long, and what has
+//! become of use is found out within the longest pause.
 
 use crate::sync::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,8 +11,8 @@ use std::time::Duration;
 const SOON: u64 = 8;
 const GROWTH: u64 = 4;
 
-/// When it may be tried. Moments are times since any beginning. All zeros: at once. It may lie in shared memory; who scribbles there, and
-/// those that write at once, spoil nothing but the advice.
+/// When it may be tried. Moments are times since any beginning. All zeros: at once. It may lie in
+/// shared memory; who scribbles there, and those that write at once, spoil nothing but the advice.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Trial {

@@ -6,9 +6,10 @@
 //! | contended |   | asleep | owner, 0 none |
 //! +-----------+---+--------+---------------+
 //! ```
-//! *Asleep* is set while nobody has the lock, by a thread that is about to sleep without it, on what others ring. So whoever takes the lock knows: before it was
-//! taken the sleeper has seen all that was done under it, or it is told here. As all of it is one word, no fence is
-//! needed, and who finds the word 0 need ask nothing more.
+//! *Asleep* is set while nobody has the lock, by a thread that is about to sleep without it, on
+//! what others ring. So whoever takes the lock knows: before it was taken the sleeper has seen all
+//! that was done under it, or it is told here. As all of it is one word, no fence is needed, and
+//! who finds the word 0 need ask nothing more.
 
 use crate::sync::{AtomicU32, Ordering};
 
@@ -25,8 +26,8 @@ pub struct Turn(AtomicU32);
 pub struct Number(u32);
 
 impl Number {
-    /// The number of the n-th thread. After half a milliard they come again; two threads with one number
-    /// exclude each other all the same, but one is told [`Taken::Own`] for the other.
+    /// The number of the n-th thread. After half a milliard they come again; two threads with one
+    /// number exclude each other all the same, but one is told [`Taken::Own`] for the other.
     pub const fn nth(n: u32) -> Self {
         Self(n % (ASLEEP - 1) + 1)
     }
@@ -92,7 +93,8 @@ impl Turn {
         }
     }
 
-    /// Gives it back; true if others wait for it and are to be woken. `asleep` is what [`Turn::take`] told.
+    /// Gives it back; true if others wait for it and are to be woken. `asleep` is what
+    /// [`Turn::take`] told.
     #[inline(always)]
     pub fn give_back(&self, asleep: bool) -> bool {
         // Nobody lies down while it is taken.
@@ -119,11 +121,12 @@ impl Turn {
         &self.0
     }
 
-    /// From now on somebody sleeps beside it; false if somebody has it now, and may do what a sleeper would not see.
-    /// One thread at a time may say so.
+    /// From now on somebody sleeps beside it; false if somebody has it now, and may do what a
+    /// sleeper would not see. One thread at a time may say so.
     pub fn lie_down(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed) & ASLEEP;
-        // Also where a sleep was left by longjmp and the word says so already: to see what was done since.
+        // Also where a sleep was left by longjmp and the word says so already: to see what was done
+        // since.
         self.0.compare_exchange(word, ASLEEP, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
@@ -132,8 +135,8 @@ impl Turn {
         self.0.fetch_and(!ASLEEP, Ordering::Release);
     }
 
-    /// In the child of a fork, by the only thread that is there: nobody sleeps or waits. True if another thread had it,
-    /// and left what it guards as it was at that moment; then it is free.
+    /// In the child of a fork, by the only thread that is there: nobody sleeps or waits. True if
+    /// another thread had it, and left what it guards as it was at that moment; then it is free.
     pub fn reset_after_fork(&self, me: Number) -> bool {
         let owner = self.0.load(Ordering::Relaxed) & !(ASLEEP | CONTENDED);
         let is_ours = owner == me.0;

@@ -2,8 +2,8 @@
 
 use crate::sync::{AtomicU32, Ordering, interrupt_fence};
 
-/// Two counts, whose sum counts. A signal handler may begin a second thread between any two instructions of the only one;
-/// so the only one has a word of its own, which nobody else changes.
+/// Two counts, whose sum counts. A signal handler may begin a second thread between any two
+/// instructions of the only one; so the only one has a word of its own, which nobody else changes.
 #[derive(Debug)]
 pub struct Users {
     /// Raised and lowered in one step.
@@ -18,8 +18,8 @@ impl Users {
         Self { among: AtomicU32::new(0), alone: AtomicU32::new(0) }
     }
 
-    /// One more, if `is_alone` says that the caller is the only thread, and says so again: a thread that a handler begins
-    /// behind the second answer sees it counted.
+    /// One more, if `is_alone` says that the caller is the only thread, and says so again: a thread
+    /// that a handler begins behind the second answer sees it counted.
     #[inline(always)]
     pub fn enter_alone(&self, is_alone: impl Fn() -> bool) -> bool {
         if !is_alone() {

@@ -73,9 +73,9 @@ impl Watch {
         self.lacking.store(true, Ordering::Relaxed);
     }
 
-    /// True if a look since the last question could not see what some lane holds, for want of memory or descriptors.
-    /// Nobody tells when there is room: who has found nothing says so, and who waits for something else tries again
-    /// after a while, and not all the time.
+    /// True if a look since the last question could not see what some lane holds, for want of
+    /// memory or descriptors. Nobody tells when there is room: who has found nothing says so, and
+    /// who waits for something else tries again after a while, and not all the time.
     #[inline]
     pub fn take_lack(&self) -> bool {
         self.lacking.load(Ordering::Relaxed) && self.lacking.swap(false, Ordering::Relaxed)
@@ -97,10 +97,11 @@ impl Watch {
         result
     }
 
-    /// [`Watch::look`] for who said what it looks for ([`Inlet::take_small`](crate::Inlet::take_small)): where
-    /// that can come by one ring only, the others are not looked at. The
-    /// answer to the second question is whether it is so. Only while `is_alone` says that the process has one thread: what
-    /// the last look was about may be another one's.
+    /// [`Watch::look`] for who said what it looks for
+    /// ([`Inlet::take_small`](crate::Inlet::take_small)): where that can come by one ring only, the
+    /// others are not looked at. The answer to the second question is whether it is so. Only while
+    /// `is_alone` says that the process has one thread: what the last look was about may be another
+    /// one's.
     #[inline(always)]
     pub fn look_for<T>(
         &self,
@@ -123,8 +124,9 @@ impl Watch {
         self.sole.store(slot.map_or(0, |slot| slot as u32 + 1), Ordering::Relaxed);
     }
 
-    /// Before sleeping: ends all watches; true if something has come. Where there are other threads they know of the
-    /// sleep ([`Turn::lie_down`](crate::turn::Turn::lie_down)), so that no slot changes meanwhile but to be cleared.
+    /// Before sleeping: ends all watches; true if something has come. Where there are other threads
+    /// they know of the sleep ([`Turn::lie_down`](crate::turn::Turn::lie_down)), so that no slot
+    /// changes meanwhile but to be cleared.
     pub fn rest(&self) -> bool {
         self.look(|has_come| {
             for slot in &self.slots {

@@ -220,7 +220,8 @@ fn a_lane_is_small_again_after_a_burst() {
     assert!(!out.is_large());
 }
 
-/// No address space for the holders of a file, or no number for its descriptor, is no reason to lose what lies there.
+/// No address space for the holders of a file, or no number for its descriptor, is no reason to
+/// lose what lies there.
 #[test]
 fn a_message_on_disk_that_is_out_of_reach_stays_there() {
     for code in [Code::NoMem, Code::OutOfRes] {

@@ -376,8 +376,8 @@ fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     let mut inlet = inlet(&mut keeper, B);
     let (mut of_a, mut of_c) = (outbox(&mut keeper, A), outbox(&mut keeper, C));
     let mut room = room_for(0);
-    // A receiver that is alone watches the lanes that have given something, from the second look on: the first
-    // one takes in what a reader before it may have left.
+    // A receiver that is alone watches the lanes that have given something, from the second look
+    // on: the first one takes in what a reader before it may have left.
     for _ in 0..2 {
         for (out, src) in [(&mut of_a, A), (&mut of_c, C)] {
             send(&mut keeper, out, src, 1, b"first");

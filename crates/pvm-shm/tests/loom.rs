@@ -74,8 +74,8 @@ fn loom_lane_hands_over_in_order() {
     });
 }
 
-/// A message in several cells is whole for whoever sees the first one, also where it lies around the end of the
-/// ring.
+/// A message in several cells is whole for whoever sees the first one, also where it lies around
+/// the end of the ring.
 #[test]
 fn loom_a_message_in_several_cells_is_whole_when_it_is_seen() {
     loom::model(|| {
@@ -121,8 +121,8 @@ fn loom_a_message_in_several_cells_is_whole_when_it_is_seen() {
     });
 }
 
-/// A receiver that goes to sleep is woken for every message that it has not seen: each sender that finds it armed
-/// rings.
+/// A receiver that goes to sleep is woken for every message that it has not seen: each sender that
+/// finds it armed rings.
 #[test]
 fn loom_inbox_loses_no_wake_up() {
     loom::model(|| {
@@ -182,8 +182,9 @@ fn tell(header: &Header, published: &AtomicU32, lane: u32, stop: Stop) -> bool {
     stop > Stop::Published && header.mark(lane) == Marked::Wake && stop > Stop::Marked
 }
 
-/// Two senders, of which the first one stops for good after any step, and a receiver that looks, sleeps, and looks again
-/// when it is woken: it is not left asleep beside what the other one has sent.
+/// Two senders, of which the first one stops for good after any step, and a receiver that looks,
+/// sleeps, and looks again when it is woken: it is not left asleep beside what the other one has
+/// sent.
 fn one_waker_stops(lanes: [u32; 2], ready: impl Fn(&Header) + Copy + Send + Sync + 'static) {
     for stop in [Stop::Published, Stop::Marked] {
         loom::model(move || {
@@ -205,7 +206,8 @@ fn one_waker_stops(lanes: [u32; 2], ready: impl Fn(&Header) + Copy + Send + Sync
     }
 }
 
-/// A sender that is killed or stopped between its mark and its ring takes nobody else's ring with it.
+/// A sender that is killed or stopped between its mark and its ring takes nobody else's ring with
+/// it.
 #[test]
 fn loom_a_waker_that_stops_for_good_silences_nobody() {
     one_waker_stops([0, 1], |_| ());
@@ -217,8 +219,8 @@ fn loom_a_waker_that_stops_for_good_does_not_silence_who_shares_its_bit() {
     one_waker_stops([1, 63], Header::share_bits);
 }
 
-/// A sender is killed anywhere on its way, and the keeper comes behind it: its receiver does not sleep beside what it
-/// has published.
+/// A sender is killed anywhere on its way, and the keeper comes behind it: its receiver does not
+/// sleep beside what it has published.
 #[test]
 fn loom_the_keeper_rings_for_who_was_killed() {
     for stop in [Stop::Published, Stop::Marked] {
@@ -318,8 +320,9 @@ fn loom_a_watch_that_ends_misses_nothing() {
     });
 }
 
-/// One task sends to the receiver, then lets another one know, which sends because of it. However the receiver's looks
-/// at the two lanes fall in between, it has the cause first: by the inbox (`marks`), or in lanes that it watches.
+/// One task sends to the receiver, then lets another one know, which sends because of it. However
+/// the receiver's looks at the two lanes fall in between, it has the cause first: by the inbox
+/// (`marks`), or in lanes that it watches.
 fn a_cause_comes_first(marks: bool) {
     loom::model(move || {
         let header = Arc::new(Header::new());
@@ -395,7 +398,8 @@ impl Threads {
         Self { turn, receiver: Guarded(Shared::new(receiver)), watch, header, generation }
     }
 
-    /// A thread takes one message and goes on watching, or ends the watch for who sleeps. True if it rings.
+    /// A thread takes one message and goes on watching, or ends the watch for who sleeps. True if
+    /// it rings.
     fn look(&self, me: Number) -> bool {
         let asleep = self.turn.take(me).expect("the other one sleeps without it");
         let rings = self.receiver.with_mut(|receiver| {
@@ -426,8 +430,8 @@ impl Threads {
     }
 }
 
-/// One thread of a task takes messages the fast path, out of a ring that it watches, while another one goes to
-/// sleep: that one sees what is left for it, or is woken.
+/// One thread of a task takes messages the fast path, out of a ring that it watches, while another
+/// one goes to sleep: that one sees what is left for it, or is woken.
 #[test]
 fn loom_a_thread_sleeps_beside_another_that_watches_and_misses_nothing() {
     loom::model(|| {
@@ -520,8 +524,8 @@ fn loom_a_barrier_leaves_nobody_asleep() {
     });
 }
 
-/// A member dies while another one arrives. The one that arrives is told by the daemon, or sees behind its
-/// arrival that the list has changed.
+/// A member dies while another one arrives. The one that arrives is told by the daemon, or sees
+/// behind its arrival that the list has changed.
 #[test]
 fn loom_a_death_is_told_to_who_arrives() {
     loom::model(|| {
@@ -607,8 +611,8 @@ fn loom_what_is_wanted_is_taken_whole() {
     });
 }
 
-/// Who follows a body that is being written sees all that it is told of; and once its owner has left,
-/// the last word is the owner's last.
+/// Who follows a body that is being written sees all that it is told of; and once its owner has
+/// left, the last word is the owner's last.
 #[test]
 fn loom_a_follower_sees_what_it_is_told_of() {
     loom::model(|| {
@@ -638,7 +642,8 @@ fn loom_a_follower_sees_what_it_is_told_of() {
     });
 }
 
-/// A body that is not whole hides its cell; the word that it is whole reaches a receiver that sleeps.
+/// A body that is not whole hides its cell; the word that it is whole reaches a receiver that
+/// sleeps.
 #[test]
 fn loom_a_body_that_becomes_whole_wakes_who_has_seen_it_half() {
     loom::model(|| {
@@ -726,8 +731,8 @@ fn loom_a_reader_that_is_replaced_goes_on_where_the_first_one_was() {
     });
 }
 
-/// Two threads whose first calls meet. Where the bias began in one byte and was trusted by another, the end could come
-/// between the two, and both threads went without locks for ever.
+/// Two threads whose first calls meet. Where the bias began in one byte and was trusted by another,
+/// the end could come between the two, and both threads went without locks for ever.
 #[test]
 fn loom_first_calls_that_meet_leave_one_thread_without_locks_at_most() {
     loom::model(|| {

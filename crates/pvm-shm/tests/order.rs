@@ -106,7 +106,8 @@ impl Host {
             let passed_over = from.is_some_and(|from| from != *other);
             assert!(
                 !caused || passed_over,
-                "task {me} has {sender}'s message {number} before {other}'s message {earlier}, its cause"
+                "task {me} has {sender}'s message {number} before {other}'s message {earlier}, its \
+                 cause"
             );
         }
         for (known, sent) in task.knows.iter_mut().zip(past) {
@@ -137,8 +138,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 64 }))]
 
-    /// A receiver never has a message before another one that it was sent because of, whoever sent the two, however
-    /// large they are and by which way they are taken.
+    /// A receiver never has a message before another one that it was sent because of, whoever sent
+    /// the two, however large they are and by which way they are taken.
     #[test]
     fn no_effect_is_received_before_its_cause(steps in prop::collection::vec(step(), 1..200)) {
         let mut host = Host::new();
@@ -154,7 +155,8 @@ proptest! {
     }
 }
 
-/// One sender keeps a backlog; another one sends a single message, which is read behind what lay there and little more.
+/// One sender keeps a backlog; another one sends a single message, which is read behind what lay
+/// there and little more.
 fn waits_for(size: usize, backlog: usize, heard: usize) -> usize {
     let mut host = Host::new();
     let (reader, busy, other, friend) = (0, 1, 2, 3);

@@ -306,7 +306,8 @@ fn a_message_that_could_not_be_mapped_once_goes_by_the_next_look() {
     }
 }
 
-/// Who writes into its lane what it likes takes no more of the daemon's memory than its file is long.
+/// Who writes into its lane what it likes takes no more of the daemon's memory than its file is
+/// long.
 #[test]
 fn a_length_that_lies_about_a_file_ends_no_daemon() {
     let mut keeper = keeper();
@@ -348,7 +349,8 @@ fn the_lanes_of_a_task_are_not_told_before_all_are_known() {
     assert!(transit.is_all_within_reach());
 }
 
-/// What its sender has sent by a direct route that broke is read, though the lane could not be learnt of then.
+/// What its sender has sent by a direct route that broke is read, though the lane could not be
+/// learnt of then.
 #[test]
 fn a_lane_that_was_released_unseen_is_read_when_it_is_known() {
     for lacks in [[1, 0], [0, 1]] {

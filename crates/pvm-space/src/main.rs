@@ -1,7 +1,7 @@
 //! `pvmtuples`: the server of tuple spaces on a host. The library starts it when it is needed.
 //!
-//! `--start` starts the server in a process group of its own and ends. `--behind PID` is the server, which begins when
-//! that process is its parent no more.
+//! `--start` starts the server in a process group of its own and ends. `--behind PID` is the
+//! server, which begins when that process is its parent no more.
 
 #![forbid(unsafe_code)]
 
@@ -31,14 +31,15 @@ fn main() -> ExitCode {
 fn start() -> std::io::Result<()> {
     let mut server = Command::new(std::env::current_exe()?);
     server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Of this start, which is over: the server is a task of its own. What a task leaves in its group ends with it.
+    // Of this start, which is over: the server is a task of its own. What a task leaves in its
+    // group ends with it.
     server.env_remove("PVMEPID").current_dir("/").process_group(0);
     server.arg("--behind").arg(std::process::id().to_string());
     server.spawn().map(drop)
 }
 
-/// A process that has a task among its ancestors enrols as that task. The starter is one, and its end would be taken for
-/// the server's.
+/// A process that has a task among its ancestors enrols as that task. The starter is one, and its
+/// end would be taken for the server's.
 fn await_end_of(starter: &str) {
     while parent_id().to_string() == starter {
         std::thread::sleep(Duration::from_millis(1));

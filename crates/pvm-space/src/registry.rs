@@ -107,7 +107,8 @@ pub fn names(task: &Task) -> Result<Vec<Blob>, Code> {
     }
 }
 
-/// Says that this task is the server of its host; false if there is one. An entry that has outlived its server goes.
+/// Says that this task is the server of its host; false if there is one. An entry that has outlived
+/// its server goes.
 pub(crate) fn be_server(task: &Task) -> Result<bool, Code> {
     let index = i32::from(task.tid().host().0);
     let insert = || insert(task, SERVERS.into(), index, OVERWRITABLE, task.tid().to_bytes());

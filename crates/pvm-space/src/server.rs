@@ -1,7 +1,7 @@
 //! The server of tuple spaces on a host: a task that keeps partitions and answers their clients.
 //!
-//! [`pvm_tuples::partition`] decides; this carries messages, notices and named messages. A loop takes
-//! what has arrived, has the partitions say what they want, and sleeps until more comes.
+//! [`pvm_tuples::partition`] decides; this carries messages, notices and named messages. A loop
+//! takes what has arrived, has the partitions say what they want, and sleeps until more comes.
 
 mod helpers;
 
@@ -86,7 +86,8 @@ impl Server {
             };
             self.pass_time()?;
             let until = self.deadline();
-            // Small messages of busy clients come so. What is not seen so is seen by the long look, in the next round.
+            // Small messages of busy clients come so. What is not seen so is seen by the long look,
+            // in the next round.
             if is_busy && looked == Glance::Nothing && self.task.linger(token, until) {
                 continue;
             }

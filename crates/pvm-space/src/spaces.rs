@@ -108,7 +108,8 @@ impl Spaces {
         Space(entry.space)
     }
 
-    /// Makes a space and opens it. It is kept by the server of this host, which is started if there is none.
+    /// Makes a space and opens it. It is kept by the server of this host, which is started if there
+    /// is none.
     ///
     /// # Errors
     /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
@@ -211,7 +212,8 @@ impl Spaces {
     ) -> Result<Ticket, Error> {
         let now = self.now();
         let mut inner = self.lock();
-        // Taken while nobody else begins one: a server takes those below the first open one for settled.
+        // Taken while nobody else begins one: a server takes those below the first open one for
+        // settled.
         let number = self.next();
         let open = inner.open.get_mut(&space.0).ok_or(Error::NoSpace)?;
         begin(&mut open.client, now, number);
@@ -220,7 +222,8 @@ impl Spaces {
         Ok(Ticket(number))
     }
 
-    /// What has become of a request, if it has ended, and otherwise when it is to be looked at again at the latest.
+    /// What has become of a request, if it has ended, and otherwise when it is to be looked at
+    /// again at the latest.
     ///
     /// # Errors
     /// [`Error::Machine`]

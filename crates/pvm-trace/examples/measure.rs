@@ -1,4 +1,5 @@
-//! Measures reading a trace: `measure FILE`. Times, and the memory that is resident at the end of each.
+//! Measures reading a trace: `measure FILE`. Times, and the memory that is resident at the end of
+//! each.
 
 use pvm_trace::clocks::Clocks;
 use pvm_trace::profile::Profile;

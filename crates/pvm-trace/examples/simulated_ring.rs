@@ -1,4 +1,5 @@
-//! Writes the trace of a simulated ring: `simulated_ring FILE [ROUNDS] [TASKS]`. For samples and measurements.
+//! Writes the trace of a simulated ring: `simulated_ring FILE [ROUNDS] [TASKS]`. For samples and
+//! measurements.
 
 #[path = "../tests/simulated/ring.rs"]
 mod ring;

@@ -8,8 +8,8 @@
 //! ```
 //! What is alike in many records (kind, call, thread, depth, peer, tag ...) is a *manner*: it is
 //! written once, and told by its number afterwards. The end is the difference from the record
-//! before; the result and what changes from record to record are the differences from the last record of the
-//! same manner. So a call takes six bytes, a message about ten.
+//! before; the result and what changes from record to record are the differences from the last
+//! record of the same manner. So a call takes six bytes, a message about ten.
 
 mod builder;
 mod manner;

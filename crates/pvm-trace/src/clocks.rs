@@ -1,9 +1,10 @@
-//! Times of different hosts made comparable: each host's clock as a line beside that of one of them.
+//! Times of different hosts made comparable: each host's clock as a line beside that of one of
+//! them.
 //!
-//! Recorders and who writes the trace compare clocks; each comparison is within half of its round trip.
-//! The line is in the middle of all that they allow, and its stated error covers these. Hosts that
-//! nobody compared are set by their messages: as both directions take some time, the two shortest
-//! ones bound the offset.
+//! Recorders and who writes the trace compare clocks; each comparison is within half of its round
+//! trip. The line is in the middle of all that they allow, and its stated error covers these. Hosts
+//! that nobody compared are set by their messages: as both directions take some time, the two
+//! shortest ones bound the offset.
 
 mod line;
 
@@ -221,8 +222,8 @@ impl Clocks {
 /// For pairs of hosts how long the shortest message took, and when it was sent.
 type Shortest = BTreeMap<(HostIndex, HostIndex), (i128, u64)>;
 
-/// What messages in both directions say of two clocks: what the way there seems to take longer than the
-/// way back is twice the offset.
+/// What messages in both directions say of two clocks: what the way there seems to take longer than
+/// the way back is twice the offset.
 fn bounds(shortest: &Shortest) -> BTreeMap<(HostIndex, HostIndex), Vec<Line>> {
     let line = |(pair, (there, at)): (&(HostIndex, HostIndex), &(i128, u64))| {
         let (back, _) = shortest.get(&(pair.1, pair.0))?;

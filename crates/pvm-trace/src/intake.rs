@@ -36,8 +36,8 @@ impl<W: Write + Seek> Intake<W> {
             }
             Frame::Head { host: facts, .. } => self.writer.host(facts)?,
             Frame::Task { task } => {
-                // A recorder that was replaced, or is asked once more, tells of its tasks again, also of ended ones.
-                // An id that comes again belongs to another process.
+                // A recorder that was replaced, or is asked once more, tells of its tasks again,
+                // also of ended ones. An id that comes again belongs to another process.
                 let known = self
                     .tasks
                     .get(&task.tid)

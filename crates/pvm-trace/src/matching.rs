@@ -173,7 +173,8 @@ impl Matcher {
         }
     }
 
-    /// What has no other half, when all records were seen; by task how long it waited for such messages.
+    /// What has no other half, when all records were seen; by task how long it waited for such
+    /// messages.
     pub fn finish(mut self) -> (Unmatched, Vec<(TaskIndex, u64)>) {
         for ((_, to, _), half) in std::mem::take(&mut self.open) {
             self.give_up(to, &half);

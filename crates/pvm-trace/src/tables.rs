@@ -103,8 +103,8 @@ impl Names {
             .map(|((task, class, number), text)| (*task, *class, *number, text.as_slice()))
     }
 
-    /// Gives a name. When there are too many, or too many bytes in them, new ones are left out. True
-    /// if that changed something.
+    /// Gives a name. When there are too many, or too many bytes in them, new ones are left out.
+    /// True if that changed something.
     pub fn set(&mut self, key: (TaskIndex, Class, u32), text: &[u8]) -> bool {
         let text = &text[..text.len().min(NAME_BYTES_MAX)];
         let before = self.all.get(&key).map(Vec::as_slice);
@@ -154,8 +154,8 @@ impl Tables {
         self.hosts.iter().find(|host| host.host == index)
     }
 
-    /// The task that had this tid at this time of its host: of two with one tid the later one, if it
-    /// had begun by then.
+    /// The task that had this tid at this time of its host: of two with one tid the later one, if
+    /// it had begun by then.
     pub fn task_at(&self, tid: Tid, at: u64) -> Option<TaskIndex> {
         let with_tid = self.tasks.iter().zip(0..).filter(|(task, _)| task.facts.tid == tid);
         let mut found = None;

@@ -1,5 +1,5 @@
-//! Numbers in as few bytes as they need: seven bits a byte, the lowest first, the top bit set in all
-//! but the last one. A number has at most ten bytes.
+//! Numbers in as few bytes as they need: seven bits a byte, the lowest first, the top bit set in
+//! all but the last one. A number has at most ten bytes.
 
 use crate::error::Fault;
 

@@ -47,8 +47,9 @@ fn a_ring_is_what_it_was_made_as() {
     assert_eq!(receive.own, 39 * 500, "100 ns before and 400 behind each wait");
     let all = profile.waiting();
     assert_eq!((all.other, all.group), (0, 0));
-    // Each message is on the way for 900 ns in the call that sends it, and 50 us behind it; the first
-    // receives of tasks that had not begun to wait are shorter by nothing, as all wait from the start.
+    // Each message is on the way for 900 ns in the call that sends it, and 50 us behind it; the
+    // first receives of tasks that had not begun to wait are shorter by nothing, as all wait from
+    // the start.
     assert_eq!(all.on_the_way, 39 * 50_900);
     assert_eq!(all.total(), receive.waiting);
     let efficiency = profile.efficiency().unwrap();

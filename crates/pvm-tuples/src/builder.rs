@@ -3,7 +3,8 @@
 use crate::kind::{Kind, Shape};
 use crate::tuple::{ALIGNMENT, FIELD, FIELDS_MAX, HEAD, Head, Tuple, is_sound};
 
-/// Room in front of the data, for the heads of this many fields: then a large tuple is made without a copy of its data.
+/// Room in front of the data, for the heads of this many fields: then a large tuple is made without
+/// a copy of its data.
 const ROOM: usize = HEAD + FIELD * 16;
 /// A tuple with more bytes of data is made without a copy.
 const LARGE: usize = 16 << 10;
@@ -159,7 +160,8 @@ impl Builder {
         Some(if size > LARGE { Tuple::lying(bytes, 0..size) } else { Tuple::alone(&bytes) })
     }
 
-    /// The tuple, as [`Builder::tuple`] makes it. The data of a large one are not copied, and the builder is empty then.
+    /// The tuple, as [`Builder::tuple`] makes it. The data of a large one are not copied, and the
+    /// builder is empty then.
     pub fn finish(&mut self) -> Option<Tuple> {
         let heads = HEAD + self.heads.len();
         let Some(start) = ROOM.checked_sub(heads) else { return self.tuple() };

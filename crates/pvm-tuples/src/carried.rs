@@ -24,7 +24,8 @@ pub trait Frame: Wire + Clone {
     /// True if that tuple is large.
     fn is_large(&self) -> bool;
 
-    /// Writes the frame into an empty buffer; if its tuple is large, without that, which is to follow then.
+    /// Writes the frame into an empty buffer; if its tuple is large, without that, which is to
+    /// follow then.
     fn encode_apart(&self, out: &mut Vec<u8>) -> Option<Tuple> {
         let mut small = self.is_large().then(|| self.clone());
         let Some((frame, place)) = small.as_mut().map(|frame| (frame, stand_in())) else {

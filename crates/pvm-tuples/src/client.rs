@@ -110,7 +110,8 @@ impl Client {
         }
     }
 
-    /// Asks for something. `number` must be larger than those before. A request that may wait ends at the deadline.
+    /// Asks for something. `number` must be larger than those before. A request that may wait ends
+    /// at the deadline.
     pub fn ask(&mut self, now_ms: u64, number: u64, op: Op, deadline_ms: Option<u64>) {
         let space = self.space;
         self.begin(now_ms, Ask::Do { space, number, settled: 0, op }, deadline_ms);

@@ -8,7 +8,8 @@ use pvm_wire::{Blob, Tid, choice, record};
 
 /// In this context both say it, in messages of raw bytes.
 pub const CONTEXT: i32 = 0x7ec0_70b1;
-/// The tag of what is said to a server. An answer has the low 30 bits of its request's number as tag.
+/// The tag of what is said to a server. An answer has the low 30 bits of its request's number as
+/// tag.
 pub const TO_SERVER: i32 = 0x4000_0000;
 /// The tag of what servers say to one another.
 pub const BETWEEN: i32 = 0x4000_0003;
@@ -76,7 +77,8 @@ choice! {
 }
 
 choice! {
-    /// From a server of a space to another one. The *term* of a primary is the epoch in which it became that.
+    /// From a server of a space to another one. The *term* of a primary is the epoch in which it
+    /// became that.
     pub enum Between {
         /// From the primary: apply this next.
         1 => Step { /// The space.

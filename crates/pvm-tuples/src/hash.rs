@@ -1,4 +1,5 @@
-//! Hashes that are the same on all hosts. They only choose where to look: what is found is compared.
+//! Hashes that are the same on all hosts. They only choose where to look: what is found is
+//! compared.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -17,7 +17,8 @@ fn place(signature: u64, keys: [Option<u64>; 2]) -> u64 {
     })
 }
 
-/// The places where those wait whom a tuple may serve: one for each form of a template's first two fields.
+/// The places where those wait whom a tuple may serve: one for each form of a template's first two
+/// fields.
 fn places_of_waiters(marks: Marks) -> impl Iterator<Item = u64> {
     let Marks { signature, keys: [first, second] } = marks;
     let paired = second.is_some().then_some([[first, second], [None, second]]);
@@ -25,8 +26,8 @@ fn places_of_waiters(marks: Marks) -> impl Iterator<Item = u64> {
     paired.into_iter().flatten().chain(alone).map(move |keys| place(signature, keys))
 }
 
-/// The places where a tuple lies. There is none for a formal followed by a value: few templates are so, and each place
-/// costs memory.
+/// The places where a tuple lies. There is none for a formal followed by a value: few templates are
+/// so, and each place costs memory.
 fn places_of_tuple(marks: Marks) -> impl Iterator<Item = u64> {
     let Marks { signature, keys: [first, second] } = marks;
     let paired = second.is_some().then_some([first, second]);

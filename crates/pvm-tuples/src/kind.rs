@@ -78,7 +78,8 @@ impl Kind {
         (self as u8) < Self::Text as u8
     }
 
-    /// Bytes of a number of which items of this type are made: what a host with another byte order turns round.
+    /// Bytes of a number of which items of this type are made: what a host with another byte order
+    /// turns round.
     pub const fn part(self) -> usize {
         match self {
             Self::FloatComplex => 4,

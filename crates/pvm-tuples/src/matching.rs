@@ -77,7 +77,8 @@ fn pairs<const N: usize>(
 fn key(field: &FieldView<'_>) -> Option<u64> {
     let data = field.data?;
     Some(match (field.kind, field.shape) {
-        // 0 and -0 are equal and differ in their bytes: all floating numbers of a length share a key.
+        // 0 and -0 are equal and differ in their bytes: all floating numbers of a length share a
+        // key.
         (Kind::Float | Kind::Double | Kind::FloatComplex | Kind::DoubleComplex, Shape::Array) => {
             mix(3, data.len() as u64)
         }

@@ -253,7 +253,8 @@ impl Partition {
         }
     }
 
-    /// A new space, whose entry has been put for this server. `creator` is told when the copies stand.
+    /// A new space, whose entry has been put for this server. `creator` is told when the copies
+    /// stand.
     pub fn create(me: Tid, title: Title, creator: Option<(Tid, u64)>, now_ms: u64) -> Self {
         let (epoch, options) = (title.epoch, title.entry.options);
         let store = Store::new(options.limit_bytes, options.fail_when_full);

@@ -1,4 +1,5 @@
-//! Bugs that the simulation must find: one at a time is planted by its test, with the feature `planted`.
+//! Bugs that the simulation must find: one at a time is planted by its test, with the feature
+//! `planted`.
 
 /// A bug.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
-//! Each planted bug is found by the simulation: `cargo test -p pvm-tuples --features planted --test planted`.
+//! Each planted bug is found by the simulation: `cargo test -p pvm-tuples --features planted --test
+//! planted`.
 #![cfg(feature = "planted")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -23,15 +23,15 @@ fn run(seed: u64) -> Result<world::Tally, String> {
     world.judge().map_err(|what| format!("TUPLES_SEED={seed}: {what}")).map(|()| world.tally)
 }
 
-/// An heir had looked at the names, and became a copy of the next primary before the answer came: it left the space that it
-/// had confirmed.
+/// An heir had looked at the names, and became a copy of the next primary before the answer came:
+/// it left the space that it had confirmed.
 #[test]
 fn a_late_look_at_the_names_does_not_end_a_copy_that_has_begun_anew() {
     run(3222).unwrap();
 }
 
-/// The primary died while the entry that named a new copy was on its way. The copy found itself unnamed and left, and then
-/// the entry came.
+/// The primary died while the entry that named a new copy was on its way. The copy found itself
+/// unnamed and left, and then the entry came.
 #[test]
 fn a_copy_whose_entry_comes_behind_its_primarys_death_takes_over() {
     run(5735).unwrap();

@@ -1,28 +1,32 @@
 //! How much of a connection is on its way.
 //!
-//! What the kernel has taken nothing overtakes, and most ways of sending fill whatever queue stands before the
-//! slowest cable: seconds of it, where that is long. So each connection has a *window* of bytes that may be under way,
-//! whatever the kernel would take: what goes out in `QUEUE_TIME` beyond the time of the way itself. Several
-//! connections over one cable then keep a queue of about that time together, as each of them keeps its share of it.
-//! What is urgent never waits for a window. Daemons hold their links to it, tasks their direct routes.
+//! What the kernel has taken nothing overtakes, and most ways of sending fill whatever queue stands
+//! before the slowest cable: seconds of it, where that is long. So each connection has a *window*
+//! of bytes that may be under way, whatever the kernel would take: what goes out in `QUEUE_TIME`
+//! beyond the time of the way itself. Several connections over one cable then keep a queue of about
+//! that time together, as each of them keeps its share of it. What is urgent never waits for a
+//! window. Daemons hold their links to it, tasks their direct routes.
 //!
-//! A byte is timed: the last one that the kernel has taken, until it is confirmed. The kernel's own average of such
-//! times is not used, as it stands still for seconds where its way of sending paces (*bbr*).
+//! A byte is timed: the last one that the kernel has taken, until it is confirmed. The kernel's own
+//! average of such times is not used, as it stands still for seconds where its way of sending paces
+//! (*bbr*).
 
 use std::time::Duration;
 
 /// How much longer than the way itself bytes may take: what stands in queues of the network.
 const QUEUE_TIME: Duration = Duration::from_millis(50);
-/// The first window: little where cables are slow, and on fast ones it is large after a few round trips.
+/// The first window: little where cables are slow, and on fast ones it is large after a few round
+/// trips.
 const FIRST_WINDOW: u64 = 32 << 10;
-/// So many bytes may be under way however long they take: with less the other side would confirm late.
+/// So many bytes may be under way however long they take: with less the other side would confirm
+/// late.
 const LEAST_WINDOW: u64 = 4 << 10;
 /// A window that bounds nothing any more.
 const MOST_WINDOW: u64 = 1 << 30;
 /// What goes at least where there is room: about a segment.
 const SEGMENT: u64 = 1448;
-/// Bytes that the kernel is to take beyond what it may send at once. Its own buffer holds megabytes, which are
-/// seconds on a slow cable.
+/// Bytes that the kernel is to take beyond what it may send at once. Its own buffer holds
+/// megabytes, which are seconds on a slow cable.
 pub const UNSENT_BYTES: u32 = 32 << 10;
 
 /// How long it is true that there is room.
@@ -35,7 +39,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from
 pub struct UnderWay {
     /// All of it.
     pub bytes: u64,
-    /// Whether some of it is in the network. Where nothing is and something waits, the other side does not read.
+    /// Whether some of it is in the network. Where nothing is and something waits, the other side
+    /// does not read.
     pub sent: bool,
     /// How many bytes were confirmed since the connection was made.
     pub confirmed: u64,
@@ -91,7 +96,8 @@ impl Default for Ahead {
 impl Ahead {
     /// How many bytes may go, at the least about a segment.
     ///
-    /// `now` is the time since any moment; `look` asks the kernel, and where that tells nothing there is always room.
+    /// `now` is the time since any moment; `look` asks the kernel, and where that tells nothing
+    /// there is always room.
     ///
     /// # Errors
     /// What is under way, where that is so much that nothing more is to go.
@@ -258,7 +264,8 @@ mod tests {
             self.queue.iter().map(|(_, bytes)| bytes).sum()
         }
 
-        /// Everybody sends all that may go for so long; the longest that anything stood in the queue, in the second half.
+        /// Everybody sends all that may go for so long; the longest that anything stood in the
+        /// queue, in the second half.
         fn run(&mut self, time: u64) -> u64 {
             let (end, mut longest) = (self.now + time, 0);
             while self.now < end {

@@ -6,7 +6,8 @@
 //! in which every call's bytes are padded to four, a short takes four and a long takes four
 //! (its lower half). Lengths that programs see are those of the XDR view.
 //!
-//! Machines differ in the width of a long, so a run tells it: a list means the same on every machine.
+//! Machines differ in the width of a long, so a run tells it: a list means the same on every
+//! machine.
 //!
 //! [`Encoding::Raw`] is bytes without a list; [`Encoding::InPlace`] is raw data that is read
 //! from the program's memory only when the message is sent.
@@ -41,8 +42,8 @@ impl Encoding {
         }
     }
 
-    /// What PVM 3.4.6 calls the encoding of a message in its head (`pvm_getminfo`, `pvm_pkmesg`): raw data has the
-    /// signature of its layout.
+    /// What PVM 3.4.6 calls the encoding of a message in its head (`pvm_getminfo`, `pvm_pkmesg`):
+    /// raw data has the signature of its layout.
     pub const fn mark(self, layout: Layout) -> i32 {
         match self {
             Self::Default | Self::Trace => 0x1000_0000,
@@ -115,7 +116,8 @@ impl Kind {
         })
     }
 
-    /// A type of this machine whose items are of this shape, the first of those that are told as one.
+    /// A type of this machine whose items are of this shape, the first of those that are told as
+    /// one.
     pub const fn of_shape(shape: Shape) -> Option<Self> {
         Some(match shape {
             Shape::Word => Self::Int,
@@ -319,8 +321,8 @@ impl RunList {
         self.push_run(Run { shape, count: count * each });
     }
 
-    /// [`RunList::push`] where no memory is needed for it: into an empty list, or as more of its only run. False
-    /// says that nothing was noted.
+    /// [`RunList::push`] where no memory is needed for it: into an empty list, or as more of its
+    /// only run. False says that nothing was noted.
     #[inline(always)]
     pub fn push_alike(&mut self, kind: Kind, count: usize) -> bool {
         let (shape, each) = kind.shape();

@@ -10,8 +10,8 @@ use crate::{Blob, DecodeError, Encoding, Layout, Reader, Run, RunList, Tid, Wire
 ///        28     32         40          48         56
 ///        (0)    data_size  first_run   sequence
 /// ```
-/// All numbers are little-endian. Because of `first_run`, a message with one run needs no list behind
-/// the data. In a message without a run list, `first_run` may give the type of all items
+/// All numbers are little-endian. Because of `first_run`, a message with one run needs no list
+/// behind the data. In a message without a run list, `first_run` may give the type of all items
 /// (`pvm_psend`), so that a host with another layout can read them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
@@ -136,7 +136,8 @@ impl Envelope {
         })
     }
 
-    /// Returns the run list of a body that has no list behind its data, because it has at most one run.
+    /// Returns the run list of a body that has no list behind its data, because it has at most one
+    /// run.
     ///
     /// # Errors
     /// The run does not describe exactly `data_size` bytes, or there are several.

@@ -1,5 +1,5 @@
-//! The events by which PVM's tracers follow a machine: marks, numbers of kinds and of data, and what the
-//! data are called.
+//! The events by which PVM's tracers follow a machine: marks, numbers of kinds and of data, and
+//! what the data are called.
 //!
 //! Daemons tell them of the coming and going of tasks, the C library of calls.
 

@@ -1,12 +1,12 @@
 //! Messages of machines with another layout, made readable here. Receiver makes right.
 //!
 //! Items that a run list names are turned to this machine's order of bytes once, when the message
-//! is taken out of its envelope. The width of a long stays as the sender had it, since the runs tell it: the reader
-//! widens it or, as PVM's encoding has always done, takes the lower four bytes. So a relay with
-//! narrow longs hands on what it could not hold itself.
+//! is taken out of its envelope. The width of a long stays as the sender had it, since the runs
+//! tell it: the reader widens it or, as PVM's encoding has always done, takes the lower four bytes.
+//! So a relay with narrow longs hands on what it could not hold itself.
 //!
-//! Raw data that all are of one kind (`pvm_psend`) are made native entirely. Other raw data are bytes as they
-//! are: [`can_read`] says what may still be read of them.
+//! Raw data that all are of one kind (`pvm_psend`) are made native entirely. Other raw data are
+//! bytes as they are: [`can_read`] says what may still be read of them.
 
 use crate::{Body, Code, Cursor, Encoding, Envelope, Kind, Layout, Run, RunList, Shape};
 
@@ -67,7 +67,8 @@ fn turn(runs: &RunList, data: &mut [u8]) {
     }
 }
 
-/// Bytes that [`make_native`] will make of the `size` bytes of data of a message without a run list.
+/// Bytes that [`make_native`] will make of the `size` bytes of data of a message without a run
+/// list.
 pub fn native_size(envelope: &Envelope, runs: &RunList, size: usize) -> usize {
     let native = envelope.layout == Layout::NATIVE;
     match runs.get(0).and_then(|run| Some((run, other_width(run)?))) {
@@ -86,7 +87,8 @@ const fn other_width(run: Run) -> Option<Kind> {
     if run.shape.size() == kind.size() { None } else { Some(kind) }
 }
 
-/// Raw data are read without their run, so longs of another width get the width that they have here.
+/// Raw data are read without their run, so longs of another width get the width that they have
+/// here.
 fn same_width(run: Run, runs: &mut RunList, data: Vec<u8>) -> Result<Vec<u8>, Code> {
     let Some(kind) = other_width(run) else { return Ok(data) };
     let mut native = vec![0; run.count.checked_mul(kind.size()).ok_or(Code::NoMem)?];

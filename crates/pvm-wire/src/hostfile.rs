@@ -386,7 +386,8 @@ impl std::error::Error for HostfileError {}
 /// More than any name of a computer has.
 const NAME_BYTES_MAX: usize = 255;
 
-/// True where a host may be called so: something without blanks and controls, and not longer than computers' names are.
+/// True where a host may be called so: something without blanks and controls, and not longer than
+/// computers' names are.
 pub fn is_host_name(name: &str) -> bool {
     let odd = |letter: char| letter.is_control() || letter.is_whitespace();
     (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.contains(odd)

@@ -58,9 +58,11 @@ impl Layout {
         self.is_big() != other.is_big()
     }
 
-    /// What PVM 3.4.6 calls the data signature (`hi_dsig`), by which it tells whether raw data can be read.
+    /// What PVM 3.4.6 calls the data signature (`hi_dsig`), by which it tells whether raw data can
+    /// be read.
     ///
-    /// The fields, found by asking its x86-64, i386 and s390x builds (0x408c41, 0x408841, 0x658ef59):
+    /// The fields, found by asking its x86-64, i386 and s390x builds (0x408c41, 0x408841,
+    /// 0x658ef59):
     ///
     /// ```text
     /// bit   0      5    10     15      21       27
@@ -95,7 +97,8 @@ mod tests {
     #[test]
     fn signatures_are_those_that_pvm_tells_on_these_machines() {
         let told = Layout::ALL.map(Layout::signature);
-        // The first three by `pvmgetdsig` of Debian's amd64, i386 and s390x; the last follows from the fields.
+        // The first three by `pvmgetdsig` of Debian's amd64, i386 and s390x; the last follows from
+        // the fields.
         assert_eq!(told, [0x0040_8c41, 0x0040_8841, 0x0658_ef59, 0x0658_eb59]);
     }
 

@@ -437,9 +437,11 @@ record! {
         pub signature: i32,
         /// Cores.
         pub cores: u32,
-        /// Speed from the host file (`sp=`). 0 where nothing is said, until the machine lets the host in.
+        /// Speed from the host file (`sp=`). 0 where nothing is said, until the machine lets the
+        /// host in.
         pub speed: i32,
-        /// What the daemon measured of its computer: operations in a millisecond. 0 where it did not.
+        /// What the daemon measured of its computer: operations in a millisecond. 0 where it did
+        /// not.
         pub measured: u32,
         /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
         pub addresses: Vec<String>,

@@ -1,13 +1,14 @@
 //! What a task without shared memory and its proxy say to each other.
 //!
-//! Such a task says [`crate::request::Role::Remote`] in its hello. The host then starts a process that enrols
-//! for it, holds its segments, and from the welcome on reads the task's socket itself. Each [`Ask`] is a frame
-//! and gets one [`Answer`] of the same number, but for [`Ask::Part`], [`Ask::Cancel`], [`Ask::Fetch`] and [`Ask::Refuse`],
-//! which get none. What waits does not hold up what is asked later.
+//! Such a task says [`crate::request::Role::Remote`] in its hello. The host then starts a process
+//! that enrols for it, holds its segments, and from the welcome on reads the task's socket itself.
+//! Each [`Ask`] is a frame and gets one [`Answer`] of the same number, but for [`Ask::Part`],
+//! [`Ask::Cancel`], [`Ask::Fetch`] and [`Ask::Refuse`], which get none. What waits does not hold up
+//! what is asked later.
 //!
-//! The body of a message that is longer than [`PART_BYTES_MAX`] goes ahead of it in parts of the same number: the
-//! body of the message is what the parts held, then what stands in the message itself. A task gets such a message when it
-//! has said that it has room for it.
+//! The body of a message that is longer than [`PART_BYTES_MAX`] goes ahead of it in parts of the
+//! same number: the body of the message is what the parts held, then what stands in the message
+//! itself. A task gets such a message when it has said that it has room for it.
 
 use crate::request::Request;
 use crate::{Blob, Code, Envelope, Message, Tid, choice};
@@ -70,8 +71,9 @@ choice! {
             /// The tag, -1 for any.
             tag: i32,
         },
-        /// The ask of this frame's number need not wait longer: a receive, a barrier, or what the host was asked. It is
-        /// answered at once, with what has come of it before, or as if it had never been asked.
+        /// The ask of this frame's number need not wait longer: a receive, a barrier, or what the
+        /// host was asked. It is answered at once, with what has come of it before, or as if it had
+        /// never been asked.
         7 => Cancel,
         /// `pvm_joingroup`.
         8 => Join {
@@ -111,7 +113,8 @@ choice! {
         14 => Leave,
         /// There is room for the message that was announced to the receive of this frame's number.
         15 => Fetch,
-        /// There is none: the receive is over, and the message is the first again for receives that are asked later.
+        /// There is none: the receive is over, and the message is the first again for receives that
+        /// are asked later.
         16 => Refuse,
         /// Takes a message that a receive would get, and forgets it.
         17 => Discard {
@@ -155,8 +158,8 @@ choice! {
             /// Its length as `pvm_bufinfo` tells it.
             bytes: u64,
         },
-        /// To [`Ask::Join`], [`Ask::Freeze`] and [`Ask::WhenFull`]: what it was before. To [`Ask::Discard`]: 1 if there
-        /// was a message.
+        /// To [`Ask::Join`], [`Ask::Freeze`] and [`Ask::WhenFull`]: what it was before. To
+        /// [`Ask::Discard`]: 1 if there was a message.
         7 => Number {
             /// The number.
             value: i32,
@@ -168,7 +171,8 @@ choice! {
         },
         /// To [`Ask::Barrier`] and [`Ask::Host`] that were cancelled: nothing has come of it.
         9 => Withdrawn,
-        /// To [`Ask::Receive`], before a body that goes in parts: it comes, in the same answer, behind [`Ask::Fetch`].
+        /// To [`Ask::Receive`], before a body that goes in parts: it comes, in the same answer,
+        /// behind [`Ask::Fetch`].
         10 => Announced {
             /// The message's.
             envelope: Envelope,

@@ -22,8 +22,8 @@ pub use tasks::{
     ALONE, Inherited, RECORDED, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome,
 };
 
-/// In front of a program's name in [`Request::Hello`]: one of the machine's own tools, which is a task
-/// and of which programs, resource managers and tracers are not told.
+/// In front of a program's name in [`Request::Hello`]: one of the machine's own tools, which is a
+/// task and of which programs, resource managers and tracers are not told.
 pub const HIDDEN: u8 = 0;
 
 choice! {
@@ -33,7 +33,8 @@ choice! {
         1 => Task,
         /// A command: asks, but is nobody's peer.
         2 => Operator,
-        /// A task that cannot share memory: a proxy on the host does it for the task (see [`crate::proxy`]).
+        /// A task that cannot share memory: a proxy on the host does it for the task (see
+        /// [`crate::proxy`]).
         3 => Remote,
     }
 
@@ -55,13 +56,15 @@ choice! {
             version: u16,
             /// What it wants to be.
             role: Role,
-            /// Its program name, for `ps` and logs; with [`HIDDEN`] in front the task is listed to nobody.
+            /// Its program name, for `ps` and logs; with [`HIDDEN`] in front the task is listed to
+            /// nobody.
             program: Blob,
             /// False for a console or a tool that `reset` shall spare.
             reset: bool,
             /// `PVMEPID` of its environment, by which a tasker's child is known; 0 for none.
             cookie: u32,
-            /// Its memory's: a task shares memory with others, so its order of bytes must be the host's.
+            /// Its memory's: a task shares memory with others, so its order of bytes must be the
+            /// host's.
             layout: Layout,
         },
         /// A lane into the inbox of a task on this host: a ring of `cells` that the asker alone
@@ -154,7 +157,8 @@ choice! {
         },
         /// `pvm_notify`.
         22 => Notify {
-            /// `PvmTaskExit` 1, `PvmHostDelete` 2, `PvmHostAdd` 3, `PvmRouteAdd` 4, `PvmRouteDelete` 5.
+            /// `PvmTaskExit` 1, `PvmHostDelete` 2, `PvmHostAdd` 3, `PvmRouteAdd` 4,
+            /// `PvmRouteDelete` 5.
             kind: i32,
             /// True to take it back.
             cancel: bool,
@@ -173,8 +177,8 @@ choice! {
             name: Blob,
             /// `PvmMboxPersistent` ...
             flags: i32,
-            /// The contents. The tag is not kept; one below 0 says that this is an entry of `pvm_insert`, and at which index
-            /// ([`inserted_at`]).
+            /// The contents. The tag is not kept; one below 0 says that this is an entry of
+            /// `pvm_insert`, and at which index ([`inserted_at`]).
             message: Message,
         },
         /// `pvm_recvinfo`.
@@ -320,9 +324,10 @@ choice! {
             /// How long it is good.
             seconds: u32,
         },
-        /// Nobody waits any more for the answer to an earlier question of this connection. That question is answered
-        /// at once: with what has come of it already or is being ordered, or with [`Reply::Withdrawn`]. One
-        /// that is answered already is left as it is. Between hosts: the question of this number to the leader.
+        /// Nobody waits any more for the answer to an earlier question of this connection. That
+        /// question is answered at once: with what has come of it already or is being ordered, or
+        /// with [`Reply::Withdrawn`]. One that is answered already is left as it is. Between hosts:
+        /// the question of this number to the leader.
         132 => GiveUp {
             /// Its number.
             question: u32,
@@ -335,8 +340,8 @@ choice! {
             /// The message.
             message: Message,
         },
-        /// A file of this many bytes for messages that find no credit in memory, and a segment with the
-        /// places where their readers note themselves; the segment comes beside the answer.
+        /// A file of this many bytes for messages that find no credit in memory, and a segment with
+        /// the places where their readers note themselves; the segment comes beside the answer.
         120 => OpenSpill {
             /// Bytes of the file.
             bytes: u64,
@@ -382,8 +387,8 @@ choice! {
             /// Which group.
             group: Blob,
         },
-        /// Between hosts: to be answered once what the command of this number did to groups is shown to the tasks
-        /// there.
+        /// Between hosts: to be answered once what the command of this number did to groups is
+        /// shown to the tasks there.
         103 => Shown {
             /// The command.
             number: u64,
@@ -438,7 +443,8 @@ choice! {
             /// Its segment.
             id: SegmentId,
         },
-        /// A host is to have a recorder, which is a task; answered with its id, or 0 while it starts.
+        /// A host is to have a recorder, which is a task; answered with its id, or 0 while it
+        /// starts.
         153 => Recorder {
             /// The host.
             host: Tid,

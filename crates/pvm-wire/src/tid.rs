@@ -78,8 +78,8 @@ impl Tid {
         self.0 & (DAEMON_BIT | GROUP_BIT) == 0 && self.local() != 0 && self.host().0 != 0
     }
 
-    /// True for a number that has the form of a task id. Ids of host 0 have it, too; as in PVM, they are
-    /// treated like ids of tasks that have ended.
+    /// True for a number that has the form of a task id. Ids of host 0 have it, too; as in PVM,
+    /// they are treated like ids of tasks that have ended.
     pub const fn may_be_task(self) -> bool {
         self.0 & (DAEMON_BIT | GROUP_BIT) == 0 && self.local() != 0
     }

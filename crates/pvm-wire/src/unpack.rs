@@ -64,8 +64,8 @@ impl Cursor {
         self.done
     }
 
-    /// Passes over `bytes` of native items of `kind` where they lie as such, and tells where: the short
-    /// way of [`Cursor::read`]. None says nothing, and moves nothing.
+    /// Passes over `bytes` of native items of `kind` where they lie as such, and tells where: the
+    /// short way of [`Cursor::read`]. None says nothing, and moves nothing.
     #[inline(always)]
     pub fn pass(
         &mut self,

@@ -38,7 +38,8 @@ pub(crate) enum Store {
     Received(SlabView),
     /// In a file, from which it is loaded when the program takes the message.
     Spilled(SpillView),
-    /// In the sender's slab, which could not be mapped; once more when the program takes the message.
+    /// In the sender's slab, which could not be mapped; once more when the program takes the
+    /// message.
     Unmapped(Unmapped),
 }
 
@@ -158,8 +159,8 @@ impl Buffer {
         self.sealed = false;
     }
 
-    /// Becomes a message as it arrived, made readable on this machine; false if its run list does not
-    /// fit its data.
+    /// Becomes a message as it arrived, made readable on this machine; false if its run list does
+    /// not fit its data.
     #[inline]
     pub(crate) fn fill(&mut self, mut envelope: Envelope, mut store: Store) -> bool {
         let Some((mut size, mut runs)) = described(&envelope, &store) else { return false };
@@ -194,7 +195,8 @@ impl Buffer {
         self.encoding
     }
 
-    /// Source, tag, context and wait id, as received or as last sent, with what is in it: made anew by each call.
+    /// Source, tag, context and wait id, as received or as last sent, with what is in it: made anew
+    /// by each call.
     pub fn envelope(&self) -> Envelope {
         let mut envelope = self.head.envelope().unwrap_or_else(Head::no_envelope);
         envelope.describe(self.sent_encoding(), self.sent_size(), &self.runs);
@@ -345,8 +347,8 @@ impl Buffer {
     /// Reads items; the length of `out` says how many.
     ///
     /// # Errors
-    /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of a machine
-    /// that lays such items out otherwise, and for an in-place message that was not sent.
+    /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of
+    /// a machine that lays such items out otherwise, and for an in-place message that was not sent.
     #[inline(always)]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         let is_here = self.encoding != Encoding::InPlace;
@@ -561,7 +563,8 @@ fn room_in_memory(bytes: usize) -> Result<Vec<u8>, Code> {
     Ok(room)
 }
 
-/// Size and runs of a message as it arrived; none if its run list does not fit its data, or lies out of reach.
+/// Size and runs of a message as it arrived; none if its run list does not fit its data, or lies
+/// out of reach.
 fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
     let size = usize::try_from(envelope.data_size).ok()?;
     let list_size = usize::try_from(envelope.run_list_size()).ok()?;

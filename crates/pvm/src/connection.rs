@@ -25,7 +25,8 @@ const PATIENCE: &str = "NEOPVM_ANSWER_MS";
 /// Descriptors that can come beside one read.
 const DESCRIPTORS_MAX: usize = 16;
 
-/// No request is longer: the parent says more beside it when it passes it on, and one frame must hold all.
+/// No request is longer: the parent says more beside it when it passes it on, and one frame must
+/// hold all.
 const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
 
 /// What was told, with the descriptors that came beside it.
@@ -36,14 +37,16 @@ type Answer = (Reply, Vec<OwnedFd>);
 pub(crate) struct Connection {
     socket: OwnedFd,
     frames: FrameBuffer,
-    /// Descriptors of frames that are not complete yet: of one frame each, in the order of the frames.
+    /// Descriptors of frames that are not complete yet: of one frame each, in the order of the
+    /// frames.
     beside: VecDeque<Vec<OwnedFd>>,
     next: u32,
     replies: BTreeMap<u32, Answer>,
     /// Questions whose answers nobody wants; true for a segment of ours that is then given back.
     unwanted: BTreeMap<u32, bool>,
-    /// Of those, the last one about a lane to each task: whoever asks again waits on for that answer. A second lane behind
-    /// one that is given back would be one that its receiver does not know.
+    /// Of those, the last one about a lane to each task: whoever asks again waits on for that
+    /// answer. A second lane behind one that is given back would be one that its receiver does not
+    /// know.
     lanes_asked: BTreeMap<Tid, u32>,
     /// What was told unasked, with the descriptors that came beside.
     told: VecDeque<(Reply, Option<OwnedFd>)>,
@@ -92,8 +95,8 @@ impl Connection {
     /// Sends a request; its answer will have the same number.
     ///
     /// # Errors
-    /// `OutOfRes` for one of 32 MiB and more (a named message, arguments of tasks): nothing is sent. `SysErr` where the
-    /// parent has gone.
+    /// `OutOfRes` for one of 32 MiB and more (a named message, arguments of tasks): nothing is
+    /// sent. `SysErr` where the parent has gone.
     pub(crate) fn send(&mut self, request: &Request) -> Result<u32, Code> {
         let id = self.next;
         self.next = self.next.wrapping_add(1).max(1);
@@ -118,15 +121,16 @@ impl Connection {
         Ok(())
     }
 
-    /// Nobody waits for an answer any more: it is dropped when it comes, and what came beside it as well.
+    /// Nobody waits for an answer any more: it is dropped when it comes, and what came beside it as
+    /// well.
     pub(crate) fn forget(&mut self, id: u32) {
         if self.replies.remove(&id).is_none() {
             self.unwanted.insert(id, false);
         }
     }
 
-    /// Leaves. The host has heard it when this returns, and so before anything that this process says later; what the
-    /// machine makes of it concerns nobody here.
+    /// Leaves. The host has heard it when this returns, and so before anything that this process
+    /// says later; what the machine makes of it concerns nobody here.
     pub(crate) fn say_goodbye(&mut self) -> Result<(), Code> {
         self.tell(&Request::Leave)?;
         // Of no segment: the parent answers by itself, in the order in which it has read.
@@ -152,7 +156,8 @@ impl Connection {
         std::mem::replace(&mut self.news, false)
     }
 
-    /// Says hello. Two descriptors come with a welcome: the inbox is given out, the host's count is kept for who asks.
+    /// Says hello. Two descriptors come with a welcome: the inbox is given out, the host's count is
+    /// kept for who asks.
     pub(crate) fn greet(&mut self, hello: &Request) -> Result<(Welcome, OwnedFd), Code> {
         let (welcome, beside) = match self.ask_within(hello, Some(self.patience))? {
             (Reply::Welcome { welcome }, beside) => (welcome, beside),
@@ -199,8 +204,9 @@ impl Connection {
                 _ => None,
             });
             let beside: Vec<OwnedFd> = beside.flatten().collect();
-            // The kernel ends a read behind the bytes that descriptors were sent with, so these are of one frame. Where
-            // this process has no number left some are missing, or all; they count, or later frames would get each other's.
+            // The kernel ends a read behind the bytes that descriptors were sent with, so these are
+            // of one frame. Where this process has no number left some are missing, or all; they
+            // count, or later frames would get each other's.
             let ends_early = !beside.is_empty() || flags.contains(ReturnFlags::CTRUNC);
             if ends_early {
                 self.beside.push_back(beside);
@@ -217,7 +223,8 @@ impl Connection {
         }
     }
 
-    /// Gives each frame that is complete its descriptors, and puts it where it is looked for. True if one was a secret.
+    /// Gives each frame that is complete its descriptors, and puts it where it is looked for. True
+    /// if one was a secret.
     fn sort(&mut self) -> Result<bool, Code> {
         let mut secret = false;
         while let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::SysErr)? {
@@ -245,7 +252,8 @@ impl Connection {
         self.ask_within(request, Some(self.patience)).map(|(reply, _)| reply)
     }
 
-    /// The same with what comes beside the answer. Without a limit only the end of the connection ends the wait.
+    /// The same with what comes beside the answer. Without a limit only the end of the connection
+    /// ends the wait.
     fn ask_within(&mut self, request: &Request, limit: Option<Duration>) -> Result<Answer, Code> {
         let id = match request {
             Request::OpenLane { to, .. } => self.ask_lane(*to, request)?,
@@ -408,7 +416,8 @@ mod tests {
     }
 
     impl Parent {
-        /// A segment, its descriptor a file as large as its number says; in two pieces, as sockets deliver.
+        /// A segment, its descriptor a file as large as its number says; in two pieces, as sockets
+        /// deliver.
         fn give(&self, to: u32, id: SegmentId) {
             let fd = rustix::fs::memfd_create(c"of a test", rustix::fs::MemfdFlags::CLOEXEC);
             let fd = fd.expect("memory");

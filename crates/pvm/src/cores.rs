@@ -1,15 +1,17 @@
 //! Leaving a core that another task of the machine needs while a core is free.
 //!
-//! The kernel chooses a core for a task when it wakes. Two tasks that wait for each other on one core hand it to and fro
-//! and never sleep, so they stay there: for 100 to 300 ms, until the kernel's balance of load takes pity (measured; a
-//! message cost ten times as much meanwhile). The host's count of who is awake on which core tells them.
+//! The kernel chooses a core for a task when it wakes. Two tasks that wait for each other on one
+//! core hand it to and fro and never sleep, so they stay there: for 100 to 300 ms, until the
+//! kernel's balance of load takes pity (measured; a message cost ten times as much meanwhile). The
+//! host's count of who is awake on which core tells them.
 
 use pvm_shm::activity::Activity;
 use pvm_shm::trial::Trial;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::time::Duration;
 
-/// A task that has moved does not do so again within this, and within four times as long each time that it was of no use.
+/// A task that has moved does not do so again within this, and within four times as long each time
+/// that it was of no use.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
 
 /// When a task may move.
@@ -17,8 +19,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 pub(crate) struct Moves(Trial);
 
 impl Moves {
-    /// Moves this thread from this core to one on which no task of the machine is awake, if there is one that it may use:
-    /// which one. `tell` says it to the others before.
+    /// Moves this thread from this core to one on which no task of the machine is awake, if there
+    /// is one that it may use: which one. `tell` says it to the others before.
     pub(crate) fn leave(
         &self,
         now: Duration,

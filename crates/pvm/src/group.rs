@@ -1,9 +1,9 @@
 //! Groups: who is in them, their barriers, and messages between their members.
 //!
-//! Who is in a group stands in a page that the host's daemon writes (`pvm_shm::roster`), so that asking
-//! is a look into memory. Where there is no such page (no member is on this host, or there are too
-//! many) the machine is asked. Reduce, gather and scatter are messages between the members and the
-//! root, in a context of their own, so that no wildcard receive of a program takes them.
+//! Who is in a group stands in a page that the host's daemon writes (`pvm_shm::roster`), so that
+//! asking is a look into memory. Where there is no such page (no member is on this host, or there
+//! are too many) the machine is asked. Reduce, gather and scatter are messages between the members
+//! and the root, in a context of their own, so that no wildcard receive of a program takes them.
 
 pub mod barrier;
 pub mod collective;
@@ -53,8 +53,8 @@ impl Task {
         number(&self.request(&self.leaving(group)?)?).map(drop)
     }
 
-    /// The question of [`Task::leave_group`], for who asks and waits by himself. Whom it has frozen with, the task
-    /// forgets.
+    /// The question of [`Task::leave_group`], for who asks and waits by himself. Whom it has frozen
+    /// with, the task forgets.
     ///
     /// # Errors
     /// [`Code::SysErr`] after the end of the task.
@@ -63,8 +63,8 @@ impl Task {
         Ok(Request::LeaveGroup { group: Blob(group.to_vec()) })
     }
 
-    /// The group was frozen for this task ([`Request::FreezeGroup`] was answered): it remembers the members from now
-    /// on. How many they are.
+    /// The group was frozen for this task ([`Request::FreezeGroup`] was answered): it remembers the
+    /// members from now on. How many they are.
     ///
     /// # Errors
     /// [`Code::NoGroup`] and others of the machine.
@@ -86,8 +86,8 @@ impl Task {
         }
     }
 
-    /// The same where this host has a page of the group, which the daemon may be asked for; none where the machine
-    /// has to be asked ([`Request::GroupMembers`]).
+    /// The same where this host has a page of the group, which the daemon may be asked for; none
+    /// where the machine has to be asked ([`Request::GroupMembers`]).
     ///
     /// # Errors
     /// [`Code::SysErr`] after the end of the task.

@@ -7,8 +7,8 @@ use std::env;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-/// True where a process of this user listens at the other end of a connected socket. In a folder that
-/// all may write to, another user may have put a socket where ours would be.
+/// True where a process of this user listens at the other end of a connected socket. In a folder
+/// that all may write to, another user may have put a socket where ours would be.
 pub fn is_own(socket: impl AsFd) -> bool {
     let owner = rustix::net::sockopt::socket_peercred(socket);
     owner.is_ok_and(|owner| owner.uid == rustix::process::getuid())

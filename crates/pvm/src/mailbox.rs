@@ -96,7 +96,8 @@ impl<M> Mailbox<M> {
         self.few.remove(at)
     }
 
-    /// A name for a message that is taken before it waits here: should it be put back, it stands before all that come later.
+    /// A name for a message that is taken before it waits here: should it be put back, it stands
+    /// before all that come later.
     pub(crate) const fn name(&mut self) -> MessageKey {
         let key = MessageKey(self.next);
         self.next += 1;
@@ -137,7 +138,8 @@ impl<M> Mailbox<M> {
         self.few.get(at).map(|(_, envelope, message)| (envelope, message))
     }
 
-    /// All that wait, of all contexts, in the order of their arrival. May sort: for `pvm_recvf` only.
+    /// All that wait, of all contexts, in the order of their arrival. May sort: for `pvm_recvf`
+    /// only.
     pub(crate) fn all(&self) -> Vec<(MessageKey, Envelope)> {
         let Some(many) = &self.many else {
             return self.few.iter().map(|(key, envelope, _)| (*key, *envelope)).collect();
@@ -152,14 +154,15 @@ impl<M> Mailbox<M> {
         MessageKey(self.next)
     }
 
-    /// Those that wait and are named `from` or later, of all contexts, in the order of their arrival. Costs what has come
-    /// since then, however much was waiting before.
+    /// Those that wait and are named `from` or later, of all contexts, in the order of their
+    /// arrival. Costs what has come since then, however much was waiting before.
     pub(crate) fn since(&self, from: MessageKey) -> Vec<(MessageKey, Envelope)> {
         let Some(many) = &self.many else {
             let first = self.few.partition_point(|(key, ..)| *key < from);
             return self.few.range(first..).map(|(key, envelope, _)| (*key, *envelope)).collect();
         };
-        // Names are given one behind the other, so the later ones are found without a look at the earlier ones.
+        // Names are given one behind the other, so the later ones are found without a look at the
+        // earlier ones.
         if self.next.saturating_sub(from.0) <= many.len() as u64 {
             let named = (from.0..self.next).map(MessageKey);
             return named.filter_map(|key| Some((key, *many.get(key)?.0))).collect();
@@ -267,7 +270,8 @@ mod tests {
             let mut mark = mailbox.next_key();
             let shown = |mailbox: &Mailbox<()>| mailbox.many.as_ref().expect("many").shown.get();
             let before = shown(&mailbox);
-            // As a message handler does: a look with each receive, whether something has come or not.
+            // As a message handler does: a look with each receive, whether something has come or
+            // not.
             for round in 0..1000 {
                 if round % 2 == 0 {
                     mailbox.insert(envelope(0, 2, 2), ());

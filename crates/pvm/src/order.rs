@@ -4,12 +4,13 @@
 //! was replaced and a link that broke send again what was not confirmed. The number in the
 //! envelope decides.
 //!
-//! An id comes again after many others. A sender does not know which task has its receiver's id by now, and numbers on; so a
-//! task that hears from a sender for the first time begins where that one is. What comes by the daemons comes in the order
-//! of its sending, so the first such message is the beginning - unless two daemons have handed it on, one after the other,
-//! each by a lane of its own: all that lies in any lane by then is looked at first. What was written for a direct route begins
-//! nothing, as it overtakes; but each route begins behind a message by the daemons. Of the sender the stamp says
-//! whether it is the same one as before.
+//! An id comes again after many others. A sender does not know which task has its receiver's id by
+//! now, and numbers on; so a task that hears from a sender for the first time begins where that one
+//! is. What comes by the daemons comes in the order of its sending, so the first such message is
+//! the beginning - unless two daemons have handed it on, one after the other, each by a lane of its
+//! own: all that lies in any lane by then is looked at first. What was written for a direct route
+//! begins nothing, as it overtakes; but each route begins behind a message by the daemons. Of the
+//! sender the stamp says whether it is the same one as before.
 
 mod stamp;
 
@@ -27,7 +28,8 @@ struct Pair<M> {
     early: BTreeMap<u64, (bool, M)>,
 }
 
-/// The tasks of one id: the one that was heard of last, and the one before it, whose messages may still be repeated.
+/// The tasks of one id: the one that was heard of last, and the one before it, whose messages may
+/// still be repeated.
 #[derive(Debug)]
 struct Lives<M> {
     newest: Pair<M>,
@@ -123,7 +125,8 @@ impl<M> Order<M> {
         }
     }
 
-    /// All lanes are empty: whoever is heard of for the first time begins with the first that is here.
+    /// All lanes are empty: whoever is heard of for the first time begins with the first that is
+    /// here.
     pub(crate) fn settle(&mut self, out: &mut VecDeque<M>) {
         while let Some(from) = self.beginning.pop_first() {
             let Some(lives) = self.senders.get_mut(&from) else { continue };

@@ -1,11 +1,12 @@
 //! How long a wait spins.
 //!
-//! A partner that runs on another core answers while this task spins. Where programs of others keep that core
-//! busy, the partner waits for the very core that spins: then every answer takes a whole spin more (110 us each
-//! way were measured instead of 10). So a long spin in vain is followed by some brief ones, by twice as many
-//! after each further one in vain, and a spin that pays makes the next ones long again. Before it sleeps, the task gives its
-//! core away a few times: the kernel likes to put a partner that was woken beside who woke it, and there the answer comes
-//! at once instead of by two wake-ups.
+//! A partner that runs on another core answers while this task spins. Where programs of others keep
+//! that core busy, the partner waits for the very core that spins: then every answer takes a whole
+//! spin more (110 us each way were measured instead of 10). So a long spin in vain is followed by
+//! some brief ones, by twice as many after each further one in vain, and a spin that pays makes the
+//! next ones long again. Before it sleeps, the task gives its core away a few times: the kernel
+//! likes to put a partner that was woken beside who woke it, and there the answer comes at once
+//! instead of by two wake-ups.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -19,7 +20,8 @@ const BRIEF: Duration = Duration::from_micros(3);
 const COUNT_MIN: u32 = 4;
 const COUNT_MAX: u32 = 256;
 
-/// What a task has learned of its spins. Threads that change it at once spoil nothing but the advice.
+/// What a task has learned of its spins. Threads that change it at once spoil nothing but the
+/// advice.
 #[derive(Debug)]
 pub(crate) struct Patience {
     /// How long a spin may be while spins pay.

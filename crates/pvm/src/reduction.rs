@@ -1,8 +1,9 @@
 //! The operations of a reduce: maximum, minimum, sum and product, element by element.
 //!
 //! Complex numbers are compared by their modulus. Bytes have no sum and no product, and unsigned
-//! types none of the four, as in PVM. Arrays are bytes here, as Fortran may not have aligned them; the
-//! loops run over chunks of the element's size, which the compiler turns into vector instructions.
+//! types none of the four, as in PVM. Arrays are bytes here, as Fortran may not have aligned them;
+//! the loops run over chunks of the element's size, which the compiler turns into vector
+//! instructions.
 
 use pvm_wire::{Code, Kind};
 use std::ffi::c_long;

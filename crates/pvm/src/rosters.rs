@@ -25,8 +25,8 @@ pub(crate) struct Rosters {
     known: BTreeMap<Vec<u8>, Known>,
     /// Members of the groups that this task has frozen.
     frozen: BTreeMap<Vec<u8>, Arc<Members>>,
-    /// Rosters that could not be read, as their groups are gone or were being written, for as long as some thread
-    /// may look at them.
+    /// Rosters that could not be read, as their groups are gone or were being written, for as long
+    /// as some thread may look at them.
     retired: Vec<Roster>,
     pub(crate) bells: Bells,
 }
@@ -61,8 +61,8 @@ impl Rosters {
         known.filter(|known| known.roster.table().version() == known.version)
     }
 
-    /// The group as its roster says now; none where there is no roster or it cannot tell. `watched`:
-    /// some thread may be looking at rosters.
+    /// The group as its roster says now; none where there is no roster or it cannot tell.
+    /// `watched`: some thread may be looking at rosters.
     pub(crate) fn find(
         &mut self,
         broker: &mut dyn Broker,
@@ -89,7 +89,8 @@ impl Rosters {
         self.known.get(group)
     }
 
-    /// Behind a [`Rosters::find`] in vain: the page that the daemon was writing then, and its version meanwhile.
+    /// Behind a [`Rosters::find`] in vain: the page that the daemon was writing then, and its
+    /// version meanwhile.
     pub(crate) fn unfinished(&self) -> Option<(&Roster, u64)> {
         let roster = self.retired.last()?;
         match roster.table().read() {
@@ -100,8 +101,8 @@ impl Rosters {
         }
     }
 
-    /// True if members here meet in a roster that cannot be read just now: the daemon is writing it. False where the
-    /// machine keeps the barrier.
+    /// True if members here meet in a roster that cannot be read just now: the daemon is writing
+    /// it. False where the machine keeps the barrier.
     pub(crate) fn is_being_written(&self, broker: &mut dyn Broker, group: &[u8]) -> bool {
         let Ok((_, fd)) = broker.map_group(&Blob(group.to_vec())) else { return false };
         Mapping::new(&fd, Roster::SIZE, true)

@@ -144,7 +144,8 @@ impl Routes {
     pub(crate) fn remove(&mut self, peer: Tid) -> Option<Direct> {
         self.owed.remove(&peer);
         let direct = self.open.remove(&peer)?;
-        // The host, and a child of a fork, may hold the socket as well: it would stay in the set, readable for ever.
+        // The host, and a child of a fork, may hold the socket as well: it would stay in the set,
+        // readable for ever.
         if let Some(epoll) = &self.epoll {
             let _ = epoll::delete(epoll, &direct.socket);
         }
@@ -208,7 +209,8 @@ impl Routes {
     }
 }
 
-/// A message of another host has come; from now on its number is all that its envelope says of its place.
+/// A message of another host has come; from now on its number is all that its envelope says of its
+/// place.
 pub(crate) fn take(
     order: &mut Order<Arrived>,
     (envelope, store): Arrived,

@@ -23,7 +23,8 @@ use pvm_wire::{Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// An in-place message is told of each time so many bytes more are written: they are in the cache still.
+/// An in-place message is told of each time so many bytes more are written: they are in the cache
+/// still.
 const STEP: usize = 16 << 10;
 /// Of so many fruitless looks one goes to the host as well.
 const LOOKS: u32 = 64;
@@ -141,8 +142,8 @@ impl State {
         Ok(sent != Sent::Full)
     }
 
-    /// The fast path of [`State::send`] for a message that rides in its lane, to a task of this host that
-    /// has been sent to before: its number. None if that is not open.
+    /// The fast path of [`State::send`] for a message that rides in its lane, to a task of this
+    /// host that has been sent to before: its number. None if that is not open.
     // One copy, out of line: what its callers keep in registers is not in its way.
     #[inline(never)]
     pub(crate) fn send_small(
@@ -157,8 +158,8 @@ impl State {
         Some(number)
     }
 
-    /// [`State::send_small`] of a few bytes to who was sent to last, in place: for callers that do nothing else. If it was
-    /// published, whether its receiver looks there by itself.
+    /// [`State::send_small`] of a few bytes to who was sent to last, in place: for callers that do
+    /// nothing else. If it was published, whether its receiver looks there by itself.
     #[inline(always)]
     pub(crate) fn send_few<'a>(
         &mut self,
@@ -179,8 +180,8 @@ impl State {
             | bit(!self.mailbox.is_empty(), MAILBOX)
     }
 
-    /// Sends an in-place message to a task of this host that waits for it, which reads while this writes.
-    /// False if it does not wait.
+    /// Sends an in-place message to a task of this host that waits for it, which reads while this
+    /// writes. False if it does not wait.
     pub(crate) fn send_stream(
         &mut self,
         mut envelope: Envelope,
@@ -319,15 +320,16 @@ impl State {
         }
     }
 
-    /// A body whose segment is mapped, or why it is not. What is made of it must be kept: it holds the message, and lets
-    /// go of it when it is dropped.
+    /// A body whose segment is mapped, or why it is not. What is made of it must be kept: it holds
+    /// the message, and lets go of it when it is dropped.
     fn nearer(&mut self, store: Store) -> Result<Store, (Code, Store)> {
         let Store::Unmapped(body) = store else { return Ok(store) };
         let mapped = self.inlet.map_now(&mut self.connection, &body);
         mapped.map(Store::from).map_err(|code| (code, Store::Unmapped(body)))
     }
 
-    /// The run list of a waiting message that lies in a file; a message that could not be mapped is, if there is room now.
+    /// The run list of a waiting message that lies in a file; a message that could not be mapped
+    /// is, if there is room now.
     pub(crate) fn distant_list(&mut self, key: MessageKey) -> Option<Vec<u8>> {
         if matches!(self.mailbox.get(key)?.1, Store::Unmapped(_)) {
             let (envelope, store) = self.mailbox.remove(key)?;
@@ -356,8 +358,8 @@ impl State {
             && self.arrivals.is_empty()
             && let Some(source) = pattern.source.filter(|source| source.host() == self.me.host())
         {
-            // What others have sent may stay where it is. Where something else is to be put aside before, that is done in
-            // the order of all senders' messages.
+            // What others have sent may stay where it is. Where something else is to be put aside
+            // before, that is done in the order of all senders' messages.
             let wants = |envelope: &Envelope| pattern.matches(envelope);
             if let Some((envelope, payload)) =
                 self.inlet.next_of(&mut self.connection, source, wants)
@@ -399,7 +401,8 @@ impl State {
                 if !self.order.is_beginning() {
                     return None;
                 }
-                // What is out of reach may be the beginning, and would count as repeated behind what is not.
+                // What is out of reach may be the beginning, and would count as repeated behind
+                // what is not.
                 if self.inlet.watch().is_lacking() {
                     if lacked {
                         return None;

@@ -31,7 +31,8 @@ pub fn thread_number() -> Number {
     })
 }
 
-/// True if this process has no other thread, whether that has called this library or not. It asks the kernel.
+/// True if this process has no other thread, whether that has called this library or not. It asks
+/// the kernel.
 pub(crate) fn has_one_thread() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.take(2).count() == 1)
 }
@@ -41,11 +42,13 @@ pub fn may_fence_all_threads() -> bool {
     membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
 }
 
-/// A full fence in each thread of the process. So a store that another thread has in front of a load is seen here, or
-/// that load sees what this thread stored before the call: the other thread needs no fence between the two.
+/// A full fence in each thread of the process. So a store that another thread has in front of a
+/// load is seen here, or that load sees what this thread stored before the call: the other thread
+/// needs no fence between the two.
 pub fn fence_all_threads() {
     if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-        // A filter that the program has set since forbids the call. No processor keeps a store back for so long.
+        // A filter that the program has set since forbids the call. No processor keeps a store back
+        // for so long.
         std::thread::sleep(STORES);
     }
 }
@@ -62,7 +65,8 @@ pub(crate) fn futex_wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX as u32);
 }
 
-/// Sleeps while a word that the host's tasks share is `value`, until a wake-up, a signal or the moment.
+/// Sleeps while a word that the host's tasks share is `value`, until a wake-up, a signal or the
+/// moment.
 pub(crate) fn futex_wait_of_host(word: &AtomicU32, value: u32, until: Instant) {
     let timeout = timespec(until.saturating_duration_since(Instant::now()));
     let _ = futex::wait(word, futex::Flags::empty(), value, Some(&timeout));
@@ -104,7 +108,8 @@ pub(crate) fn borrow(fd: RawFd) -> BorrowedFd<'static> {
 
 /// Closes a descriptor of a task that is gone.
 pub(crate) fn close(fd: RawFd) {
-    // SAFETY: only `Task::close` and `State::close_routes` call this, once for each descriptor, whose owner is leaked.
+    // SAFETY: only `Task::close` and `State::close_routes` call this, once for each descriptor,
+    // whose owner is leaked.
     unsafe { rustix::io::close(fd) }
 }
 
@@ -149,17 +154,19 @@ unsafe extern "C" {
 const TCP: i32 = 6;
 const TCP_INFO: i32 = 11;
 const UNCONFIRMED: u64 = 0x5411;
-/// Where in `struct tcp_info`, in numbers of 32 bits, the kernel tells how many segments are sent and not confirmed, and
-/// the shortest time until some were (in microseconds); and two of 64 bits: how many bytes are confirmed, and how long
-/// in all the other side had no room.
+/// Where in `struct tcp_info`, in numbers of 32 bits, the kernel tells how many segments are sent
+/// and not confirmed, and the shortest time until some were (in microseconds); and two of 64 bits:
+/// how many bytes are confirmed, and how long in all the other side had no room.
 const TCP_INFO_AT: [usize; 4] = [6, 37, 30, 44];
 
-/// What of a TCP connection the kernel has taken and the other side has not confirmed; none where it does not tell.
+/// What of a TCP connection the kernel has taken and the other side has not confirmed; none where
+/// it does not tell.
 pub(crate) fn under_way(socket: &OwnedFd) -> Option<UnderWay> {
     let (mut info, mut bytes) = ([0_u32; 64], 0);
     let mut length = size_of_val(&info) as u32;
     let place = info.as_mut_ptr();
-    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length` bytes to the place.
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length`
+    // bytes to the place.
     let told = unsafe { getsockopt(socket.as_raw_fd(), TCP, TCP_INFO, place, &raw mut length) };
     // SAFETY: the descriptor is open while it is borrowed, and the kernel writes one number.
     let counted = unsafe { ioctl(socket.as_raw_fd(), UNCONFIRMED, &raw mut bytes) };
@@ -183,8 +190,8 @@ pub(crate) fn watch_forks(child: extern "C" fn()) {
     });
 }
 
-/// A place in shared memory that stays mapped while a thread waits for it to change: as a value without a
-/// lifetime, so that longjmp may leave the frame.
+/// A place in shared memory that stays mapped while a thread waits for it to change: as a value
+/// without a lifetime, so that longjmp may leave the frame.
 #[derive(Debug)]
 pub(crate) struct Pinned<T: 'static>(*const T);
 
@@ -208,7 +215,8 @@ impl<T: Sync> Pinned<T> {
 
     /// The place.
     pub(crate) fn get(self) -> &'static T {
-        // SAFETY: `Rosters::find` unmaps nothing while a group wait goes on, and tasks are never freed.
+        // SAFETY: `Rosters::find` unmaps nothing while a group wait goes on, and tasks are never
+        // freed.
         unsafe { &*self.0 }
     }
 }

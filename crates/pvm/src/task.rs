@@ -53,7 +53,8 @@ pub struct Task {
     pub(crate) program: Blob,
     /// Numbers of names in its records.
     pub(crate) names: Gate<probe::Numbers>,
-    /// The one that was made before: detectors of leaks find all tasks from [`LAST`] on, and report none.
+    /// The one that was made before: detectors of leaks find all tasks from [`LAST`] on, and report
+    /// none.
     _before: Option<&'static Self>,
     /// None once the task is over and nobody is inside any more.
     state: Gate<Option<State>>,
@@ -260,7 +261,8 @@ extern "C" fn forked() {
     after_fork();
 }
 
-/// A second thread begins: the first one, which may be about to sleep as who shares its lanes with nobody, looks again.
+/// A second thread begins: the first one, which may be about to sleep as who shares its lanes with
+/// nobody, looks again.
 pub fn nudge_current() {
     if let Some(task) = CURRENT.get() {
         task.nudge();
@@ -273,8 +275,8 @@ pub fn after_fork() {
     if let Some(task) = CURRENT.get() {
         task.aside.set(OVER);
         CURRENT.clear(task);
-        // A thread of the parent may have been at work there; then they stay open until exec, as routes are shut down
-        // by their end, not by their last descriptor.
+        // A thread of the parent may have been at work there; then they stay open until exec, as
+        // routes are shut down by their end, not by their last descriptor.
         if let Some(state) = task.state.enter_if_free()
             && let Some(state) = &*state
         {

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A task that looks for messages in vain for so long lets others compute, one of which may send them.
+/// A task that looks for messages in vain for so long lets others compute, one of which may send
+/// them.
 const POLLING: Duration = Duration::from_millis(10);
 
 /// Whether a task takes turns, and since when it polls in vain.
@@ -60,8 +61,8 @@ impl Turns {
         }
     }
 
-    /// Nobody computes meanwhile whose time is to be told. The processor's clock is noted each time: what a task
-    /// computes between two of them is held to it.
+    /// Nobody computes meanwhile whose time is to be told. The processor's clock is noted each
+    /// time: what a task computes between two of them is held to it.
     #[cold]
     fn stand_in_line(&self, before: impl FnOnce()) {
         let begin = probe::moment(&self.probes);
@@ -74,8 +75,8 @@ impl Turns {
         }
     }
 
-    /// A look has found something, or not. Who looks in vain for long lets others compute. Not to be
-    /// called with the gate in hand.
+    /// A look has found something, or not. Who looks in vain for long lets others compute. Not to
+    /// be called with the gate in hand.
     #[inline]
     pub(crate) fn has_looked(&self, found: bool) {
         if self.are_taken() {

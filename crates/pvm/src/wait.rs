@@ -1,9 +1,9 @@
 //! How a thread waits for a message or an answer.
 //!
-//! Spin while a core is free (the host counts who is awake; [`Patience`] says how long), yield a few times so that others
-//! get ahead, then sleep on the doorbell and the socket. One thread of a task sleeps there, the
-//! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
-//! signal handler may leave it by longjmp.
+//! Spin while a core is free (the host counts who is awake; [`Patience`] says how long), yield a
+//! few times so that others get ahead, then sleep on the doorbell and the socket. One thread of a
+//! task sleeps there, the others on a word that it bumps. The wait holds no lock and no value with
+//! a destructor, so a signal handler may leave it by longjmp.
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
@@ -24,24 +24,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
-/// Pauses before the next look where messages stream in: about half a microsecond, in which a quick sender
-/// writes a handful.
+/// Pauses before the next look where messages stream in: about half a microsecond, in which a quick
+/// sender writes a handful.
 const STREAM_PAUSES: u32 = 32;
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 64;
 /// The same where messages also come over sockets: a look there is a call into the kernel, and a
-/// sleeper is woken by the network as quickly as it could look. Looks have a [`Patience`] of their own: two tasks
-/// that share a core, or hosts that are far apart, would look in vain each time.
+/// sleeper is woken by the network as quickly as it could look. Looks have a [`Patience`] of their
+/// own: two tasks that share a core, or hosts that are far apart, would look in vain each time.
 const ROUTED_SPIN: Duration = Duration::from_micros(20);
 const ROUTED_LOOKS: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
 const YIELDS: u32 = 16;
-/// A core that was given away longer than this went to a program of others, or to a task that computes.
+/// A core that was given away longer than this went to a program of others, or to a task that
+/// computes.
 const YIELD_MAX: Duration = Duration::from_micros(500);
 /// It is given to nobody for so long then: who is woken goes ahead of who computes.
 const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
-/// Of the threads that wait while another one sleeps on the doorbell, one looks again this often, in case
-/// that one left by longjmp.
+/// Of the threads that wait while another one sleeps on the doorbell, one looks again this often,
+/// in case that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
 /// Each of them looks at least once a minute.
 const RELAYS_MAX: i32 = 599;
@@ -50,10 +51,11 @@ const RELAYS_MAX: i32 = 599;
 const GATE_LOOKS: u32 = 64;
 /// A task that cannot bind its doorbell (the disk is full) looks this often.
 const MUTE: Duration = Duration::from_millis(5);
-/// A task that waits for anything but a message, and has no memory or descriptor for a lane, tries again after this time.
+/// A task that waits for anything but a message, and has no memory or descriptor for a lane, tries
+/// again after this time.
 const LACKING: Duration = Duration::from_millis(5);
-/// Who sleeps until a word in a roster changes looks at it this often: whoever has changed it rings for all, and a
-/// debugger may hold it before it has.
+/// Who sleeps until a word in a roster changes looks at it this often: whoever has changed it rings
+/// for all, and a debugger may hold it before it has.
 const RECHECK: Duration = Duration::from_secs(1);
 
 /// Until when.
@@ -156,14 +158,15 @@ pub(crate) struct Waiter {
     /// At the last look another task of the machine was awake on this core.
     crowded: AtomicBool,
     moves: Moves,
-    /// Messages stream in: looking too soon would take the cache line from the sender that is about to
-    /// write it.
+    /// Messages stream in: looking too soon would take the cache line from the sender that is about
+    /// to write it.
     pub(crate) streaming: AtomicBool,
     /// `pvm_getfds` was called: the doorbell belongs to the program as well.
     pub(crate) watched: AtomicBool,
     /// Readable when something came by a direct route; -1 while there is none.
     pub(crate) routes: AtomicI32,
-    /// Threads that wait, by whatever means, and [`OVER`]. One that has left its wait by longjmp counts for ever.
+    /// Threads that wait, by whatever means, and [`OVER`]. One that has left its wait by longjmp
+    /// counts for ever.
     users: Users,
 }
 
@@ -232,8 +235,8 @@ impl Waiter {
         }
     }
 
-    /// A thread begins to wait: until it goes out again, descriptors and rings stay. None if all is over; the only thread
-    /// looks for that itself, behind this.
+    /// A thread begins to wait: until it goes out again, descriptors and rings stay. None if all is
+    /// over; the only thread looks for that itself, behind this.
     #[inline(always)]
     pub(crate) fn come_in(&self) -> Option<Came> {
         if self.users.enter_alone(gate::is_alone) {
@@ -254,7 +257,8 @@ impl Waiter {
         }
         self.users.leave_alone();
         if !gate::is_alone() {
-            // PAIRS WITH: the subtraction above, of a thread that has begun since: one of the two is the last one.
+            // PAIRS WITH: the subtraction above, of a thread that has begun since: one of the two
+            // is the last one.
             fence(Ordering::SeqCst);
         }
         self.users.among().load(Ordering::SeqCst) == OVER && !self.users.is_used_alone()
@@ -266,8 +270,8 @@ impl Waiter {
             && !self.users.is_used_alone()
     }
 
-    /// Waits until something arrives after `token`. `gate`: what is behind it is looked at by who does not find what it
-    /// waits for, and by nobody else who sleeps here.
+    /// Waits until something arrives after `token`. `gate`: what is behind it is looked at by who
+    /// does not find what it waits for, and by nobody else who sleeps here.
     pub(crate) fn wait<T>(
         &self,
         gate: &Gate<T>,
@@ -301,8 +305,8 @@ impl Waiter {
         woken
     }
 
-    /// Sleeps where others know it: whoever is behind the gate meanwhile watches no ring and leaves nothing where only a
-    /// look finds it.
+    /// Sleeps where others know it: whoever is behind the gate meanwhile watches no ring and leaves
+    /// nothing where only a look finds it.
     fn sleep_beside<T>(
         &self,
         gate: &Gate<T>,
@@ -323,8 +327,8 @@ impl Waiter {
         Ok(Woken::Look)
     }
 
-    /// Something lacks for a look at what is there: another program, or this one, may give it back soon. The end of the
-    /// host is noticed meanwhile.
+    /// Something lacks for a look at what is there: another program, or this one, may give it back
+    /// soon. The end of the host is noticed meanwhile.
     #[cold]
     fn pause(&self, deadline: Deadline) -> Woken {
         let pause = deadline.left().map_or(LACKING, |left| left.min(LACKING));
@@ -415,7 +419,8 @@ impl Waiter {
         let longest = patience.longest();
         let mut alone = false;
         while self.activity.count() <= self.cores {
-            // Known from the last wait: then nothing comes before the core is given to the other task.
+            // Known from the last wait: then nothing comes before the core is given to the other
+            // task.
             let crowded = !alone && self.crowded.load(Ordering::Relaxed);
             for _ in 0..if crowded { 1 } else { looks } {
                 if arrived() {
@@ -432,7 +437,8 @@ impl Waiter {
                 match self.make_room(arrived) {
                     Given::Arrived => return true,
                     Given::Lost => return false,
-                    // Whoever counts here is not (any more), or waits for something else: the count is advice.
+                    // Whoever counts here is not (any more), or waits for something else: the count
+                    // is advice.
                     Given::Back => alone = true,
                 }
                 continue;
@@ -457,7 +463,8 @@ impl Waiter {
         crowded
     }
 
-    /// Another task of the machine needs this core, while there are enough for all: leaves it, or hands it over.
+    /// Another task of the machine needs this core, while there are enough for all: leaves it, or
+    /// hands it over.
     #[cold]
     fn make_room(&self, arrived: &dyn Fn() -> bool) -> Given {
         let here = self.inbox.settle(&self.activity).1;
@@ -510,8 +517,8 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> Woken {
-        // The more there are, the later each looks: a thousand that looked ten times a second each would leave no core to
-        // whoever works.
+        // The more there are, the later each looks: a thousand that looked ten times a second each
+        // would leave no core to whoever works.
         let before = self.others.fetch_add(1, Ordering::SeqCst);
         let relay =
             Instant::now() + RELAY * before.clamp(0, RELAYS_MAX).unsigned_abs().saturating_add(1);
@@ -519,7 +526,8 @@ impl Waiter {
             Deadline::At(end) => end.min(relay),
             Deadline::Never | Deadline::Now => relay,
         };
-        // PAIRS WITH: `wait`. A sleeper that has gone since wakes nobody who comes behind its last look.
+        // PAIRS WITH: `wait`. A sleeper that has gone since wakes nobody who comes behind its last
+        // look.
         if self.sleeper.load(Ordering::SeqCst) != 0 {
             sys::futex_wait(generation, token.generation, Some(until));
         }
@@ -581,13 +589,15 @@ impl Waiter {
         !self.watch.rest() && self.inbox.arm(&self.activity)
     }
 
-    /// Gives the doorbell its name. Only who sleeps needs one: a task that says something and ends costs no file.
+    /// Gives the doorbell its name. Only who sleeps needs one: a task that says something and ends
+    /// costs no file.
     pub(crate) fn bind(&self) {
         if self.bound.load(Ordering::Relaxed) {
             return;
         }
         let Some(doorbell) = &self.doorbell else { return };
-        // Of two threads one comes late: then it is bound already, and the kernel calls that invalid.
+        // Of two threads one comes late: then it is bound already, and the kernel calls that
+        // invalid.
         let bound = rustix::net::bind(sys::borrow(self.bell), doorbell);
         self.bound.store(matches!(bound, Ok(()) | Err(Errno::INVAL)), Ordering::Relaxed);
     }

@@ -61,7 +61,10 @@ fn remedy(path: &Path, error: Errno) -> String {
         base.is_some_and(|base| std::env::var_os(name).is_some_and(|set| base == set))
     });
     named.map_or_else(String::new, |name| {
-        format!("; {name} names a folder that is not there: set PVM_TMP to one of your own, such as /tmp")
+        format!(
+            "; {name} names a folder that is not there: set PVM_TMP to one of your own, such \
+                 as /tmp"
+        )
     })
 }
 

@@ -88,7 +88,8 @@ fn measured() -> Result<String, String> {
     let load = load.split(' ').nth(2).unwrap_or("unknown").to_owned();
     let kernel: Vec<&str> = kernel.split(['.', '-']).take(2).collect();
     Ok(format!(
-        "on {date}:\n{model}, {cores} processors, Linux {}, a load of {load} in the quarter of an hour before.",
+        "on {date}:\n{model}, {cores} processors, Linux {}, a load of {load} in the quarter of an \
+         hour before.",
         kernel.join(".")
     ))
 }

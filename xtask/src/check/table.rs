@@ -77,7 +77,8 @@ pub(crate) fn table(rows: &[Row], wall: Duration, computer: Duration) -> String 
     let cpu: Duration = rows.iter().map(|row| row.cpu).sum();
     let [all, cpu, computer] = [wall, cpu, computer].map(|time| time.as_secs_f64());
     text += &format!(
-        "{:<12} {:<8} {:>7} {all:>7.1} {cpu:>7.1}  seconds; all processors of this computer were busy for {computer:.1}\n",
+        "{:<12} {:<8} {:>7} {all:>7.1} {cpu:>7.1}  seconds; all processors of this computer were \
+         busy for {computer:.1}\n",
         "all", "", ""
     );
     let count = |word: &str| rows.iter().filter(|row| row.outcome.words().0 == word).count();

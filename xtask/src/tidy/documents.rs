@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn a_lie_is_found_wherever_on_a_page_it_stands() {
         let page = "`crates/pvm/src/route.rs` and `crates/pvm/src/router.rs`\n\n\
-                    pvm_send goes to pvm/route and pvm/send\n\n```\nmake lint   # fine\nmake believe\n```\n";
+                    pvm_send goes to pvm/route and pvm/send\n\n```\nmake lint   # fine\nmake \
+                    believe\n```\n";
         let sources = [
             Source::new("doc/a.md", page),
             Source::new("crates/pvm/src/route.rs", ""),

@@ -26,7 +26,8 @@ const FENCES: [Fence; 5] = [
             "bindings/python/src/interpreter.rs",
         ],
         words: &["unsafe"],
-        why: "unsafe code lives in pvm-shm, pvm-capi, the sys files and two files of Python's binding only",
+        why: "unsafe code lives in pvm-shm, pvm-capi, the sys files and two files of Python's \
+              binding only",
     },
     Fence {
         folders: &[

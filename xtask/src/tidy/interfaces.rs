@@ -2,8 +2,8 @@
 //! of its interface, and what a library exports (`NAME.map`) is documented.
 //!
 //! That the compiled tests call them is asked of the objects by `personalities/tests/run.sh`, which
-//! needs an installation. Here a name counts without the underscores around it and without regard to
-//! case: tests of twins make names by macros, and Fortran writes them in capitals.
+//! needs an installation. Here a name counts without the underscores around it and without regard
+//! to case: tests of twins make names by macros, and Fortran writes them in capitals.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};

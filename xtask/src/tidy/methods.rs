@@ -132,8 +132,10 @@ fn is_function(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    const TWO: &str = "struct A;\nimpl A {\n    pub(crate) const fn a(&self) {\n        fn b() {}\n    }\n\
-                       \n    unsafe fn c() {}\n}\nimpl Drop for A {\n    fn drop(&mut self) {}\n}\n";
+    const TWO: &str = "struct A;\nimpl A {\n    pub(crate) const fn a(&self) {\n        fn b() \
+                       {}\n    }\n\
+                       \n    unsafe fn c() {}\n}\nimpl Drop for A {\n    fn drop(&mut self) {}\n\
+                       }\n";
     const GENERIC: &str =
         "impl<T: Fn(u8) -> u8> x::A<T>\nwhere\n    T: Copy,\n{\n    fn d() {}\n}\nimpl B {}\n";
 

@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn own_crates_and_repetitions_do_not_count() {
-        let tree = "pvm v0.1.0 (/home/x/crates/pvm)\nrustix v1.1.6\nbitflags v2.0.0\nrustix v1.1.6 (*)\n\
+        let tree = "pvm v0.1.0 (/home/x/crates/pvm)\nrustix v1.1.6\nbitflags v2.0.0\nrustix v1.1.6 \
+                    (*)\n\
                     syn v2.0.0 (proc-macro)\n";
         let expected = ["bitflags v2.0.0", "rustix v1.1.6", "syn v2.0.0 (proc-macro)"];
         assert_eq!(from_outside(tree), BTreeSet::from(expected));

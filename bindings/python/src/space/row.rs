@@ -11,7 +11,8 @@ use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, 
 /// `neopvm.space.field`, which knows the values that are rarer.
 static FIELD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// A field as `neopvm.space.field` describes it: type, shape, data, and the size of a formal struct. A formal has no data.
+/// A field as `neopvm.space.field` describes it: type, shape, data, and the size of a formal
+/// struct. A formal has no data.
 type Described<'py> = (u8, bool, Option<Bound<'py, PyAny>>, u64);
 
 fn misfit(py: Python<'_>, error: BuildError, call: &str) -> PyErr {
@@ -81,7 +82,8 @@ fn kind_of(class: &Bound<'_, PyType>) -> Option<Kind> {
 }
 
 fn too_wide(py: Python<'_>, call: &str) -> PyErr {
-    let cause = "an int is C's int, and this one does not fit 32 bits; neopvm.Typed(\"long\", ...) names a wider type";
+    let cause = "an int is C's int, and this one does not fit 32 bits; neopvm.Typed(\"long\", ...) \
+                 names a wider type";
     Failure::new(Code::Overflow, call).because(cause).class("WrongTypeError").raise(py)
 }
 

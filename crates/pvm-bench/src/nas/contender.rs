@@ -134,7 +134,8 @@ fn none_of(cases: &[Case]) -> String {
     let names = cases.iter().filter_map(|&case| Some(npb_names(case)?[0].clone()));
     let first: Vec<String> = names.take(3).collect();
     format!(
-        "no program of NPB is there for what is to be run ({} ...)\n  build NPB 3.4-MPI (`make cg CLASS=S`) and name the folder `bin` that it fills",
+        "no program of NPB is there for what is to be run ({} ...)\n  build NPB 3.4-MPI (`make cg \
+         CLASS=S`) and name the folder `bin` that it fills",
         first.join(", ")
     )
 }

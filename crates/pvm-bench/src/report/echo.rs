@@ -167,7 +167,8 @@ fn hops(sweeps: &[SizeSweep<'_>], several_hosts: bool) -> String {
             (latency(system, "direct raw"), latency(system, "daemons raw"))
         {
             text += &paragraph(&format!(
-                "{system}: gamma, the cost of a further hop, is {} us: through the daemons (3 hops) {} us, direct \
+                "{system}: gamma, the cost of a further hop, is {} us: through the daemons (3 \
+                 hops) {} us, direct \
                  (1 hop) {} us.",
                 number((daemons - direct) / 2.0),
                 number(daemons),
@@ -177,7 +178,8 @@ fn hops(sweeps: &[SizeSweep<'_>], several_hosts: bool) -> String {
     }
     if !text.is_empty() && !several_hosts {
         text += &paragraph(
-            "Between tasks of one host NeoPVM has no daemon in the way on either route: both are shared memory.",
+            "Between tasks of one host NeoPVM has no daemon in the way on either route: both are \
+             shared memory.",
         );
     }
     text

@@ -56,7 +56,8 @@ fn load(figures: &Figures) -> String {
         return paragraph(&text);
     }
     let text = format!(
-        "This computer was busy: others took {:.0} % of the processors' time. All systems met that in turns, \
+        "This computer was busy: others took {:.0} % of the processors' time. All systems met that \
+         in turns, \
          so ratios say more than times. {spread}",
         100.0 * share
     );
@@ -86,7 +87,8 @@ fn sentence(contests: &[Contest]) -> String {
     }
     let sure = contests.iter().filter(|contest| contest.is_sure()).count();
     format!(
-        "NeoPVM is the fastest in {first} of {all} rows. In {sure} of {} rows the rounds of the first system and of \
+        "NeoPVM is the fastest in {first} of {all} rows. In {sure} of {} rows the rounds of the \
+         first system and of \
          the second nowhere meet. Of a system that knows several ways its best one counts.",
         contests.len()
     )
@@ -119,7 +121,8 @@ fn standing_table(standings: &[Standing]) -> String {
         .collect();
     table(&head, &rows)
         + &paragraph(
-            "Factors are NeoPVM's, geometric means over all sizes and numbers of tasks; below 1 it is slower.",
+            "Factors are NeoPVM's, geometric means over all sizes and numbers of tasks; below 1 it \
+             is slower.",
         )
 }
 
@@ -205,7 +208,8 @@ fn behind(contests: &[Contest]) -> String {
     ];
     element("h2", "", "Where NeoPVM is not the first, up to 1 MB")
         + &paragraph(
-            "What is sure stands in front: the rounds of both nowhere meet. Then what is farthest behind.",
+            "What is sure stands in front: the rounds of both nowhere meet. Then what is farthest \
+             behind.",
         )
         + &table(&head, &rows)
 }
@@ -230,7 +234,8 @@ fn cuts(figures: &Figures) -> String {
         return String::new();
     }
     let title = format!(
-        "{} things were cut so that the suites kept their time: fewer rounds, and sizes where a system was slow",
+        "{} things were cut so that the suites kept their time: fewer rounds, and sizes where a \
+         system was slow",
         figures.cuts.len()
     );
     let lines: String = figures.cuts.iter().map(|cut| element("li", "", &escaped(cut))).collect();
@@ -243,7 +248,8 @@ fn elsewhere(figures: &Figures) -> String {
         return String::new();
     }
     paragraph(
-        "Not measured here, as they take their time: the eight NAS Parallel Benchmarks, with their official verification \
+        "Not measured here, as they take their time: the eight NAS Parallel Benchmarks, with their \
+         official verification \
          and beside NPB over MPI (pvm bench nas).",
     )
 }

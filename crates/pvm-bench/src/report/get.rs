@@ -36,8 +36,10 @@ pub(super) fn content(rows: &[&Row]) -> String {
     element("h3", "", "Exposed memory beside explicit messages")
         + &element("div", "plots", &plots)
         + &paragraph(
-            "\"get\" is NeoPVM's neopvm_get_memory and MPI_Get with its flush; \"asked for\" is an empty message to the \
-             owner and his message with the data, in turn where several ask. Between hosts Open MPI reads by messages \
+            "\"get\" is NeoPVM's neopvm_get_memory and MPI_Get with its flush; \"asked for\" is an \
+             empty message to the \
+             owner and his message with the data, in turn where several ask. Between hosts Open \
+             MPI reads by messages \
              (its osc pt2pt). PVM 3.4.6 has no exposed memory.",
         )
         + &tables

@@ -100,7 +100,8 @@ fn counted(rows: &[&Row]) -> String {
     };
     let (Some(c), Some(java)) = (seconds("C"), seconds("Java")) else { return String::new() };
     paragraph(&format!(
-        "The loop of a billion additions (table 5.1): C {} s, Java {} s, {} times as long; in 2004 C {} s, Java {} s.",
+        "The loop of a billion additions (table 5.1): C {} s, Java {} s, {} times as long; in 2004 \
+         C {} s, Java {} s.",
         number(c),
         number(java),
         number(java / c),

@@ -52,7 +52,8 @@ fn lost(figures: &Figures, mhz: f64, mflops: Option<f64>) -> String {
     let latency = ours.filter_map(Row::summary).min_by(by_min).map(|summary| summary.min);
     match (latency, mflops) {
         (Some(us), Some(mflops)) => paragraph(&format!(
-            "Latency of NeoPVM: {} us, {} cycles; in that time this core does {} operations of LINPACK 1000 that are \
+            "Latency of NeoPVM: {} us, {} cycles; in that time this core does {} operations of \
+             LINPACK 1000 that are \
              lost. The best of each is told, as in the report.",
             number(us),
             number(us * mhz),

@@ -43,7 +43,8 @@ pub(super) fn content(rows: &[&Row]) -> String {
     element("h3", "", "The network itself")
         + &table(&head, &lines)
         + &paragraph(
-            "Between two tasks of one host this is the loopback device, which messages through shared memory do not touch.",
+            "Between two tasks of one host this is the loopback device, which messages through \
+             shared memory do not touch.",
         )
 }
 

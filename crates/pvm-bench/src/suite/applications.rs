@@ -15,10 +15,14 @@ const PROGRAM: Source = Source::of(
 pub(crate) const SUITE: Suite = Suite {
     name: "applications",
     title: "Applications: Gaussian elimination and N-body",
-    method: "The eliminations and the forces are in Fortran, as in the paper of 1997; what they send goes through the same \
-             few C calls for every system. Only the elimination is timed, averaged over the tasks, and every result is \
-             compared with that of a sequential run. The paper solved orders 256 to 768 and 512 to 16k bodies on a node for \
-             each task; here the tasks share the processors of this computer, so more tasks than processors show what \
+    method: "The eliminations and the forces are in Fortran, as in the paper of 1997; what they \
+             send goes through the same \
+             few C calls for every system. Only the elimination is timed, averaged over the tasks, \
+             and every result is \
+             compared with that of a sequential run. The paper solved orders 256 to 768 and 512 to \
+             16k bodies on a node for \
+             each task; here the tasks share the processors of this computer, so more tasks than \
+             processors show what \
              waiting costs, not a speed-up.",
     seconds: Seconds { full: 420, quick: 25 },
     cases,

@@ -32,13 +32,20 @@ const QUICK_SIZES: [&str; 9] =
 pub(crate) const SUITE: Suite = Suite {
     name: "echo",
     title: "Echo: latency and bandwidth",
-    method: "A message goes to the other task and back; each of up to 1000 round trips (at least 20) is timed, \
-             the cost of reading the clock is taken off, and half of it is told. The report of 1997 gives the \
-             smallest zero-byte time as latency and the bandwidth at 1,000,000 bytes; beside the smallest stand \
-             the median here. Ten round trips warm up first. Alpha and beta are fitted by least squares of the \
-             relative differences, so that short messages count as much as long ones; the report does not say \
-             how it weighs them. UDP echo and TCP stream (50,000-byte messages, measured by the receiver) show the \
-             network below; its ttcp used windows of 50,000 bytes, which Linux doubles. A get reads another task's \
+    method: "A message goes to the other task and back; each of up to 1000 round trips (at least \
+             20) is timed, \
+             the cost of reading the clock is taken off, and half of it is told. The report of \
+             1997 gives the \
+             smallest zero-byte time as latency and the bandwidth at 1,000,000 bytes; beside the \
+             smallest stand \
+             the median here. Ten round trips warm up first. Alpha and beta are fitted by least \
+             squares of the \
+             relative differences, so that short messages count as much as long ones; the report \
+             does not say \
+             how it weighs them. UDP echo and TCP stream (50,000-byte messages, measured by the \
+             receiver) show the \
+             network below; its ttcp used windows of 50,000 bytes, which Linux doubles. A get \
+             reads another task's \
              memory while that task sleeps; it is told as the average of ten.",
     seconds: Seconds { full: 400, quick: 45 },
     cases,

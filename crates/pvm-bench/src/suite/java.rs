@@ -29,14 +29,22 @@ const C_TO_C: &str = "C to C";
 pub(crate) const SUITE: Suite = Suite {
     name: "java",
     title: "Java and C: messages and a loop",
-    method: "As in the PBJ document of 2004: a message of ints goes to the other task and back in each pairing of C and \
-             Java, and each int is compared; the time of sending (packing and handing over), receiving (until it is back \
-             and unpacked) and verifying is told, and a loop of a billion additions. The document timed ten messages, \
-             dropped the shortest and the longest time, told the average and counted the freeing of buffers as verifying; \
-             here three messages come first, ten are told one by one in each round, and the median is compared. Its Java \
-             unpacked into a new array, ours into one that is there. Java is the newest JDK of this computer, with the \
-             engine over the C library from Java 22 on and the one in Java alone before. Between hosts a task in C sends \
-             directly, one in Java through the daemons. The other systems have C only, and what MPI calls sending ends \
+    method: "As in the PBJ document of 2004: a message of ints goes to the other task and back in \
+             each pairing of C and \
+             Java, and each int is compared; the time of sending (packing and handing over), \
+             receiving (until it is back \
+             and unpacked) and verifying is told, and a loop of a billion additions. The document \
+             timed ten messages, \
+             dropped the shortest and the longest time, told the average and counted the freeing \
+             of buffers as verifying; \
+             here three messages come first, ten are told one by one in each round, and the median \
+             is compared. Its Java \
+             unpacked into a new array, ours into one that is there. Java is the newest JDK of \
+             this computer, with the \
+             engine over the C library from Java 22 on and the one in Java alone before. Between \
+             hosts a task in C sends \
+             directly, one in Java through the daemons. The other systems have C only, and what \
+             MPI calls sending ends \
              when the message has been taken.",
     seconds: Seconds { full: 130, quick: 20 },
     cases,

@@ -14,11 +14,16 @@ const SPREAD: Source = Source::of("lu", Language::C, &["lu.c", "measure.c"]).wit
 pub(crate) const SUITE: Suite = Suite {
     name: "linpack",
     title: "LINPACK: computation, and latency in lost operations",
-    method: "Our own programs: order 100 in plain loops as the report of 1997 describes them, order 1000 in blocks, as it \
-             allows; double and single precision; every residual is checked. The compiler may use what this processor \
-             has (-O3 -march=native) where the report had -O. Operations are counted as 2/3 n^3 + 2 n^2. The clock is \
-             measured by a chain of additions; the peak is what the instruction set allows with two units for fused \
-             multiplication and addition, where makers printed a figure of their own. The factorization by several tasks \
+    method: "Our own programs: order 100 in plain loops as the report of 1997 describes them, \
+             order 1000 in blocks, as it \
+             allows; double and single precision; every residual is checked. The compiler may use \
+             what this processor \
+             has (-O3 -march=native) where the report had -O. Operations are counted as 2/3 n^3 + \
+             2 n^2. The clock is \
+             measured by a chain of additions; the peak is what the instruction set allows with \
+             two units for fused \
+             multiplication and addition, where makers printed a figure of their own. The \
+             factorization by several tasks \
              gives them columns in turn and sends each column to all.",
     seconds: Seconds { full: 180, quick: 22 },
     cases,

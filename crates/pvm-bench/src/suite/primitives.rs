@@ -21,10 +21,14 @@ const BLOCK_BYTES_MAX: u32 = 4_000_000;
 pub(crate) const SUITE: Suite = Suite {
     name: "primitives",
     title: "Primitives: exchange, broadcast, sum, ring, complete exchange",
-    method: "As in the paper of 1997: five experiments, each the average of many repetitions between two \
-             barriers. Its sum was made by hand in PVM; here it is pvm_reduce and a broadcast, and MPI_Allreduce. \
-             The sender of the broadcast changes from one repetition to the next, so that it cannot run ahead of \
-             the receivers; the paper does not say. A broadcast of no bytes is an empty message in PVM and nothing at all in \
+    method: "As in the paper of 1997: five experiments, each the average of many repetitions \
+             between two \
+             barriers. Its sum was made by hand in PVM; here it is pvm_reduce and a broadcast, and \
+             MPI_Allreduce. \
+             The sender of the broadcast changes from one repetition to the next, so that it \
+             cannot run ahead of \
+             the receivers; the paper does not say. A broadcast of no bytes is an empty message in \
+             PVM and nothing at all in \
              MPI. Tasks share the processors of this computer where the paper \
              had a node for each.",
     seconds: Seconds { full: 480, quick: 40 },

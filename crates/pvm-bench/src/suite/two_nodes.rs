@@ -13,12 +13,18 @@ const SIZES: [&str; 9] =
 pub(crate) const SUITE: Suite = Suite {
     name: "two-nodes",
     title: "Two nodes: round-trip times",
-    method: "As in the report of 1993: nine sizes, 100 round trips each without any before them, every one timed \
-             and corrected by the cost of reading the clock; whole round trips are told. There are no daemons' \
-             routes, packing or encodings in MPI. The report measured two SPARCstation 1 on an Ethernet of their \
-             own; here both tasks are on the hosts named above, on one host if there is no other, so its \
-             milliseconds are an anecdote, and the shape of its tables is what is repeated. The tables A.1 to A.9 are \
-             made by the programs that the report prints, repaired where they have slips, on NeoPVM's libraries \
+    method: "As in the report of 1993: nine sizes, 100 round trips each without any before them, \
+             every one timed \
+             and corrected by the cost of reading the clock; whole round trips are told. There are \
+             no daemons' \
+             routes, packing or encodings in MPI. The report measured two SPARCstation 1 on an \
+             Ethernet of their \
+             own; here both tasks are on the hosts named above, on one host if there is no other, \
+             so its \
+             milliseconds are an anecdote, and the shape of its tables is what is repeated. The \
+             tables A.1 to A.9 are \
+             made by the programs that the report prints, repaired where they have slips, on \
+             NeoPVM's libraries \
              for those interfaces; each shows the round whose median is in the middle.",
     seconds: Seconds { full: 120, quick: 18 },
     cases,

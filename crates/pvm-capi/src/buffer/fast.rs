@@ -71,8 +71,9 @@ fn begin_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
     Some(fast.thread.sending.id())
 }
 
-/// Fills the place of the number that is given out next, and gives it out; none if there is no such place with the
-/// memory of a small message, or if `fill` says no. Then nothing has changed but what `fill` did.
+/// Fills the place of the number that is given out next, and gives it out; none if there is no such
+/// place with the memory of a small message, or if `fill` says no. Then nothing has changed but
+/// what `fill` did.
 #[inline(always)]
 fn fill_next<O: Owner, T>(
     fast: &Fast<O>,

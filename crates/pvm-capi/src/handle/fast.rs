@@ -1,5 +1,6 @@
-//! The fast paths of the calls that a small message needs. They are those of `pvm3.h`, for a buffer that is told by
-//! its number. Each gives none if it did nothing; the long way then does it, or tells what is wrong.
+//! The fast paths of the calls that a small message needs. They are those of `pvm3.h`, for a buffer
+//! that is told by its number. Each gives none if it did nothing; the long way then does it, or
+//! tells what is wrong.
 
 use std::ffi::c_void;
 

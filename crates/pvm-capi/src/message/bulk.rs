@@ -45,7 +45,8 @@ pub(crate) unsafe extern "C" fn pvm_psend(
     }
 }
 
-/// The fast path, for a small message: straight from the program's memory into the lane. None if it did nothing.
+/// The fast path, for a small message: straight from the program's memory into the lane. None if it
+/// did nothing.
 ///
 /// # Safety
 /// The items can be read.
@@ -170,7 +171,8 @@ pub(crate) unsafe extern "C" fn pvm_precv(
     }
 }
 
-/// The fast path, for a small message of raw data: straight out of its lane into the program's memory.
+/// The fast path, for a small message of raw data: straight out of its lane into the program's
+/// memory.
 ///
 /// # Safety
 /// The items and the answers can be written.
@@ -278,7 +280,8 @@ fn check_bulk(kind: c_int, items: *mut c_void, count: c_int) -> Result<(Kind, It
     Ok((bulk_kind(kind)?, Items::new(items, count.max(0), 1)?))
 }
 
-/// Waits for a message, which the program's own matching chooses if there is one, and unpacks it. The receive buffer stays.
+/// Waits for a message, which the program's own matching chooses if there is one, and unpacks it.
+/// The receive buffer stays.
 ///
 /// # Safety
 /// The items and the answers can be written.

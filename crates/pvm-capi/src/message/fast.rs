@@ -19,7 +19,8 @@ pub(super) fn custom_is_possible() -> bool {
     aside::has(aside::MATCHES)
 }
 
-/// `pvm_send` of a small buffer to who was sent to last, by the thread that the process is biased to.
+/// `pvm_send` of a small buffer to who was sent to last, by the thread that the process is biased
+/// to.
 #[inline(always)]
 pub(super) fn send_few(
     thread: &Thread,
@@ -71,7 +72,8 @@ fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<
     fast!(fast => send_by(&fast, fast.thread.sending.slot()?, to, then), else None)
 }
 
-/// The fast path of sending a buffer to a task under a tag that is not below 0, in a context. `then` sees what was sent.
+/// The fast path of sending a buffer to a task under a tag that is not below 0, in a context.
+/// `then` sees what was sent.
 #[inline(always)]
 pub(crate) fn send_by(
     fast: &Fast<impl Owner>,
@@ -87,8 +89,8 @@ pub(crate) fn send_by(
     Some(())
 }
 
-/// Sends a message of `data`, which one run describes or nothing (0), under a tag that is not below 0, in a context; it never
-/// has a number.
+/// Sends a message of `data`, which one run describes or nothing (0), under a tag that is not below
+/// 0, in a context; it never has a number.
 #[inline(always)]
 pub(crate) fn send_items(
     encoding: Encoding,
@@ -129,8 +131,8 @@ fn send_items_noted(
     Some(())
 }
 
-/// Receives a small message of the current context, raw if `raw` says so, into memory of the program's. `but`: what it
-/// does not look for.
+/// Receives a small message of the current context, raw if `raw` says so, into memory of the
+/// program's. `but`: what it does not look for.
 #[inline(always)]
 pub(crate) fn receive_items(
     (tid, tag, context): (c_int, c_int, c_int),
@@ -148,14 +150,15 @@ pub(crate) fn receive_items(
     fast!(fast => task.take_small(fast.owner, (&wanted, key), about, room), else Glance::More)
 }
 
-/// True if a receive of this tag has no more to look for than its message. `but`: what it does not look for in any case.
+/// True if a receive of this tag has no more to look for than its message. `but`: what it does not
+/// look for in any case.
 #[inline(always)]
 fn is_plain(tag: c_int, but: u32) -> bool {
     tag >= -1 && !aside::has(!but)
 }
 
-/// `pvm_recv` of a few bytes that lie next in the lane that gave the last message, by the thread that the process is biased
-/// to.
+/// `pvm_recv` of a few bytes that lie next in the lane that gave the last message, by the thread
+/// that the process is biased to.
 #[inline(always)]
 pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -> Option<c_int> {
     if !is_plain(tag, 0) {
@@ -173,8 +176,8 @@ pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -
     Some(thread.receiving.id())
 }
 
-/// The fast path of a receive into the receive buffer, for a small message that lies next in a busy lane. It changes
-/// nothing if it gives none.
+/// The fast path of a receive into the receive buffer, for a small message that lies next in a busy
+/// lane. It changes nothing if it gives none.
 #[inline(always)]
 pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
     receive_then(tid, tag, |_, _| ())
@@ -227,8 +230,8 @@ fn receive_by(
     }
 }
 
-/// The same for a receive that gives each message a buffer of its own, and knows no matching of the program's.
-/// `context` -1 is the current one.
+/// The same for a receive that gives each message a buffer of its own, and knows no matching of the
+/// program's. `context` -1 is the current one.
 #[inline(always)]
 pub(crate) fn receive_new(
     (tid, tag, context): (c_int, c_int, c_int),
@@ -270,8 +273,8 @@ impl<T: Copy + PartialEq> Looked<T> {
         Self { waiting: session::current().map(|task| (task, task.token())), seen: look() }
     }
 
-    /// Waits a little without sleeping if there was nothing, and looks once more: what a receive tries before it
-    /// goes the long way. Nothing is owned meanwhile: longjmp may leave it.
+    /// Waits a little without sleeping if there was nothing, and looks once more: what a receive
+    /// tries before it goes the long way. Nothing is owned meanwhile: longjmp may leave it.
     #[inline(always)]
     pub(crate) fn linger(self, limit: Limit, look: impl Fn() -> Glance<T>) -> Glance<T> {
         match self.waiting {

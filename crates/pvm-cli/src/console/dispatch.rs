@@ -161,13 +161,15 @@ mod tests {
 
     #[test]
     fn commands_print_what_the_original_prints() {
-        let conf = "1 host, 1 data format\n                    HOST     DTID     ARCH   SPEED       DSIG\n\
+        let conf = "1 host, 1 data format\n                    HOST     DTID     ARCH   \
+                    SPEED       DSIG\n\
                     \x20                     vm    40000  LINUX64    1000 0x00408c41\n";
         assert_eq!(said(&["alias x conf", "x"]), conf);
         assert_eq!(said(&["conf extra"]), "conf: wrong #args\n");
         assert_eq!(said(&["foo bar", "", "# x"]), "foo: not found\n");
         assert_eq!(said(&["echo 'abc"]), "unmatched '\ncommand too long\n");
-        let pstat = "t   40001  run\nlibpvm [t40001]: pvm_pstat(): Bad parameter\nt       0  Bad parameter\n";
+        let pstat = "t   40001  run\nlibpvm [t40001]: pvm_pstat(): Bad parameter\nt       0  Bad \
+                     parameter\n";
         assert_eq!(said(&["pstat t40001 0"]), pstat);
         assert_eq!(said(&["pstat foo"]), "t       f  No such task\n");
         assert_eq!(
@@ -179,14 +181,18 @@ mod tests {
     #[test]
     fn hosts_are_told_of_one_by_one() {
         let add = "1 successful\n                    HOST     DTID\n\
-                   \x20                   good    80000\n                     bad Can't start pvmd\n\
+                   \x20                   good    80000\n                     bad Can't start \
+                   pvmd\n\
                    \nAuto-Diagnosing Failed Hosts...\nbad...\nssh refused\n\n";
         assert_eq!(said(&["add good bad"]), add);
-        let nonsense = "0 successful\n                    HOST     DTID\n                   g x=1 Bad parameter\n\
-                        \nAuto-Diagnosing Failed Hosts...\ng x=1...\ng x=1: unknown option \"x=1\"\n\n";
+        let nonsense = "0 successful\n                    HOST     DTID\n                   g x=1 \
+                        Bad parameter\n\
+                        \nAuto-Diagnosing Failed Hosts...\ng x=1...\ng x=1: unknown option \
+                        \"x=1\"\n\n";
         assert_eq!(said(&["add 'g x=1'"]), nonsense);
         let delete = "1 successful\n                    HOST  STATUS\n\
-                      \x20                   good  deleted\n                     bad  Can't start pvmd\n";
+                      \x20                   good  deleted\n                     bad  Can't start \
+                      pvmd\n";
         assert_eq!(said(&["delete good bad"]), delete);
     }
 

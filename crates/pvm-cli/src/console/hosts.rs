@@ -95,7 +95,8 @@ pub(crate) fn conf(session: &mut Session, _: &[String]) -> Next {
     let formats: BTreeSet<i32> = hosts.iter().map(|host| host.signature).collect();
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let mut text = format!(
-        "{} host{}, {} data format{}\n                    HOST     DTID     ARCH   SPEED       DSIG\n",
+        "{} host{}, {} data format{}\n                    HOST     DTID     ARCH   SPEED       \
+         DSIG\n",
         hosts.len(),
         plural(hosts.len()),
         formats.len(),

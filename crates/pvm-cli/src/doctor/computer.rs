@@ -139,14 +139,16 @@ pub(crate) fn name() -> Check {
         Ok(Ok(list)) => Check::ok(
             "name",
             format!(
-                "{name} is {}, a loopback address; this does not matter, because hosts use numeric addresses",
+                "{name} is {}, a loopback address; this does not matter, because hosts use numeric \
+                 addresses",
                 texts(&list)
             ),
         ),
         Ok(Err(error)) => Check::ok(
             "name",
             format!(
-                "{name} has no address ({error}); this does not matter, because hosts use numeric addresses"
+                "{name} has no address ({error}); this does not matter, because hosts use numeric \
+                 addresses"
             ),
         ),
         Err(_) => Check::warning(
@@ -207,9 +209,13 @@ mod tests {
 
     #[test]
     fn the_kernels_lists_of_addresses_are_understood() {
-        let trie = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 10.0.0.0\n        /24 link UNICAST\n     |-- 10.0.0.7\n        /32 host LOCAL\n     |-- 127.0.0.1\n        /32 host LOCAL\n     |-- 10.0.0.7\n        /32 host LOCAL\n";
+        let trie = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 10.0.0.0\n        /24 link \
+                    UNICAST\n     |-- 10.0.0.7\n        /32 host LOCAL\n     |-- \
+                    127.0.0.1\n        /32 host LOCAL\n     |-- 10.0.0.7\n        /32 host LOCAL\n";
         assert_eq!(texts(&addresses_4(trie)), "10.0.0.7");
-        let six = "00000000000000000000000000000001 01 80 10 80       lo\n20010db8000000000000000000000007 02 40 00 80     eth0\nfe800000000000000000000000000007 02 40 20 80     eth0\n";
+        let six = "00000000000000000000000000000001 01 80 10 80       lo\n\
+                   20010db8000000000000000000000007 02 40 00 80     eth0\n\
+                   fe800000000000000000000000000007 02 40 20 80     eth0\n";
         assert_eq!(texts(&addresses_6(six)), "2001:db8::7");
     }
 }

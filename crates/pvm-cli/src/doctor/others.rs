@@ -42,7 +42,8 @@ fn daemon(file: &Path) -> Check {
         return Check::warning(
             "others",
             format!(
-                "a daemon of another PVM runs (its address is in {shown}): programs with that PVM's library join it"
+                "a daemon of another PVM runs (its address is in {shown}): programs with that \
+                 PVM's library join it"
             ),
             "end it with its own console: `echo halt | /usr/bin/pvm`",
         );

@@ -154,7 +154,8 @@ fn stations(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let count = (0..=STATIONS_MAX).take_while(|number| name(*number).exists()).count();
     if count == 0 {
         let text = format!(
-            "{}: a folder without station.0\n  `pvm trace export --to thesis -o DIR TRACE` and `pvm predict generate --stations DIR` make such folders",
+            "{}: a folder without station.0\n  `pvm trace export --to thesis -o DIR TRACE` and \
+             `pvm predict generate --stations DIR` make such folders",
             folder.display()
         );
         return Err(Failure::new(Status::Refused, text));
@@ -178,7 +179,8 @@ fn first_word(path: &Path) -> Result<Vec<u8>, Failure> {
 
 fn unknown(path: &Path) -> Failure {
     let text = format!(
-        "{}: no trace that is known here\n  lines begin with c, s, m, r (the thesis), or with the number of a rank (SimGrid)",
+        "{}: no trace that is known here\n  lines begin with c, s, m, r (the thesis), or with the \
+         number of a rank (SimGrid)",
         path.display()
     );
     Failure::new(Status::Refused, text)
@@ -217,7 +219,8 @@ pub(super) fn no_network(word: &str) -> Failure {
     let near = nearest::to(word, built_in().map(|known| known.name));
     let meant = near.map_or_else(String::new, |near| format!("\n  did you mean {near}?"));
     let text = format!(
-        "{word}: no network of this name, and no file{meant}\n  `pvm predict networks` lists those that are known"
+        "{word}: no network of this name, and no file{meant}\n  `pvm predict networks` lists those \
+         that are known"
     );
     Failure::new(Status::Usage, text)
 }

@@ -62,7 +62,8 @@ fn as_file(known: &BuiltIn) -> Result<String, Failure> {
         return Err(Failure::new(Status::Refused, format!("{}: it has no rate", known.name)));
     }
     Ok(format!(
-        "name = \"{}\"\nabout = \"{}\"\n\n[network]\nkind = \"line\"\nlatency = \"{} us\"\nrate = \"{rate} MB/s\"\n",
+        "name = \"{}\"\nabout = \"{}\"\n\n[network]\nkind = \"line\"\nlatency = \"{} us\"\nrate = \
+         \"{rate} MB/s\"\n",
         known.name,
         platform.about,
         none * 1e6,

@@ -136,7 +136,8 @@ impl Plan<'_> {
             }
             (ModelName::Thesis, _) => {
                 let what = format!(
-                    "--model thesis has a shared cable, and {} is none: --network ethernet-10 or ethernet-100",
+                    "--model thesis has a shared cable, and {} is none: --network ethernet-10 or \
+                     ethernet-100",
                     self.platform.name
                 );
                 Err(Error::Unfit(what))

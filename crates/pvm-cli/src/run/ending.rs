@@ -62,7 +62,8 @@ impl Ending {
         }
         self.status = 1;
         let text = format!(
-            "pvm: the tasks' output cannot be written: {error}\n  what follows is lost, and the tasks are ended\n"
+            "pvm: the tasks' output cannot be written: {error}\n  what follows is lost, and the \
+             tasks are ended\n"
         );
         // If it was standard error that cannot be written to, only the status is left to tell.
         let _ = stderr().write_all(text.as_bytes());

@@ -27,6 +27,7 @@ pub(super) fn machine() -> Result<(Option<Own>, Operator), Failure> {
 
 /// The connection ended, which only the end of the parent process does.
 pub(super) fn lost() -> Failure {
-    let text = "the daemon ended before the tasks did, and they with it\n  run it again: a new daemon is started if none runs";
+    let text = "the daemon ended before the tasks did, and they with it\n  run it again: a new \
+                daemon is started if none runs";
     Failure::new(Status::Daemon, text)
 }

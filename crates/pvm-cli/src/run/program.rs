@@ -188,7 +188,8 @@ fn too_many(options: &RunOptions) -> Failure {
     let tasks =
         if options.count == 1 { "1 task is" } else { &format!("{} tasks are", options.count) };
     let text = format!(
-        "{name}: {tasks} more than can be started at once\n  each is given an environment of {} KB: start fewer, or more with less (`env -i PATH=$PATH pvm run ...`)",
+        "{name}: {tasks} more than can be started at once\n  each is given an environment of {} \
+         KB: start fewer, or more with less (`env -i PATH=$PATH pvm run ...`)",
         size.div_ceil(1000),
     );
     Failure::new(Status::Refused, text)
@@ -205,9 +206,14 @@ pub(crate) fn shortage(code: Code) -> String {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
     match files.filter(|&files| files < FEW_FILES) {
         Some(files) => format!(
-            "\n  a daemon started here may open {files} files (`ulimit -Hn`), and each task takes some: raise it, and start the machine anew"
+            "\n  a daemon started here may open {files} files (`ulimit -Hn`), and each task takes \
+             some: raise it, and start the machine anew"
         ),
-        None => "\n  the host has no process, file or memory left for more: look at `ulimit -Hn -u -v` where its daemon was started, or start fewer".to_owned(),
+        None => {
+            "\n  the host has no process, file or memory left for more: look at `ulimit -Hn -u \
+                 -v` where its daemon was started, or start fewer"
+                .to_owned()
+        }
     }
 }
 

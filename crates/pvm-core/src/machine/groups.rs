@@ -33,9 +33,9 @@ impl Machine {
         }
     }
 
-    /// -1 means all members. Who they are is said once, here: a leader that is asked again after the
-    /// death of another one may know of members that have come since. Every change of a group is
-    /// shown here before it is answered.
+    /// -1 means all members. Who they are is said once, here: a leader that is asked again after
+    /// the death of another one may know of members that have come since. Every change of a group
+    /// is shown here before it is answered.
     fn members_meant(&self, group: &Blob, count: i32) -> i32 {
         let size =
             || self.agreed.groups().find(group).ok().and_then(|g| i32::try_from(g.size()).ok());

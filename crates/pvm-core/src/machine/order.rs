@@ -213,8 +213,8 @@ impl Machine {
         }
     }
 
-    /// Does what a command says, and what follows from it here. `mark` is that of a proposal of this
-    /// host.
+    /// Does what a command says, and what follows from it here. `mark` is that of a proposal of
+    /// this host.
     fn outcome(&mut self, command: Command, mark: Option<u64>, proposer: HostIndex) -> Reply {
         let command = match command {
             Command::Fence { host, incarnation } => match self.fence(host, incarnation, proposer) {

@@ -74,7 +74,8 @@ fn name_route_and_port_each_have_their_sentence() {
         &hosts,
         "h1",
         "ssh/config",
-        "Host closed\n HostName 10.77.0.2\n Port 2222\nHost other\n HostName 10.77.0.2\n Port 4711\n",
+        "Host closed\n HostName 10.77.0.2\n Port 2222\nHost other\n HostName 10.77.0.2\n Port \
+         4711\n",
     );
     hosts.machine("h1", &[]);
     let unknown = ("name", "the name nowhere is not known here", "pvm add 'nowhere ip=ADDRESS'");
@@ -153,7 +154,8 @@ fn keys_and_shells_each_have_their_sentence() {
     assert_eq!(said["detail"], sentence, "{said}");
 
     // Noise is skipped.
-    let noise = "echo 'Welcome to h2!'; echo neopvm-host-9 noise; seq 200; echo to you, too >&2; printf 'no end of line'\n";
+    let noise = "echo 'Welcome to h2!'; echo neopvm-host-9 noise; seq 200; echo to you, too >&2; \
+                 printf 'no end of line'\n";
     std::fs::write(&start_file, noise).expect("a start file");
     hosts.run("h1", &["pvm", "add", "h2", "h3"]);
     all_see(&hosts, &["h1", "h2", "h3"]);

@@ -1,6 +1,8 @@
-//! Hosts with networks of their own: joining over ssh, what goes wrong on the way, strangers, the wire.
+//! Hosts with networks of their own: joining over ssh, what goes wrong on the way, strangers, the
+//! wire.
 //!
-//! Needs root and the tools that `xtask/hosts.sh` names; without them each test says that it is skipped.
+//! Needs root and the tools that `xtask/hosts.sh` names; without them each test says that it is
+//! skipped.
 #![forbid(unsafe_code)]
 
 mod ask;

@@ -1,5 +1,5 @@
-//! Cables that carry in one direction only, in a machine whose log goes along a tree: nobody is taken out who is heard
-//! by somebody, and who is silent is told of in time.
+//! Cables that carry in one direction only, in a machine whose log goes along a tree: nobody is
+//! taken out who is heard by somebody, and who is silent is told of in time.
 
 use crate::ask::{json, members};
 use pvm_e2e::{Hosts, eventually};
@@ -13,7 +13,8 @@ const EACH: usize = 9;
 const ALL: usize = COMPUTERS.len() * EACH;
 /// Whoever is to be taken out is by then.
 const LONG: Duration = Duration::from_secs(7);
-/// A silent host is told of within 5 s; more, as this asks with commands, on a computer that may be busy.
+/// A silent host is told of within 5 s; more, as this asks with commands, on a computer that may be
+/// busy.
 const TOLD: Duration = Duration::from_secs(8);
 
 fn machine(hosts: &Hosts) {
@@ -32,7 +33,8 @@ fn await_all(hosts: &Hosts, count: usize) {
     }
 }
 
-/// `to` hears nothing of `from`, which hears it; nobody is taken out for that, and puts of both are answered.
+/// `to` hears nothing of `from`, which hears it; nobody is taken out for that, and puts of both are
+/// answered.
 fn part(hosts: &Hosts, from: usize, to: &str) {
     let put = hosts.compile("cables.c");
     hosts.wall(to, &format!("ip saddr 10.77.0.{from} drop"));

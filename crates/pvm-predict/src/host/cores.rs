@@ -1,5 +1,5 @@
-//! The cores of a computer, which tasks share: as many run at full speed as there are cores, and more
-//! get even shares of them.
+//! The cores of a computer, which tasks share: as many run at full speed as there are cores, and
+//! more get even shares of them.
 
 use crate::action::TaskNumber;
 use crate::planted::{self, Bug};

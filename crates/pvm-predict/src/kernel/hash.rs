@@ -1,4 +1,5 @@
-//! A hashed map whose hash is fixed and cheap. Nothing iterates it, so its order is nobody's business.
+//! A hashed map whose hash is fixed and cheap. Nothing iterates it, so its order is nobody's
+//! business.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,8 +7,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Keys are a few integers.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
-/// Multiplies and folds each word: keys come from this program's own counting, or from traces, whose
-/// authors could slow down their own prediction only.
+/// Multiplies and folds each word: keys come from this program's own counting, or from traces,
+/// whose authors could slow down their own prediction only.
 #[derive(Default)]
 pub(crate) struct Mix(u64);
 

@@ -1,4 +1,5 @@
-//! Events in the order of time. What happens at one time happens in the order in which it was planned.
+//! Events in the order of time. What happens at one time happens in the order in which it was
+//! planned.
 
 use crate::unit::Time;
 

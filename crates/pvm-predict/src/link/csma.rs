@@ -1,9 +1,9 @@
 //! A cable that all stations share: CSMA/CD as IEEE 802.3 has it, at any rate.
 //!
-//! A station with a frame waits until the cable has been free for a gap, then sends. Who begins before
-//! the first bits of another one have reached it collides with it. Both jam, draw a number of slots
-//! below 2^n (n collisions of this frame, 10 at most), and try again; after 16 attempts the frame is
-//! given up.
+//! A station with a frame waits until the cable has been free for a gap, then sends. Who begins
+//! before the first bits of another one have reached it collides with it. Both jam, draw a number
+//! of slots below 2^n (n collisions of this frame, 10 at most), and try again; after 16 attempts
+//! the frame is given up.
 
 use crate::kernel::Dice;
 use crate::planted::{self, Bug};
@@ -296,7 +296,8 @@ impl Csma {
         self.medium = Medium::Busy { senders, began, until };
     }
 
-    /// When the cable is silent again: the last bit of the jam of the last one that began has passed.
+    /// When the cable is silent again: the last bit of the jam of the last one that began has
+    /// passed.
     fn collided(&self, began: Time, now: Time) -> Time {
         if planted::is(Bug::JamForgotten) {
             return now;

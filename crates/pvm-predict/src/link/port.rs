@@ -1,7 +1,8 @@
 //! One way of a cable: a queue with a bound, and a rate or a token bucket behind it.
 //!
-//! With a bucket it is Linux' tbf: a frame that finds enough tokens passes at once, whatever its length, and
-//! takes its length in tokens; others wait in their order. Tokens grow with the rate, up to the burst.
+//! With a bucket it is Linux' tbf: a frame that finds enough tokens passes at once, whatever its
+//! length, and takes its length in tokens; others wait in their order. Tokens grow with the rate,
+//! up to the burst.
 
 use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
@@ -23,7 +24,8 @@ pub struct Rules {
 /// What a port has to say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// A frame has left the queue: its first bit went at `began`, its last one arrives at `arrives`.
+    /// A frame has left the queue: its first bit went at `began`, its last one arrives at
+    /// `arrives`.
     Sent {
         /// The frame.
         token: u32,

@@ -1,6 +1,6 @@
-//! Depth `line`: each message takes a latency and a time for each byte, and nothing is shared but the
-//! sender's own door. So nobody's message depends on another one's, and no queue of events is needed: each
-//! task goes on until it waits for a message that was not sent yet.
+//! Depth `line`: each message takes a latency and a time for each byte, and nothing is shared but
+//! the sender's own door. So nobody's message depends on another one's, and no queue of events is
+//! needed: each task goes on until it waits for a message that was not sent yet.
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};

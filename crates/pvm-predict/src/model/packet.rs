@@ -1,8 +1,9 @@
 //! Depth `packet`: every segment of every connection crosses the network.
 //!
-//! Each task has a host of its own, unless a placement says otherwise, and each pair of tasks of different
-//! hosts a connection. Tasks of one host share its cores. A message is handed to its connection
-//! in one piece; where the send buffer is full the task waits. It is taken when all of it is there.
+//! Each task has a host of its own, unless a placement says otherwise, and each pair of tasks of
+//! different hosts a connection. Tasks of one host share its cores. A message is handed to its
+//! connection in one piece; where the send buffer is full the task waits. It is taken when all of
+//! it is there.
 
 mod debts;
 mod inbox;

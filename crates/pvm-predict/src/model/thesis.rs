@@ -1,6 +1,7 @@
 //! The simulator of the thesis, chapters 4.2 to 4.4, to the letter.
 //!
-//! doc/prediction.md says which sentence became what, and what was decided where the text is silent.
+//! doc/prediction.md says which sentence became what, and what was decided where the text is
+//! silent.
 
 use crate::action::{Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};

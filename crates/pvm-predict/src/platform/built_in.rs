@@ -1,4 +1,5 @@
-//! Platforms that are known by name: files that are compiled in, and the machines of a published table.
+//! Platforms that are known by name: files that are compiled in, and the machines of a published
+//! table.
 
 use super::facts::{Host, Line, Network, Platform, Transport};
 use super::placement::Placement;
@@ -18,7 +19,8 @@ enum Of {
     Row(Row),
 }
 
-/// A row of table 1 of *Message-Passing Performance of Various Computers* (Dongarra and Dunigan, 1997).
+/// A row of table 1 of *Message-Passing Performance of Various Computers* (Dongarra and Dunigan,
+/// 1997).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Row {
     about: &'static str,
@@ -81,7 +83,8 @@ impl BuiltIn {
 }
 
 impl Row {
-    /// Latency is what is left of a message without data; what a byte takes is what the million bytes tell.
+    /// Latency is what is left of a message without data; what a byte takes is what the million
+    /// bytes tell.
     fn platform(&self, name: &str) -> Platform {
         let million = 1.0 / self.bandwidth;
         let byte = (million - self.latency * 1e-6) * 1e6;

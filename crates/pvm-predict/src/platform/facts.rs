@@ -26,7 +26,8 @@ pub struct Platform {
 /// A network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Network {
-    /// Each message takes a latency and a time for each byte; messages of one task follow one another.
+    /// Each message takes a latency and a time for each byte; messages of one task follow one
+    /// another.
     Line(Line),
     /// A cable that all hosts share: CSMA/CD.
     Cable(csma::Rules),
@@ -154,8 +155,8 @@ pub struct Tcp {
     pub receive_buffer: u64,
     /// What each message has beside its data: frames, records, seals.
     pub message: u64,
-    /// A frame of its own by which a task confirms messages, where no message of its own goes there before it waits; 0
-    /// where nobody confirms.
+    /// A frame of its own by which a task confirms messages, where no message of its own goes there
+    /// before it waits; 0 where nobody confirms.
     pub confirmation: u64,
     /// The shortest time until a segment is sent anew.
     pub timeout: Time,
@@ -334,8 +335,10 @@ mod tests {
 
     #[test]
     fn a_whole_file_is_read() {
-        let text = "name = \"lab\"\n[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\nburst = \"1600 B\"\n\
-                    [host]\nspeed = 2\nsend = \"3 us\"\n[transport]\nkind = \"tcp\"\ncongestion = \"reno\"\n";
+        let text = "name = \"lab\"\n[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\nburst = \
+                    \"1600 B\"\n\
+                    [host]\nspeed = 2\nsend = \"3 us\"\n[transport]\nkind = \"tcp\"\ncongestion = \
+                    \"reno\"\n";
         let platform = Platform::parse(text).expect("it is sound");
         let Network::Switch(switch) = platform.network else { panic!("a switch") };
         assert_eq!((switch.rate.to_bits(), switch.burst), (1e7, Some(1600)));

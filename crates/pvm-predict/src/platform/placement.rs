@@ -20,7 +20,8 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Reads `each`, `block:N` (N tasks a host), `round:N` (N hosts), or the host of each task: `0,0,1,1`.
+    /// Reads `each`, `block:N` (N tasks a host), `round:N` (N hosts), or the host of each task:
+    /// `0,0,1,1`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| match text.parse() {
             Ok(0) => Err("there are no hosts without tasks, and no tasks without hosts".to_owned()),

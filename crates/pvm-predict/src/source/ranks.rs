@@ -1,8 +1,8 @@
 //! SimGrid's time-independent traces: lines *rank action arguments*, a file a rank, or one for all.
 //!
-//! Sends do not wait for their receivers, as in PVM, so `isend` is `send`, and its `wait` is nothing.
-//! An `irecv` receives where it is waited for. A call of all ranks becomes the messages that a plain
-//! library would make of it: binomial trees, dissemination, pairwise exchange.
+//! Sends do not wait for their receivers, as in PVM, so `isend` is `send`, and its `wait` is
+//! nothing. An `irecv` receives where it is waited for. A call of all ranks becomes the messages
+//! that a plain library would make of it: binomial trees, dissemination, pairwise exchange.
 
 mod collective;
 mod rows;

@@ -1,9 +1,9 @@
 //! Our own traces: what `pvm run --trace` and `pvm trace record` have written.
 //!
-//! A first pass finds what the trace lacks ([`Survey`]); a second one reads each task as a stream, a
-//! block at a time. Messages are matched by the numbers that the trace gives them, so every receive
-//! takes the message that it took. Waits for messages, groups and room are left out, since the
-//! simulation makes them anew.
+//! A first pass finds what the trace lacks ([`Survey`]); a second one reads each task as a stream,
+//! a block at a time. Messages are matched by the numbers that the trace gives them, so every
+//! receive takes the message that it took. Waits for messages, groups and room are left out, since
+//! the simulation makes them anew.
 
 mod row;
 mod stretch;
@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// What is to be taken from a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wish {
-    /// Times as the processor's clock told them, where it did: without what a task lost to others on
-    /// its own computer.
+    /// Times as the processor's clock told them, where it did: without what a task lost to others
+    /// on its own computer.
     pub by_processor: bool,
     /// What the probes cost is left out.
     pub without_probes: bool,

@@ -1,7 +1,8 @@
-//! The simulator's input of the thesis: lines `c`, `s`, `m`, `r` of its figure 3.6, a file a station.
+//! The simulator's input of the thesis: lines `c`, `s`, `m`, `r` of its figure 3.6, a file a
+//! station.
 //!
-//! A line is *what, time in microseconds, bytes, source, destinations*. The bytes of a message contain
-//! PVM's header, and a receive takes bytes of what its source sent, however that was cut.
+//! A line is *what, time in microseconds, bytes, source, destinations*. The bytes of a message
+//! contain PVM's header, and a receive takes bytes of what its source sent, however that was cut.
 
 use super::lines::Lines;
 use crate::action::{Action, Matching, TaskNumber};

@@ -1,8 +1,8 @@
 //! The TCP server of the thesis: one for a station, used by one at a time, first come first served.
 //!
-//! A write takes it for 300 us and then as long as its packets take on the cable. A read takes it until
-//! all bytes are there, and 300 us of that are work if a message begins with it. An acknowledgement takes
-//! it as long as its frame takes.
+//! A write takes it for 300 us and then as long as its packets take on the cable. A read takes it
+//! until all bytes are there, and 300 us of that are work if a message begins with it. An
+//! acknowledgement takes it as long as its frame takes.
 
 use crate::action::TaskNumber;
 use crate::host::station::Last;

@@ -1,7 +1,8 @@
 //! TCP: one end of a connection, segment by segment, as Linux does it.
 //!
-//! An end sends what is written to it ([`sending`]) as far as congestion control ([`congestion`]) lets it, and
-//! acknowledges what arrives ([`receiving`]). Connections stand from the begin; nothing is set up or closed.
+//! An end sends what is written to it ([`sending`]) as far as congestion control ([`congestion`])
+//! lets it, and acknowledges what arrives ([`receiving`]). Connections stand from the begin;
+//! nothing is set up or closed.
 
 mod bbr;
 mod congestion;

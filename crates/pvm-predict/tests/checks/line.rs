@@ -29,10 +29,12 @@ pub(crate) fn the_published_table() -> Told {
     is("rows", rows, 28)
 }
 
-/// LogGP: messages of one sender follow one another at its door, and the latency of all but the last is hidden.
+/// LogGP: messages of one sender follow one another at its door, and the latency of all but the
+/// last is hidden.
 pub(crate) fn messages_follow_one_another() -> Told {
     let line = Line { latency: Time::microseconds(100), byte: 1e6 };
-    let text = "0 send 1 0 50\n0 send 1 0 50\n0 send 1 0 50\n1 recv 0 0 50\n1 recv 0 0 50\n1 recv 0 0 50\n";
+    let text = "0 send 1 0 50\n0 send 1 0 50\n0 send 1 0 50\n1 recv 0 0 50\n1 recv 0 0 50\n1 recv \
+                0 0 50\n";
     let mut source = Ranks::new(vec![Cursor::new(text)], 1e9).map_err(|error| error.to_string())?;
     let host =
         Host { send: Time::microseconds(7), receive: Time::microseconds(3), ..Host::default() };

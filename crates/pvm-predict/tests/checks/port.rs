@@ -45,14 +45,16 @@ const fn rules(burst: Option<u64>) -> Rules {
     Rules { rate, latency, queue: 3_000, burst }
 }
 
-/// Without a bucket a frame of 1500 bytes takes 1200 us, and then its latency; behind it waits the next one.
+/// Without a bucket a frame of 1500 bytes takes 1200 us, and then its latency; behind it waits the
+/// next one.
 pub(crate) fn frames_follow_one_another() -> Told {
     let done = run(rules(None), &[(0, 1500), (0, 1500), (5_000 * MICRO, 1500)]);
     let micro = |began: u64, arrives: u64| Some((began * MICRO, arrives * MICRO));
     is("frames", done, vec![micro(0, 1203), micro(1200, 2403), micro(5000, 6203)])
 }
 
-/// A full bucket of 1600 bytes lets 1500 pass at once. The next 1500 wait until 1400 more have come: 1120 us.
+/// A full bucket of 1600 bytes lets 1500 pass at once. The next 1500 wait until 1400 more have
+/// come: 1120 us.
 pub(crate) fn a_burst_passes_free() -> Told {
     let frames = [(0, 1500), (0, 1500), (0, 64), (9_000 * MICRO, 1600), (9_000 * MICRO, 100)];
     let done = run(rules(Some(1600)), &frames);

@@ -7,11 +7,12 @@ use pvm_predict::source::Ranks;
 use pvm_predict::{Time, model};
 use std::io::Cursor;
 
-/// A switch of 10 Mb/s whose frames have no more than their packets, and a TCP without headers: a segment of
-/// 1000 bytes takes 800 us on each of two cables.
+/// A switch of 10 Mb/s whose frames have no more than their packets, and a TCP without headers: a
+/// segment of 1000 bytes takes 800 us on each of two cables.
 fn run(network: &str, transport: &str, text: &str) -> Result<Report, String> {
     let file = format!(
-        "[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\nframe = \"0 B\"\nshortest = \"0 B\"\n{network}\n\
+        "[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\nframe = \"0 B\"\nshortest = \"0 B\"\n\
+         {network}\n\
          [transport]\nkind = \"tcp\"\nsegment = \"1000 B\"\nheader = \"0 B\"\n{transport}\n"
     );
     let platform = Platform::parse(&file).map_err(|error| error.to_string())?;
@@ -47,10 +48,11 @@ pub(crate) fn an_empty_message_arrives() -> Told {
     is("messages and bytes", (sent.messages, sent.bytes), (1, 0))
 }
 
-/// Slow start over a long way: a window of 2 segments, then 4, 8, 16 ... each a time there and back of 200 ms.
-/// Segments are acknowledged at once, so each one makes the window one larger.
+/// Slow start over a long way: a window of 2 segments, then 4, 8, 16 ... each a time there and back
+/// of 200 ms. Segments are acknowledged at once, so each one makes the window one larger.
 pub(crate) fn slow_start_doubles() -> Told {
-    let transport = "congestion = \"reno\"\ninitial_window = 2\ndelayed_ack = \"0 s\"\nsend_buffer = \"100 MB\"";
+    let transport = "congestion = \"reno\"\ninitial_window = 2\ndelayed_ack = \"0 s\"\nsend_buffer \
+                     = \"100 MB\"";
     for (segments, rounds) in [(2, 0), (6, 1), (14, 2), (30, 3), (62, 4)] {
         let text = format!("0 send 1 0 {0}\n1 recv 0 0 {0}\n", segments * 1000);
         let took = time("latency = \"50 ms\"", transport, &text)?.seconds();
@@ -62,7 +64,8 @@ pub(crate) fn slow_start_doubles() -> Told {
     Ok(())
 }
 
-/// Two messages with a pause: a connection that was idle begins with the initial window, unless it does not.
+/// Two messages with a pause: a connection that was idle begins with the initial window, unless it
+/// does not.
 pub(crate) fn an_idle_connection_begins_anew() -> Told {
     let text =
         "0 send 1 0 62000\n0 compute 60000000000\n0 send 1 0 62000\n1 recv 0 0 0\n1 recv 0 0 0\n";
@@ -80,8 +83,9 @@ pub(crate) fn an_idle_connection_begins_anew() -> Told {
     }
 }
 
-/// Nagle: the second small message waits for the acknowledgement of the first one, which waits for a second
-/// segment, 40 ms. The first 16 acknowledgements are sent at once, so these are used up before.
+/// Nagle: the second small message waits for the acknowledgement of the first one, which waits for
+/// a second segment, 40 ms. The first 16 acknowledgements are sent at once, so these are used up
+/// before.
 pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Told {
     let mut text = String::new();
     for _ in 0..20 {
@@ -103,14 +107,16 @@ pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Told {
     }
 }
 
-/// With a pace, what Nagle holds back was asked for again and again at one moment: the run never ended.
+/// With a pace, what Nagle holds back was asked for again and again at one moment: the run never
+/// ended.
 pub(crate) fn nagle_under_a_pace_ends() -> Told {
     let text = "0 send 1 0 10\n0 send 1 0 1010\n1 recv 0 0 0\n1 recv 0 0 0\n";
     let took = time("", "congestion = \"bbr\"\nnagle = true", text)?;
     if took < Time::microseconds(50_000) { Ok(()) } else { Err(format!("{took}")) }
 }
 
-/// The second of two full segments is acknowledged at once: with a window of two, a stream never waits 40 ms.
+/// The second of two full segments is acknowledged at once: with a window of two, a stream never
+/// waits 40 ms.
 pub(crate) fn every_second_segment_is_acknowledged() -> Told {
     let text = "0 send 1 0 200000\n1 recv 0 0 0\n";
     let transport = "congestion = \"reno\"\ninitial_window = 2\nreceive_buffer = \"2 kB\"";
@@ -127,8 +133,8 @@ pub(crate) fn a_full_buffer_holds_the_writer() -> Told {
     near("the writer ends", report.stations[0].execution.seconds(), 0.0495, 0.04)
 }
 
-/// A loss halves the window: the mean of 1 / sqrt(p) law (Mathis and others, 1997), 1.22 segments in a time
-/// there and back, within a third.
+/// A loss halves the window: the mean of 1 / sqrt(p) law (Mathis and others, 1997), 1.22 segments
+/// in a time there and back, within a third.
 pub(crate) fn throughput_under_loss() -> Told {
     let loss = 0.01;
     let text = "0 send 1 0 4000000\n1 recv 0 0 0\n";
@@ -141,7 +147,8 @@ pub(crate) fn throughput_under_loss() -> Told {
     if report.lost == 0 { Err("nothing was lost".to_owned()) } else { Ok(()) }
 }
 
-/// Linux' tbf: half the time there and back of one segment is half of what the bucket makes the next one wait.
+/// Linux' tbf: half the time there and back of one segment is half of what the bucket makes the
+/// next one wait.
 pub(crate) fn a_bucket_is_not_a_switch() -> Told {
     let mut text = String::new();
     for _ in 0..50 {

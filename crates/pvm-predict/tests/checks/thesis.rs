@@ -21,8 +21,8 @@ fn tenths(count: u64) -> Time {
     Time(count * 100_000)
 }
 
-/// Figure 4.1: 4032 bytes. The first packet is there after 375 + 300 + 1200 us, TCP works 300 us, the last
-/// packet is there after two more, of 1200 and 921.6 us.
+/// Figure 4.1: 4032 bytes. The first packet is there after 375 + 300 + 1200 us, TCP works 300 us,
+/// the last packet is there after two more, of 1200 and 921.6 us.
 pub(crate) fn a_message_of_three_packets() -> Told {
     let report = sound(&["s 500 4032 0 1\nc 7 0 0 0", "r 100 4032 0 1"], 10)?;
     let [sender, receiver] = &report.stations[..] else { return Err("two stations".to_owned()) };
@@ -56,8 +56,9 @@ pub(crate) fn a_faster_cable() -> Told {
 pub(crate) fn a_server_serves_one() -> Told {
     let report = sound(&["s 0 1460 0 1\ns 400 1460 0 1", "r 0 1460 0 1\nr 0 1460 0 1"], 10)?;
     is("the sender ends", report.stations[0].execution, Time::microseconds(775))?;
-    // 375 + 300 + 1200 and 300 of the receiver: it reads, asks for the acknowledgement and for more.
-    // The second packet is there at 375 + 1500 + 1500, and the acknowledgement was before it or behind it.
+    // 375 + 300 + 1200 and 300 of the receiver: it reads, asks for the acknowledgement and for
+    // more. The second packet is there at 375 + 1500 + 1500, and the acknowledgement was before it
+    // or behind it.
     let second = 3_750 + 15_000 + 15_000;
     let behind = report.time.since(tenths(second + 3_000));
     if behind > tenths(512) { Err(format!("{behind} too late")) } else { Ok(()) }
@@ -65,7 +66,8 @@ pub(crate) fn a_server_serves_one() -> Told {
 
 /// The acknowledgement is a shortest frame: it keeps the cable busy when another packet wants it.
 pub(crate) fn an_acknowledgement_has_its_time() -> Told {
-    // Station 1 has its message at 2175 us and acknowledges for 51.2 us. Station 2 offers its packet within.
+    // Station 1 has its message at 2175 us and acknowledges for 51.2 us. Station 2 offers its
+    // packet within.
     let files = ["s 0 1460 0 1", "r 0 1460 0 1", "c 1510 0 0 0\ns 0 1460 2 3", "r 0 1460 2 3"];
     let report = sound(&files, 10)?;
     let began = 21_750 + 512;

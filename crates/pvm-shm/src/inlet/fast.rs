@@ -6,8 +6,8 @@ use crate::lane::{Head, Key};
 use pvm_wire::{Envelope, Tid};
 
 impl Inlet {
-    /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are, if it is wanted. None says
-    /// nothing.
+    /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are, if
+    /// it is wanted. None says nothing.
     pub fn next_of(
         &mut self,
         broker: &mut dyn Broker,
@@ -25,9 +25,11 @@ impl Inlet {
         Some(arrival)
     }
 
-    /// The fast path of [`Inlet::next`] for a plain message that rides in its lane, is no longer than `room`, lies next in a
-    /// watched lane and is wanted: its data go to `room`, what describes it to `about`, and its size is given out. The inbox itself is not looked at, and of the lanes only that of `source`, if it is given. After
-    /// [`Glance::Nothing`] a [`Watch::look_for`](crate::watch::Watch::look_for) looks there, too.
+    /// The fast path of [`Inlet::next`] for a plain message that rides in its lane, is no longer
+    /// than `room`, lies next in a watched lane and is wanted: its data go to `room`, what
+    /// describes it to `about`, and its size is given out. The inbox itself is not looked at, and
+    /// of the lanes only that of `source`, if it is given. After [`Glance::Nothing`] a
+    /// [`Watch::look_for`](crate::watch::Watch::look_for) looks there, too.
     // One copy, out of line: what its callers keep in registers is not in its way.
     #[inline(never)]
     pub fn take_small(
@@ -49,8 +51,9 @@ impl Inlet {
         taken
     }
 
-    /// [`Inlet::take_small`] of at most [`FEW`](crate::bytes::FEW) bytes out of the lane that gave the last message, in place:
-    /// for callers that do nothing else. Tells the size, and whether the data are raw and of no type; none says nothing.
+    /// [`Inlet::take_small`] of at most [`FEW`](crate::bytes::FEW) bytes out of the lane that gave
+    /// the last message, in place: for callers that do nothing else. Tells the size, and whether
+    /// the data are raw and of no type; none says nothing.
     #[inline(always)]
     pub fn take_few(
         &mut self,
@@ -84,7 +87,8 @@ impl Inlet {
         Some(taken)
     }
 
-    /// The slot of a sender's lane; more where that is not watched, or it is time to look at the inbox.
+    /// The slot of a sender's lane; more where that is not watched, or it is time to look at the
+    /// inbox.
     #[inline(always)]
     fn slot_of_source(&self, source: Tid) -> Glance<usize> {
         let is_of = |watched: &Watched| watched.place.is_some() && watched.sender == source;
@@ -105,7 +109,8 @@ impl Inlet {
         }
     }
 
-    /// The slot of the lane that has the earliest message; more where a lane that is not watched may have an earlier one.
+    /// The slot of the lane that has the earliest message; more where a lane that is not watched
+    /// may have an earlier one.
     #[inline(always)]
     fn slot_of_first(&mut self) -> Glance<usize> {
         if self.holds_more() {

@@ -8,8 +8,9 @@ use crate::sync::Ordering;
 use crate::watch::SLOTS;
 
 impl Inlet {
-    /// The earliest of what lies next in all lanes. Who has found it looks at all of them once more: what it was sent
-    /// because of is there by then, perhaps in a lane that was empty a moment ago.
+    /// The earliest of what lies next in all lanes. Who has found it looks at all of them once
+    /// more: what it was sent because of is there by then, perhaps in a lane that was empty a
+    /// moment ago.
     pub(super) fn earliest(&mut self, broker: &mut dyn Broker) -> Option<Next> {
         let host = self.activity.clock().load(Ordering::Relaxed);
         if super::is_later(host, self.seen) {
@@ -146,8 +147,8 @@ impl Inlet {
         arrival
     }
 
-    /// Sets the host's clock to the latest moment that waits. Who sends on at an earlier one, as it hears of nothing,
-    /// would else come first for ever.
+    /// Sets the host's clock to the latest moment that waits. Who sends on at an earlier one, as it
+    /// hears of nothing, would else come first for ever.
     #[cold]
     pub(super) fn tell_latest(&self) {
         let watched = (0..SLOTS).filter_map(|slot| self.watched_moment(slot));
@@ -162,7 +163,8 @@ impl Inlet {
         Some(widen(moment, self.seen))
     }
 
-    /// The watched lane that comes first; more is there where another one has something besides, or may have.
+    /// The watched lane that comes first; more is there where another one has something besides, or
+    /// may have.
     #[inline(never)]
     pub(super) fn earliest_watched(&mut self) -> Glance<usize> {
         if self.turn.is_multiple_of(TURN) {

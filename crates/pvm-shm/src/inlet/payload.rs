@@ -21,11 +21,13 @@ pub enum Payload {
     Slab(SlabView),
     /// They lie in a file: see [`crate::Inlet::load`].
     Spilled(SpillView),
-    /// They lie where this process had no address space, or the host no descriptor, to look: see [`crate::Inlet::map_now`].
+    /// They lie where this process had no address space, or the host no descriptor, to look: see
+    /// [`crate::Inlet::map_now`].
     Unmapped(Unmapped),
 }
 
-/// A message whose segment could not be mapped: its slab, or that beside its file. Its sender keeps it until this process has read it or is gone.
+/// A message whose segment could not be mapped: its slab, or that beside its file. Its sender keeps
+/// it until this process has read it or is gone.
 #[derive(Clone, Copy, Debug)]
 pub struct Unmapped {
     pub(super) descriptor: Descriptor,

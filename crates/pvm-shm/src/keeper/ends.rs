@@ -56,8 +56,8 @@ impl Keeper {
                     && let Some(Some(lane)) = lanes.get_mut(*place as usize)
                 {
                     lane.orphan = true;
-                    // It may have died before it told of its last message, or before it rang. What it was still
-                    // writing is dropped at the next look.
+                    // It may have died before it told of its last message, or before it rang. What
+                    // it was still writing is dropped at the next look.
                     if receiver.inbox.header().remind(*place) {
                         receiver.inbox.count_awake(&self.activity);
                         let doorbell = SocketAddrUnix::new(receiver.doorbell.0.as_slice());
@@ -78,7 +78,8 @@ impl Keeper {
         }
     }
 
-    /// A sender was given a ring that it could not use, and begins anew: its receiver is not to wait there.
+    /// A sender was given a ring that it could not use, and begins anew: its receiver is not to
+    /// wait there.
     pub(super) fn forget_ring(&mut self, (from, to): (Tid, Tid), place: u32, id: SegmentId) {
         let owner = self.box_for(to);
         if let Some(own) = self.boxes.get_mut(&owner)

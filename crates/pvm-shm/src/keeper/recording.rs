@@ -76,8 +76,8 @@ impl Keeper {
         }
     }
 
-    /// All trace rings, those of tasks that are gone first, and before them what was in rings that had
-    /// to be dropped.
+    /// All trace rings, those of tasks that are gone first, and before them what was in rings that
+    /// had to be dropped.
     ///
     /// # Errors
     /// [`Code::Denied`] to all but the recorder.
@@ -135,8 +135,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// How a task's process has ended. The keeper will hear that the task is gone, or has heard it, if
-    /// the task had left before.
+    /// How a task's process has ended. The keeper will hear that the task is gone, or has heard it,
+    /// if the task had left before.
     pub fn note_status(&mut self, tid: Tid, status: i32) {
         if let Some(ring) = self.rings.ended.iter_mut().rfind(|ring| ring.owner == tid) {
             ring.status = status;

@@ -6,8 +6,8 @@ use crate::sync::{AtomicU32, Shared};
 
 /// Bytes of a cell.
 pub const CELL_SIZE: usize = 256;
-/// Longest body of a message that lies in its cell and those behind it: beyond this a slab costs less than two
-/// copies more.
+/// Longest body of a message that lies in its cell and those behind it: beyond this a slab costs
+/// less than two copies more.
 pub const SPANNING_MAX: usize = 4096;
 /// What a cell holds behind its head.
 pub(super) type Payload = [u8; INLINE_MAX];

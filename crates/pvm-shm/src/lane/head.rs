@@ -1,4 +1,5 @@
-//! What stands in front of a message in its cell, and stays with it from the packing to the reading.
+//! What stands in front of a message in its cell, and stays with it from the packing to the
+//! reading.
 //!
 //! ```text
 //! cell:  4 kind u8   5 encoding u8   6 layout u8   7 flags u8
@@ -6,8 +7,8 @@
 //!        12 key u64: the context in the upper half, the tag in the lower
 //!        20 source u32   24 destination or moment u32   28 wait_id i32   32 first_run u64   40 sequence u64
 //! ```
-//! Numbers are as the processor has them, as both ends are on one host. A message on the fast path is described by this
-//! alone: the [`Envelope`] of the wire is made of it when somebody asks.
+//! Numbers are as the processor has them, as both ends are on one host. A message on the fast path
+//! is described by this alone: the [`Envelope`] of the wire is made of it when somebody asks.
 
 use crate::lane::kind::{Extent, Kind};
 use pvm_wire::{Encoding, Envelope, Layout, Run, Tid};
@@ -20,14 +21,16 @@ pub struct Head {
     /// Context and tag, compared as one number.
     key: u64,
     pub(super) source: u32,
-    /// In lanes to tasks, which know their own names, the lower half of the moment ([`crate::clock`]).
+    /// In lanes to tasks, which know their own names, the lower half of the moment
+    /// ([`crate::clock`]).
     pub(super) destination: u32,
     wait_id: i32,
     first_run: u64,
     sequence: u64,
 }
 
-/// What decides how a message is read, as one number: its first byte is the lowest. It is read from a cell once.
+/// What decides how a message is read, as one number: its first byte is the lowest. It is read from
+/// a cell once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(super) struct Shape(u64);
@@ -145,8 +148,8 @@ impl Shape {
         (self.number() >> RUN_COUNT) as u16
     }
 
-    /// True for a message of this kind that was packed on a computer such as this one, raw or by default, for one receiver,
-    /// and that has one run at most.
+    /// True for a message of this kind that was packed on a computer such as this one, raw or by
+    /// default, for one receiver, and that has one run at most.
     #[inline(always)]
     pub(super) const fn is_plain(self, kind: Kind) -> bool {
         // Default and raw differ in one bit, no run and one run as well; sizes may be any.
@@ -183,8 +186,8 @@ impl Head {
     pub(super) const MOVED: Self =
         Self { shape: Shape::of(Kind::Moved as u8, 0, 0, 0).with(4, 0, 0), ..Self::NONE };
 
-    /// Becomes that of a small message, packed here: raw or by default, of so many bytes, which `run` describes as
-    /// [`Run::to_word`] does, or nothing (0).
+    /// Becomes that of a small message, packed here: raw or by default, of so many bytes, which
+    /// `run` describes as [`Run::to_word`] does, or nothing (0).
     #[inline(always)]
     pub fn describe(&mut self, encoding: Encoding, size: usize, run: u64) {
         let shape = Shape::of(Kind::Inline as u8, encoding as u8, Layout::NATIVE as u8, 0);
@@ -273,7 +276,8 @@ impl Head {
         self.first_run == 0 && self.shape.number() & (1 << ENCODING) != 0
     }
 
-    /// True if the only run of a plain message describes just its so many bytes; one that has none is raw or empty.
+    /// True if the only run of a plain message describes just its so many bytes; one that has none
+    /// is raw or empty.
     #[inline(always)]
     pub(super) fn is_described(&self, run_count: u32, size: usize) -> bool {
         let is_raw = self.shape.encoding() == Encoding::Raw as u8;
@@ -281,8 +285,8 @@ impl Head {
             return is_raw || size == 0;
         }
         let Ok(run) = Run::from_word(self.first_run) else { return false };
-        // A count has 56 bits, so this does not overflow. What a computer of the other width has packed as longs some readers
-        // have to convert.
+        // A count has 56 bits, so this does not overflow. What a computer of the other width has
+        // packed as longs some readers have to convert.
         let described = run.count as u64 * run.shape.size() as u64;
         let is_listed = is_raw || run_count == 1;
         is_listed && run.count > 0 && described == size as u64 && !run.shape.is_narrow_long()

@@ -15,11 +15,11 @@ pub enum Kind {
     Slab = 2,
     /// No message: the lane goes on in the segment that the payload names.
     Moved = 3,
-    /// A message whose body lies in a slab that may still be written; the payload is a descriptor and the
-    /// number of the slot.
+    /// A message whose body lies in a slab that may still be written; the payload is a descriptor
+    /// and the number of the slot.
     Stream = 4,
-    /// A whole message, of which the body goes on in the cells behind. Those have no stamp of their own: the first one's
-    /// is written last.
+    /// A whole message, of which the body goes on in the cells behind. Those have no stamp of their
+    /// own: the first one's is written last.
     Spanning = 5,
 }
 

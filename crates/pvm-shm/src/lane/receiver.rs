@@ -88,8 +88,8 @@ impl Receiver {
         }))
     }
 
-    /// The next complete cell; its payload goes to `room`. The sender learns now and then how far this
-    /// end is.
+    /// The next complete cell; its payload goes to `room`. The sender learns now and then how far
+    /// this end is.
     #[inline]
     pub fn pop(&mut self, room: &mut Room) -> Option<Popped> {
         let popped = self.pop_ahead(room);
@@ -118,7 +118,8 @@ impl Receiver {
         Some(popped)
     }
 
-    /// The next complete cell, which stays the next one; where the payload is longer than `room`, that grows.
+    /// The next complete cell, which stays the next one; where the payload is longer than `room`,
+    /// that grows.
     #[inline]
     pub fn peek(&self, room: &mut Room) -> Option<Popped> {
         let cell = self.walk.next();
@@ -127,8 +128,8 @@ impl Receiver {
             return None;
         }
         Some(cell.content.with(|content| {
-            // SAFETY: raw reads of plain bytes inside the cell, no more than any `Room` has. A sender that writes
-            // although the cell is published spoils its own message.
+            // SAFETY: raw reads of plain bytes inside the cell, no more than any `Room` has. A
+            // sender that writes although the cell is published spoils its own message.
             unsafe {
                 let head = (&raw const (*content).head).read_unaligned();
                 let from = (&raw const (*content).payload).cast::<u8>();
@@ -206,9 +207,9 @@ impl Receiver {
         self.walk.advance_by(cells);
     }
 
-    /// Takes the next message on the fast path: if it lies whole in this ring, is plain, no longer than `room`, and
-    /// `wanted` of `source`. Its data go to `room`, what describes it to `about`, and its size is given out.
-    /// Whatever else is there stays.
+    /// Takes the next message on the fast path: if it lies whole in this ring, is plain, no longer
+    /// than `room`, and `wanted` of `source`. Its data go to `room`, what describes it to `about`,
+    /// and its size is given out. Whatever else is there stays.
     #[inline(always)]
     pub fn take(
         &mut self,
@@ -231,7 +232,8 @@ impl Receiver {
         Some(size)
     }
 
-    /// What [`Receiver::take`] finds in a complete cell: the bytes of a message, and how many cells it took.
+    /// What [`Receiver::take`] finds in a complete cell: the bytes of a message, and how many cells
+    /// it took.
     #[inline(always)]
     fn take_out(
         &self,
@@ -255,7 +257,8 @@ impl Receiver {
             return None;
         }
         *about = head;
-        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
+        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more
+        // than either has.
         unsafe {
             let from = (&raw const (*content).payload).cast::<u8>();
             copy(from, room.as_mut_ptr(), size);
@@ -263,8 +266,8 @@ impl Receiver {
         Some((size, 1))
     }
 
-    /// [`Receiver::take`] of at most [`FEW`] bytes, which lie in one cell: their size, and whether they are raw and of no type.
-    /// `may` is asked when there is something.
+    /// [`Receiver::take`] of at most [`FEW`] bytes, which lie in one cell: their size, and whether
+    /// they are raw and of no type. `may` is asked when there is something.
     #[inline(always)]
     pub fn take_few(
         &mut self,
@@ -309,7 +312,8 @@ impl Receiver {
             return None;
         }
         *about = head;
-        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
+        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more
+        // than either has.
         unsafe {
             let from = (&raw const (*content).payload).cast::<u8>();
             copy_few_between(from, room.as_mut_ptr(), size);
@@ -317,7 +321,8 @@ impl Receiver {
         Some((size, is_untyped))
     }
 
-    /// What [`Receiver::take`] finds of a wanted message in several cells, of which the first one is complete.
+    /// What [`Receiver::take`] finds of a wanted message in several cells, of which the first one
+    /// is complete.
     #[inline(never)]
     fn take_spanning(
         &self,

@@ -107,8 +107,8 @@ pub(super) struct Walk {
     pub(super) cells: usize,
 }
 
-// SAFETY: the pointers lead into the ring that is kept here, and what lies there is made of atomics and
-// `Shared`.
+// SAFETY: the pointers lead into the ring that is kept here, and what lies there is made of atomics
+// and `Shared`.
 unsafe impl Send for Walk {}
 // SAFETY: as above.
 unsafe impl Sync for Walk {}
@@ -138,7 +138,8 @@ impl Walk {
     /// The next cell.
     #[inline(always)]
     pub(super) fn next(&self) -> &Cell {
-        // SAFETY: `next` is always one of the ring's cells, which neither moves nor goes before this does.
+        // SAFETY: `next` is always one of the ring's cells, which neither moves nor goes before
+        // this does.
         unsafe { &*self.next }
     }
 
@@ -164,7 +165,8 @@ impl Walk {
         Some(unsafe { &*self.place(by) })
     }
 
-    /// Most likely the cell behind the next one, for a hint to the processor: behind the last one there is none.
+    /// Most likely the cell behind the next one, for a hint to the processor: behind the last one
+    /// there is none.
     #[inline(always)]
     pub(super) const fn second(&self) -> *const Cell {
         self.next.wrapping_add(1)

@@ -3,8 +3,8 @@
 use crate::lane::kind::INLINE_MAX;
 use std::ops::{Deref, DerefMut};
 
-/// At least [`INLINE_MAX`] bytes, so that the payload of any one cell is copied there without a question. Only
-/// [`room_for`] makes one, and none becomes shorter.
+/// At least [`INLINE_MAX`] bytes, so that the payload of any one cell is copied there without a
+/// question. Only [`room_for`] makes one, and none becomes shorter.
 #[derive(Clone, Debug)]
 pub struct Room(Box<[u8]>);
 

@@ -62,7 +62,8 @@ impl Sender {
     }
 
     /// Publishes a message or a descriptor; `payload` is at most [`INLINE_MAX`] long,
-    /// [`SLAB_PAYLOAD_MAX`] where the message does not ride in the cell, and [`SPANNING_MAX`] where it does so in several.
+    /// [`SLAB_PAYLOAD_MAX`] where the message does not ride in the cell, and [`SPANNING_MAX`] where
+    /// it does so in several.
     ///
     /// # Errors
     /// The ring is full; the lane must move.
@@ -88,8 +89,8 @@ impl Sender {
         self.has_room(spanned(size) as u64)
     }
 
-    /// Publishes a message in several cells; `body` is all of its data and its run list, and at most
-    /// [`SPANNING_MAX`] long.
+    /// Publishes a message in several cells; `body` is all of its data and its run list, and at
+    /// most [`SPANNING_MAX`] long.
     ///
     /// # Errors
     /// The ring has not as many free cells: the lane must move, or the message go another way.
@@ -100,8 +101,8 @@ impl Sender {
         if self.span(&head, Extent::of(envelope), body) { Ok(()) } else { Err(Full) }
     }
 
-    /// Publishes a message on the fast path, which somebody sends at a moment; false if the ring has no room for it, or it is longer than
-    /// [`SPANNING_MAX`].
+    /// Publishes a message on the fast path, which somebody sends at a moment; false if the ring
+    /// has no room for it, or it is longer than [`SPANNING_MAX`].
     #[inline(always)]
     pub fn push_small(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
         if data.len() > INLINE_MAX {
@@ -116,7 +117,8 @@ impl Sender {
         true
     }
 
-    /// [`Sender::push_small`] of at most [`FEW`] bytes, where the mark of the receiver need not be read for it.
+    /// [`Sender::push_small`] of at most [`FEW`] bytes, where the mark of the receiver need not be
+    /// read for it.
     #[inline(always)]
     pub fn push_few(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
         if data.len() > FEW || self.position + 1 >= self.walk.cells as u64 + self.consumed {
@@ -161,7 +163,8 @@ impl Sender {
                 // SAFETY: as in `fill`; a part is no longer than the content.
                 unsafe { copy(part.as_ptr(), content.cast::<u8>(), part.len()) }
             });
-            // Nobody looks here before the next round; a stamp that stayed could be taken for one of 2^32 positions later.
+            // Nobody looks here before the next round; a stamp that stayed could be taken for one
+            // of 2^32 positions later.
             let position = self.position as u32;
             cell.stamp.store(position.wrapping_add(n as u32 + 2), Ordering::Relaxed);
         }
@@ -171,8 +174,8 @@ impl Sender {
         true
     }
 
-    /// Asks for all lines of a message that has so many bytes behind its first cell: else each would be asked for when
-    /// those before it have been written.
+    /// Asks for all lines of a message that has so many bytes behind its first cell: else each
+    /// would be asked for when those before it have been written.
     #[inline(always)]
     fn prefetch(&self, behind: usize) {
         for (n, from) in (0..FOLLOWING + behind).step_by(FOLLOWING).enumerate() {

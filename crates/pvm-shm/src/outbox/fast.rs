@@ -1,13 +1,15 @@
-//! The fast path of a send: a small message to a task of this host, by a lane that stands and has room.
+//! The fast path of a send: a small message to a task of this host, by a lane that stands and has
+//! room.
 
 use super::{Outbox, Sent};
 use crate::lane::Head;
 use pvm_wire::Tid;
 
 impl Outbox {
-    /// Puts a message of `source` into the lane to its receiver, under a tag and in a context: its number. None if
-    /// there is no such lane, it has no room, or its receiver is gone: then [`Outbox::send`] must do it. The head says where
-    /// it goes from then on, if there is such a lane: then it is one to a task of this host, and to another one than this.
+    /// Puts a message of `source` into the lane to its receiver, under a tag and in a context: its
+    /// number. None if there is no such lane, it has no room, or its receiver is gone: then
+    /// [`Outbox::send`] must do it. The head says where it goes from then on, if there is such a
+    /// lane: then it is one to a task of this host, and to another one than this.
     #[inline(always)]
     pub fn send_small(
         &mut self,
@@ -29,9 +31,10 @@ impl Outbox {
         is_sent.then_some(number)
     }
 
-    /// [`Outbox::send_small`] of at most [`FEW`](crate::bytes::FEW) bytes to who was sent to last, where that takes no call.
-    /// All that was taken in was sent before the moment beside the source. If
-    /// it was published, whether the receiver looks there by itself: else [`Outbox::tell_of_few`] must follow.
+    /// [`Outbox::send_small`] of at most [`FEW`](crate::bytes::FEW) bytes to who was sent to last,
+    /// where that takes no call. All that was taken in was sent before the moment beside the
+    /// source. If it was published, whether the receiver looks there by itself: else
+    /// [`Outbox::tell_of_few`] must follow.
     #[inline(always)]
     pub fn send_few<'a>(
         &mut self,

@@ -6,16 +6,16 @@ use crate::slab::{Descriptor, Slab};
 use pvm_wire::{Envelope, Tid};
 
 impl Outbox {
-    /// True if the receiver waits for just this message, and looks at its lane by itself: then it can read
-    /// while it is written ([`Outbox::begin_stream`]).
+    /// True if the receiver waits for just this message, and looks at its lane by itself: then it
+    /// can read while it is written ([`Outbox::begin_stream`]).
     pub fn is_awaited(&mut self, to: Tid, envelope: &Envelope) -> bool {
         let Some(lane) = self.lanes.get_mut(to) else { return false };
         lane.inbox.wish().fits(envelope) && lane.sender.is_watched()
     }
 
     /// Announces a message whose body is written to `slab` from now on, which
-    /// [`Slab::fill_stream`](crate::Slab::fill_stream) and at last [`Outbox::end_stream`] tell of. None if it
-    /// must go another way.
+    /// [`Slab::fill_stream`](crate::Slab::fill_stream) and at last [`Outbox::end_stream`] tell of.
+    /// None if it must go another way.
     pub fn begin_stream(&mut self, to: Tid, envelope: &Envelope, slab: &mut Slab) -> Option<()> {
         let descriptor = slab.hold_for(to)?;
         let slot = slab.begin_stream();

@@ -9,12 +9,12 @@ use pvm_wire::record::{Cell, DecodedRecords, Moment, What};
 use pvm_wire::request::Dropped;
 use std::sync::Arc;
 
-/// A claim that nobody has filled for so long is given up, in nanoseconds: its thread has left it by
-/// `longjmp` out of a signal handler, or has ended.
+/// A claim that nobody has filled for so long is given up, in nanoseconds: its thread has left it
+/// by `longjmp` out of a signal handler, or has ended.
 const ABANDONED: u64 = 1_000_000_000;
 
-/// Claims that are given up in one look. In an honest ring each has a record behind it, or the end of
-/// all claims; a process that outlives its task can move that end on for ever.
+/// Claims that are given up in one look. In an honest ring each has a record behind it, or the end
+/// of all claims; a process that outlives its task can move that end on for ever.
 const SKIPS_MAX: u32 = 4;
 
 /// What one look at a ring gave.
@@ -91,7 +91,8 @@ impl Reader {
         (progress.taken.load(Ordering::Relaxed), progress.passed.load(Ordering::Relaxed))
     }
 
-    /// So many records were passed on, or told to be lost: a reader that comes later asks nothing of them.
+    /// So many records were passed on, or told to be lost: a reader that comes later asks nothing
+    /// of them.
     pub fn pass(&self, records: u64) {
         self.place.header().progress.0.passed.fetch_add(records, Ordering::Relaxed);
     }
@@ -133,8 +134,8 @@ impl Reader {
         Drained { taken, lost: self.lost() }
     }
 
-    /// Takes out all that is left of a task that is gone, and tells what it was. It never takes more
-    /// than a ring can hold, whatever is written there meanwhile.
+    /// Takes out all that is left of a task that is gone, and tells what it was. It never takes
+    /// more than a ring can hold, whatever is written there meanwhile.
     pub(crate) fn drop_unread(&mut self) -> Dropped {
         const CELLS: usize = 1 << 14;
         let nothing = Moment { ticks: 0, nanoseconds: 0 };

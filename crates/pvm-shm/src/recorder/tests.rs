@@ -168,7 +168,8 @@ fn a_reader_that_came_later_did_not_know_what_the_task_was_called() {
     recorder.put_for_all(&names[2]);
     let later = Reader::new(mapping());
     assert_eq!(decode(&later.names()), names);
-    // What finds no cells there any more is in the ring alone, and a number that lies reads no farther.
+    // What finds no cells there any more is in the ring alone, and a number that lies reads no
+    // farther.
     let long = name(4, &[b'y'; 4096]);
     (0..100).for_each(|_| recorder.put_for_all(&long));
     assert_eq!(decode(&later.names()).len(), 3 + 8192 / long.cells());

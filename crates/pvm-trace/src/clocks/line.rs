@@ -135,8 +135,8 @@ fn fitted(samples: &[Sample]) -> Line {
 mod tests {
     use super::*;
 
-    /// A clock that is ahead by so much and drifts, compared every 50 ms; most answers come late, on
-    /// either side.
+    /// A clock that is ahead by so much and drifts, compared every 50 ms; most answers come late,
+    /// on either side.
     fn compared(ahead: i64, drift_ppm: i64, count: u64) -> Vec<Sample> {
         let mut dice = 7u64;
         let mut late = || {

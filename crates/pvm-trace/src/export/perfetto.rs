@@ -1,8 +1,8 @@
-//! Perfetto's protobuf: a track for each thread, slices for calls and what is within them, a flow for
-//! each message, counters for bytes under way and progress.
+//! Perfetto's protobuf: a track for each thread, slices for calls and what is within them, a flow
+//! for each message, counters for bytes under way and progress.
 //!
-//! The numbers of the fields are those of Perfetto's published schema (`protos/perfetto/trace`). Each
-//! thread is a packet sequence of its own, so that its track and its names are said once.
+//! The numbers of the fields are those of Perfetto's published schema (`protos/perfetto/trace`).
+//! Each thread is a packet sequence of its own, so that its track and its names are said once.
 
 use super::{names, proto};
 use crate::clocks::Clocks;
@@ -217,8 +217,8 @@ impl<W: Write> Perfetto<'_, W> {
         }
     }
 
-    /// The end of a flow is an event of its own: the call that takes a message may have begun before
-    /// the message was sent, and a flow goes by time.
+    /// The end of a flow is an event of its own: the call that takes a message may have begun
+    /// before the message was sent, and a flow goes by time.
     fn taken(
         &mut self,
         (task, mine): (TaskIndex, u32),

@@ -1,11 +1,13 @@
-//! The files of the thesis on simulating PVM programs (its chapter 3), microseconds since the begin.
+//! The files of the thesis on simulating PVM programs (its chapter 3), microseconds since the
+//! begin.
 //!
-//! For the task with tid X (in hexadecimal): `results.X` tells communication, `oh.X`, `oh2.X`, `pk.X`
-//! and `pk2.X` the 39 functions of its figure 3.5 as *function start duration*. `station.N` is what
-//! its converter makes of them, the lines `c`, `s`, `m`, `r` of figure 3.6; N counts tasks from 0.
+//! For the task with tid X (in hexadecimal): `results.X` tells communication, `oh.X`, `oh2.X`,
+//! `pk.X` and `pk2.X` the 39 functions of its figure 3.5 as *function start duration*. `station.N`
+//! is what its converter makes of them, the lines `c`, `s`, `m`, `r` of figure 3.6; N counts tasks
+//! from 0.
 //!
-//! Figure 3.2, the form of `results.X`, is a picture that is not at hand. Our reading: a line for each
-//! `write`, multicast, wait in `select` and `read`: *word start duration bytes peers*.
+//! Figure 3.2, the form of `results.X`, is a picture that is not at hand. Our reading: a line for
+//! each `write`, multicast, wait in `select` and `read`: *word start duration bytes peers*.
 
 use super::stations::{Action, HEADER, Untold, stations, with_header};
 use crate::error::Error;

@@ -1,12 +1,13 @@
 //! SimGrid's time-independent trace: what `smpirun -replay` takes. Tasks are ranks by their number.
 //!
 //! A nanosecond of computing is one flop, so the simulated hosts are to have 1 Gf. A message below
-//! 65536 bytes is `send` (SMPI buffers it, as PVM does), a larger one `isend`, waited for at the end.
+//! 65536 bytes is `send` (SMPI buffers it, as PVM does), a larger one `isend`, waited for at the
+//! end.
 //!
-//! SimGrid ends a replay when a message comes to a rank that is over, and waits for ever for one that
-//! nobody sends, so a message of which the trace has one end only is left out. MPI takes messages of
-//! a pair and a tag in their order, PVM also by context; so the tag that is written is the message's
-//! number, and each receive gets the message that it got.
+//! SimGrid ends a replay when a message comes to a rank that is over, and waits for ever for one
+//! that nobody sends, so a message of which the trace has one end only is left out. MPI takes
+//! messages of a pair and a tag in their order, PVM also by context; so the tag that is written is
+//! the message's number, and each receive gets the message that it got.
 
 use super::stations::{Action, Untold, stations};
 use crate::error::Error;
@@ -75,8 +76,8 @@ const fn sending(bytes: u64) -> &'static str {
     if bytes < BUFFERED { "send" } else { "isend" }
 }
 
-/// The message's number, or its tag where the trace has no numbers. Tags of MPI are not negative, and
-/// end early in some.
+/// The message's number, or its tag where the trace has no numbers. Tags of MPI are not negative,
+/// and end early in some.
 const fn tag(message: &Transfer, number: u64) -> u64 {
     let tag = if number == 0 { message.tag.cast_unsigned() as u64 } else { number };
     tag % 32768

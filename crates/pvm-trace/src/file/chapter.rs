@@ -37,7 +37,8 @@ impl Chapter {
         self.size.saturating_mul(self.sequence % CHAPTERS)
     }
 
-    /// A checksum to which what belongs to this chapter adds: what an older chapter has left in its place does not pass.
+    /// A checksum to which what belongs to this chapter adds: what an older chapter has left in its
+    /// place does not pass.
     pub(super) fn hasher(&self) -> crc32fast::Hasher {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.sequence.to_le_bytes());

@@ -30,7 +30,8 @@ impl<R: Read + Seek> Reader<R> {
         Merged::new(self, lanes, time)
     }
 
-    /// Those of the blocks that touch a window of time, as `time` tells it; the others are not read.
+    /// Those of the blocks that touch a window of time, as `time` tells it; the others are not
+    /// read.
     pub fn merged_in<F: Fn(TaskIndex, u64) -> u64>(
         &mut self,
         (from, to): (u64, u64),

@@ -90,7 +90,8 @@ impl<R: Read + Seek> Reader<R> {
         Ok(())
     }
 
-    /// Calls `each` for the records that touch a window of raw time; only blocks that touch it are read.
+    /// Calls `each` for the records that touch a window of raw time; only blocks that touch it are
+    /// read.
     pub fn window(
         &mut self,
         (from, to): (u64, u64),

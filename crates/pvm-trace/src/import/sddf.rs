@@ -118,8 +118,8 @@ struct Import<'a, W> {
 }
 
 impl<'a, W: Write + Seek> Import<'a, W> {
-    /// All statements that end in this text, the first of which began on `line`; what is left of it,
-    /// which begins on the line `number`.
+    /// All statements that end in this text, the first of which began on `line`; what is left of
+    /// it, which begins on the line `number`.
     fn statements(&mut self, text: &str, (line, number): (&mut u64, u64)) -> Result<String, Error> {
         let mut rest = text;
         while let Some((first, behind)) = rest.split_once(";;") {
@@ -353,7 +353,8 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         pair.sent
     }
 
-    /// The number of the earliest message of this pair and tag that was not taken; 0 if there is none.
+    /// The number of the earliest message of this pair and tag that was not taken; 0 if there is
+    /// none.
     fn taken(&mut self, to: u32, message: &Transfer) -> u64 {
         let number = self
             .pairs

@@ -1,5 +1,5 @@
-//! A ring of tasks on as many hosts, simulated: each host's clock is off by something of its own and
-//! runs a little fast or slow. What the trace should say is known exactly.
+//! A ring of tasks on as many hosts, simulated: each host's clock is off by something of its own
+//! and runs a little fast or slow. What the trace should say is known exactly.
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part of it")]
 
@@ -78,7 +78,8 @@ impl Ring {
                 let at = &mut ready[task as usize];
                 if round > 0 || task > 0 {
                     let from = (task + self.tasks - 1) % self.tasks;
-                    // A task's first message of the ring comes in the first round, but the first one's.
+                    // A task's first message of the ring comes in the first round, but the first
+                    // one's.
                     let number = u64::from(if task == 0 { round } else { round + 1 });
                     *at = run.receive((task, from, number), *at, arrival)?;
                 }

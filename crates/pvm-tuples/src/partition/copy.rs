@@ -18,8 +18,8 @@ impl Partition {
         if term < self.term || (term == self.term && self.role == Role::Primary) {
             return self.say(from, Between::Later { space });
         }
-        // The steps of a later term come behind its beginning, which comes again if it was lost. An heir may be the
-        // next primary already, so it confirms nothing.
+        // The steps of a later term come behind its beginning, which comes again if it was lost. An
+        // heir may be the next primary already, so it confirms nothing.
         if term > self.term || self.role != Role::Copy || !self.begun {
             return;
         }

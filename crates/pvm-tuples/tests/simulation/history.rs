@@ -63,9 +63,9 @@ fn fits(item: Item, name: Option<u8>) -> bool {
     name.is_none_or(|name| name == item.0)
 }
 
-/// Nothing is taken twice, nothing that was answered is lost, and nobody gets what was never put. `left` is what is in the
-/// space at the end, when all claims of the dead have come back; `held` what the living have claimed; `buried` when a
-/// primary heard last that a client has died.
+/// Nothing is taken twice, nothing that was answered is lost, and nobody gets what was never put.
+/// `left` is what is in the space at the end, when all claims of the dead have come back; `held`
+/// what the living have claimed; `buried` when a primary heard last that a client has died.
 pub(crate) fn judge(
     all: &[Did],
     buried: &BTreeMap<Tid, u64>,
@@ -113,8 +113,9 @@ pub(crate) fn judge(
     nothing_was_true(all, &put, &removed)
 }
 
-/// A client that died before it was answered may have taken one tuple for each such request: each missing tuple needs
-/// one of its own. What was put after its server had heard of the death is not taken for it.
+/// A client that died before it was answered may have taken one tuple for each such request: each
+/// missing tuple needs one of its own. What was put after its server had heard of the death is not
+/// taken for it.
 fn lost_by_the_dead(
     all: &[Did],
     (put, buried): (&BTreeMap<Item, &Did>, &BTreeMap<Tid, u64>),
@@ -148,7 +149,8 @@ fn lost_by_the_dead(
     Ok(())
 }
 
-/// Gives a missing item a taker of its own, for which others may have to change theirs; false if there is none.
+/// Gives a missing item a taker of its own, for which others may have to change theirs; false if
+/// there is none.
 fn finds_a_taker(
     item: usize,
     able: &[Vec<usize>],
@@ -199,7 +201,8 @@ fn all_or_none(
     Ok(())
 }
 
-/// Who did not want to wait is told that there is nothing only if at one moment of the call there was nothing.
+/// Who did not want to wait is told that there is nothing only if at one moment of the call there
+/// was nothing.
 fn nothing_was_true(
     all: &[Did],
     put: &BTreeMap<Item, &Did>,

@@ -629,8 +629,8 @@ impl World {
         self.later(pause, Happening::Chaos);
     }
 
-    /// True if the space outlives the death of a server: another one that lives is named by the last entry, and by
-    /// each entry that is on its way.
+    /// True if the space outlives the death of a server: another one that lives is named by the
+    /// last entry, and by each entry that is on its way.
     fn may_die(&self, server: Tid) -> bool {
         let survives = |entry: &Entry| {
             let named = [entry.primary].into_iter().chain(entry.copies.iter().copied());

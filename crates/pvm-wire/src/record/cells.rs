@@ -1,5 +1,5 @@
-//! Records as cells, both ways. Writing takes no memory and asks nothing twice, as a task does it in
-//! each call; reading checks everything.
+//! Records as cells, both ways. Writing takes no memory and asks nothing twice, as a task does it
+//! in each call; reading checks everything.
 
 use super::kind;
 use super::note::{

@@ -13,8 +13,8 @@
 //! Stop    --------------------->
 //!         <--------------------- End       the last frame
 //! ```
-//! A listener that reads too slowly loses blocks, and is told so by a gap. A stream that ends without
-//! [`Frame::End`] broke off.
+//! A listener that reads too slowly loses blocks, and is told so by a gap. A stream that ends
+//! without [`Frame::End`] broke off.
 
 use super::{Cell, Loss, Moment};
 use crate::{Blob, DecodeError, HostIndex, Reader, Tid, Wire, choice, record};

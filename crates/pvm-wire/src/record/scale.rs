@@ -6,13 +6,14 @@ crate::record! {
     pub struct Moment {
         /// The task's.
         pub ticks: u64,
-        /// The host's: its monotonic clock, plus what that was behind real time when the recorder began.
+        /// The host's: its monotonic clock, plus what that was behind real time when the recorder
+        /// began.
         pub nanoseconds: u64,
     }
 }
 
-/// A straight line through two moments. With moments of successive looks at a ring, each line begins
-/// where the one before it ends, so time never runs back.
+/// A straight line through two moments. With moments of successive looks at a ring, each line
+/// begins where the one before it ends, so time never runs back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scale {
     from: Moment,

@@ -32,7 +32,8 @@ record! {
     }
 }
 
-/// The tag of a message that is put under a name at exactly this index (0 or more), by `pvm_insert`.
+/// The tag of a message that is put under a name at exactly this index (0 or more), by
+/// `pvm_insert`.
 pub const fn inserted_tag(index: i32) -> i32 {
     !index
 }

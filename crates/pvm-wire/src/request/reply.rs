@@ -17,7 +17,8 @@ choice! {
             /// Why.
             code: Code,
         },
-        /// To [`super::Request::Hello`] of a task; its inbox and the host's count of awake tasks come beside it.
+        /// To [`super::Request::Hello`] of a task; its inbox and the host's count of awake tasks
+        /// come beside it.
         3 => Welcome {
             /// What it needs to know.
             welcome: Welcome,
@@ -123,8 +124,8 @@ choice! {
             /// The host's index.
             host: HostIndex,
         },
-        /// Tasks of [`super::Request::Run`] have spawned these: they belong to the run, and are told of
-        /// by [`Reply::Output`] (unless their output goes elsewhere) and [`Reply::Exited`].
+        /// Tasks of [`super::Request::Run`] have spawned these: they belong to the run, and are
+        /// told of by [`Reply::Output`] (unless their output goes elsewhere) and [`Reply::Exited`].
         22 => Joined {
             /// Their ids.
             tids: Vec<Tid>,
@@ -160,13 +161,14 @@ choice! {
             /// Its text.
             token: Secret,
         },
-        /// The host of a task of [`super::Request::Run`] is dead: the output of the task ends with what has
-        /// come. Its [`Reply::Exited`] follows.
+        /// The host of a task of [`super::Request::Run`] is dead: the output of the task ends with
+        /// what has come. Its [`Reply::Exited`] follows.
         132 => Cut {
             /// Which task.
             tid: Tid,
         },
-        /// Whoever asked has given up ([`super::Request::GiveUp`]): nothing has come of the question, and nothing will.
+        /// Whoever asked has given up ([`super::Request::GiveUp`]): nothing has come of the
+        /// question, and nothing will.
         133 => Withdrawn,
         /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
         60 => Route {

@@ -5,7 +5,8 @@ use crate::{Blob, Tid, record};
 /// In [`TraceOptions::options`]: the task is recorded from its first call on, and so are those that
 /// it spawns. Programs do not see it.
 pub const RECORDED: i32 = 1 << 16;
-/// Beside [`RECORDED`]: the recorded tasks of a host take turns, as if each had a computer of its own.
+/// Beside [`RECORDED`]: the recorded tasks of a host take turns, as if each had a computer of its
+/// own.
 pub const ALONE: i32 = 1 << 17;
 
 record! {

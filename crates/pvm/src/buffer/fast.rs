@@ -1,5 +1,5 @@
-//! The fast path of a buffer: messages that ride in a lane and have one run or none. What cannot be done so is left as it
-//! is, and the functions without `fast` in their names do it.
+//! The fast path of a buffer: messages that ride in a lane and have one run or none. What cannot be
+//! done so is left as it is, and the functions without `fast` in their names do it.
 
 use super::form::Form;
 use super::{Buffer, Store};
@@ -68,7 +68,8 @@ impl Buffer {
         matches!(self.store, Store::Small(_)) && self.in_place.is_empty()
     }
 
-    /// [`Buffer::begin`] where nothing is to be given back or to be had for it; false if it did nothing.
+    /// [`Buffer::begin`] where nothing is to be given back or to be had for it; false if it did
+    /// nothing.
     #[inline(always)]
     pub fn fast_begin(&mut self, encoding: Encoding) -> bool {
         let is_small = matches!(self.store, Store::Small(_));
@@ -90,7 +91,8 @@ impl Buffer {
         self.sealed = false;
     }
 
-    /// [`Buffer::pack`] of what still fits its memory, by a list of one run; false if it did nothing.
+    /// [`Buffer::pack`] of what still fits its memory, by a list of one run; false if it did
+    /// nothing.
     #[inline(always)]
     pub fn fast_pack(&mut self, kind: Kind, items: &[u8]) -> bool {
         let Some(room) = self.room_behind(kind, items.len()) else { return false };
@@ -112,7 +114,8 @@ impl Buffer {
         noted.then_some(room)
     }
 
-    /// [`Buffer::pack_in_place`] of items, where the list of places has room; false if it did nothing.
+    /// [`Buffer::pack_in_place`] of items, where the list of places has room; false if it did
+    /// nothing.
     #[inline(always)]
     pub fn fast_pack_in_place(&mut self, items: ProgramMemory) -> bool {
         let may =
@@ -123,7 +126,8 @@ impl Buffer {
         may
     }
 
-    /// [`Buffer::unpack`] of items that lie in memory of its own as they are wanted; false if it did nothing.
+    /// [`Buffer::unpack`] of items that lie in memory of its own as they are wanted; false if it
+    /// did nothing.
     #[inline(always)]
     pub fn fast_unpack(&mut self, kind: Kind, out: &mut [u8]) -> bool {
         let Some(from) = self.next_items(kind, out.len()) else { return false };
@@ -144,7 +148,8 @@ impl Buffer {
         small.get(from..from + bytes)
     }
 
-    /// All items of a message in private memory, where they are of one type and laid out as here; raw ones are bytes.
+    /// All items of a message in private memory, where they are of one type and laid out as here;
+    /// raw ones are bytes.
     #[inline]
     pub fn only_items(&self) -> Option<(Kind, &[u8])> {
         let data = match &self.store {
@@ -167,8 +172,8 @@ impl Buffer {
         Some((kind, data))
     }
 
-    /// Where a message that rides in its lane is put, and what is told of it, if there is memory for one. Whoever
-    /// puts one there calls [`Buffer::fill_small`].
+    /// Where a message that rides in its lane is put, and what is told of it, if there is memory
+    /// for one. Whoever puts one there calls [`Buffer::fill_small`].
     #[inline(always)]
     pub(crate) fn room(&mut self) -> Option<(&mut Head, &mut [u8])> {
         match &mut self.store {
@@ -196,8 +201,8 @@ impl Buffer {
         Form::Raw
     }
 
-    /// What a message that rides in its lane sends: its description, but for where it goes, and its data. None if it
-    /// does not ride, or if it is more than that.
+    /// What a message that rides in its lane sends: its description, but for where it goes, and its
+    /// data. None if it does not ride, or if it is more than that.
     #[inline(always)]
     pub(crate) fn small(&mut self) -> Option<(&mut Head, &[u8])> {
         if self.encoding == Encoding::InPlace {
@@ -245,7 +250,8 @@ impl Buffer {
         Some((&mut self.head, piece.bytes()))
     }
 
-    /// The run that describes all of so many bytes, as [`Run::to_word`]; 0 if nothing does, none if it takes several.
+    /// The run that describes all of so many bytes, as [`Run::to_word`]; 0 if nothing does, none if
+    /// it takes several.
     #[inline(always)]
     fn only_run(&self, size: usize) -> Option<u64> {
         let word = self.runs.get(0).map_or(0, Run::to_word);

@@ -37,8 +37,8 @@ impl Buffer {
         }
     }
 
-    /// The program's memory that another message names belongs to this one, too. One that was taken out of a message
-    /// has data of its own, which may be gone when this one is sent.
+    /// The program's memory that another message names belongs to this one, too. One that was taken
+    /// out of a message has data of its own, which may be gone when this one is sent.
     fn append_places(&mut self, other: &Self) -> Result<(), Code> {
         if other.size > 0 {
             return Err(Code::NotImpl);

@@ -7,8 +7,8 @@ use pvm_shm::Slab;
 use pvm_shm::lane::SPANNING_MAX;
 use pvm_wire::{Code, Encoding, Envelope};
 
-/// In-place messages from here on are read while they are written, where the receiver waits for them: with
-/// less, telling how far it is costs more than it brings.
+/// In-place messages from here on are read while they are written, where the receiver waits for
+/// them: with less, telling how far it is costs more than it brings.
 const STREAM_MIN: usize = 32 << 10;
 
 /// A message's body on its way.
@@ -59,7 +59,8 @@ impl Buffer {
 
     fn prepare_own(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
         let list = self.run_list();
-        // A slab of our own serves as it is; all else goes into one if it is more than rides in a lane.
+        // A slab of our own serves as it is; all else goes into one if it is more than rides in a
+        // lane.
         let whole = size + list.len();
         if whole > SPANNING_MAX && !matches!(self.store, Store::Slab(_)) {
             self.move_to(whole)?;

@@ -4,8 +4,9 @@ use super::Buffer;
 use pvm_wire::{Kind, Run};
 
 impl Buffer {
-    /// False if the next items are surely no text: in the default encoding a text is the last of some ints, its length, and
-    /// bytes behind it. Raw data do not say, and behind the end there is nothing that could be none.
+    /// False if the next items are surely no text: in the default encoding a text is the last of
+    /// some ints, its length, and bytes behind it. Raw data do not say, and behind the end there is
+    /// nothing that could be none.
     pub fn may_be_text(&self) -> bool {
         let read = self.read_size();
         if !self.encoding.has_runs() || self.reported_size() <= read {

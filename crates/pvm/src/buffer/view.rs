@@ -14,7 +14,8 @@ impl Buffer {
     /// # Errors
     /// [`Code::NotImpl`] where the items must be converted: packed as another kind, in several
     /// calls with others between them, or raw on a machine of another layout. [`Code::NoData`] if
-    /// there are fewer, or the sender died before the message was whole. Then nothing is read, and an unpack may still do it.
+    /// there are fewer, or the sender died before the message was whole. Then nothing is read, and
+    /// an unpack may still do it.
     pub fn view_items(&mut self, kind: Kind, count: usize) -> Result<*const u8, Code> {
         if self.encoding == Encoding::InPlace
             || !foreign::can_read(&self.envelope(), self.encoding, kind)

@@ -1,8 +1,9 @@
 //! Barriers: among tasks of one host in the group's roster, else by the machine.
 //!
-//! A blocking call is [`Task::barrier`]. Who has to look at other things while it waits takes its steps:
-//! [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
-//! [`BarrierWait::token`] until it is met, or [`Task::leave_barrier`] if it waits no longer. Nothing is owned while waiting, so `longjmp` may leave.
+//! A blocking call is [`Task::barrier`]. Who has to look at other things while it waits takes its
+//! steps: [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
+//! [`BarrierWait::token`] until it is met, or [`Task::leave_barrier`] if it waits no longer.
+//! Nothing is owned while waiting, so `longjmp` may leave.
 
 use crate::rosters::named;
 use crate::state::State;
@@ -71,8 +72,8 @@ impl Task {
     /// Waits until `count` members (-1: all) have called it (`pvm_barrier`).
     ///
     /// # Errors
-    /// [`Code::Mismatch`] if others wait for another count, [`Code::NotInGroup`], [`Code::NoGroup`];
-    /// [`Code::NoTask`] if it waits in vain because a member died.
+    /// [`Code::Mismatch`] if others wait for another count, [`Code::NotInGroup`],
+    /// [`Code::NoGroup`]; [`Code::NoTask`] if it waits in vain because a member died.
     pub fn barrier(&self, group: &[u8], count: i32) -> Result<(), Code> {
         let mut waiting = self.enter_barrier(group, count)?;
         while !waiting.is_met() {
@@ -200,8 +201,9 @@ impl Task {
         }
     }
 
-    /// Does not want to wait any longer. What comes of it is to be looked for as before, and told at once: it was met
-    /// meanwhile, or it [is left](BarrierWait::is_left) and does not count this member.
+    /// Does not want to wait any longer. What comes of it is to be looked for as before, and told
+    /// at once: it was met meanwhile, or it [is left](BarrierWait::is_left) and does not count this
+    /// member.
     ///
     /// # Errors
     /// As for [`Task::barrier`].
@@ -222,7 +224,8 @@ impl Task {
         }
     }
 
-    /// As [`Task::barrier`], but not beyond `deadline`. False: it was left, and did not count this member.
+    /// As [`Task::barrier`], but not beyond `deadline`. False: it was left, and did not count this
+    /// member.
     ///
     /// # Errors
     /// As for [`Task::barrier`].

@@ -1,8 +1,8 @@
 //! Reduce, gather and scatter: messages between the members of a group and the root.
 //!
-//! The members do not wait for one another: who is not the root sends and goes on, as in PVM. How the
-//! root (of a scatter: the others) waits is the caller's business, as a C program has handlers to be
-//! run meanwhile: it gives a [`Take`]. [`patiently`] is the plain one.
+//! The members do not wait for one another: who is not the root sends and goes on, as in PVM. How
+//! the root (of a scatter: the others) waits is the caller's business, as a C program has handlers
+//! to be run meanwhile: it gives a [`Take`]. [`patiently`] is the plain one.
 
 use super::vigil::Vigil;
 use crate::buffer::Buffer;
@@ -66,13 +66,14 @@ impl<'a> Collective<'a> {
     /// Checks the arguments and finds the members.
     ///
     /// # Errors
-    /// [`Code::BadParam`] for no items or a type that is not for collective calls, [`Code::NoInst`] if
-    /// there is no such root, [`Code::NotInGroup`], [`Code::NoGroup`].
+    /// [`Code::BadParam`] for no items or a type that is not for collective calls, [`Code::NoInst`]
+    /// if there is no such root, [`Code::NotInGroup`], [`Code::NoGroup`].
     pub fn new(task: &Task, arguments: Arguments<'a>) -> Result<Self, Code> {
         Self::among(task, arguments, || task.members(arguments.group))
     }
 
-    /// The same with the members as the caller finds them, such as a host that looks for signals while it waits.
+    /// The same with the members as the caller finds them, such as a host that looks for signals
+    /// while it waits.
     ///
     /// # Errors
     /// As for [`Collective::new`], and what `members` says.
@@ -134,8 +135,8 @@ impl<'a> Collective<'a> {
     /// Root of a reduce: combines the items of all others with its own.
     ///
     /// # Errors
-    /// [`Code::NoTask`] if a member died before it sent its items, [`Code::BadParam`] for an operation
-    /// that the type does not have, or what the function or `take` says.
+    /// [`Code::NoTask`] if a member died before it sent its items, [`Code::BadParam`] for an
+    /// operation that the type does not have, or what the function or `take` says.
     pub fn combine(
         &self,
         items: &mut [u8],
@@ -165,8 +166,8 @@ impl<'a> Collective<'a> {
         Ok(())
     }
 
-    /// Root of a gather: puts the items of each member, its own among them, into `result` in the order of
-    /// their instances. `own` is none where they are in their place already.
+    /// Root of a gather: puts the items of each member, its own among them, into `result` in the
+    /// order of their instances. `own` is none where they are in their place already.
     ///
     /// # Errors
     /// [`Code::NoTask`] if a member died before it sent its items, or what `take` says.
@@ -189,8 +190,8 @@ impl<'a> Collective<'a> {
         Ok(())
     }
 
-    /// Root of a scatter: sends each other member its part of `data`, in the order of their instances.
-    /// Returns which part is its own.
+    /// Root of a scatter: sends each other member its part of `data`, in the order of their
+    /// instances. Returns which part is its own.
     ///
     /// # Errors
     /// As for [`Task::send`].
@@ -264,7 +265,8 @@ pub fn patiently(
 }
 
 impl Task {
-    /// Combines the items of all members in the root's (`pvm_reduce`). The others go on when theirs are sent.
+    /// Combines the items of all members in the root's (`pvm_reduce`). The others go on when theirs
+    /// are sent.
     ///
     /// # Errors
     /// As for [`Collective::new`] and [`Collective::combine`].
@@ -312,7 +314,8 @@ impl Task {
         call.gather(result, Some(items), take)
     }
 
-    /// Gives each member its part of the root's `data`, in the order of their instances (`pvm_scatter`).
+    /// Gives each member its part of the root's `data`, in the order of their instances
+    /// (`pvm_scatter`).
     ///
     /// # Errors
     /// As for [`Collective::new`] and [`Collective::receive_part`].

@@ -12,9 +12,10 @@ const DIRECT: u64 = 1 << NUMBER_BITS;
 const LIFE_SHIFT: u32 = NUMBER_BITS + 1;
 const LIVES: u64 = 1 << (u64::BITS - LIFE_SHIFT);
 
-/// Tells apart the tasks that have one id, one after the other: the second at which each became a task, of a day and a
-/// half. An id comes again only after 262 143 others, so two lives of one id begin in different seconds; those that lie
-/// further apart are taken for one in one case of 131 072.
+/// Tells apart the tasks that have one id, one after the other: the second at which each became a
+/// task, of a day and a half. An id comes again only after 262 143 others, so two lives of one id
+/// begin in different seconds; those that lie further apart are taken for one in one case of 131
+/// 072.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Life(u32);
 

@@ -293,7 +293,8 @@ impl World {
         }
     }
 
-    /// What the receiver has taken was sent in this order, each once; all that was sent to it, if it has had the time.
+    /// What the receiver has taken was sent in this order, each once; all that was sent to it, if
+    /// it has had the time.
     fn check(&self, whole: bool) {
         for life in (0..=self.lives).map(Life::of_second) {
             let of = |list: &[Sent]| -> Vec<u64> {

@@ -23,10 +23,11 @@ pub(crate) const INPUT_BYTES: usize = 256 << 10;
 const READS: usize = 8;
 /// A receiver that takes nothing for so long gets the rest by the daemons.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// The same where bytes wait in the network: on a slow cable that others fill, too, a segment takes its time.
+/// The same where bytes wait in the network: on a slow cable that others fill, too, a segment takes
+/// its time.
 const NETWORK_PATIENCE: Duration = Duration::from_secs(1);
-/// After so many messages or so many bytes in large ones they are confirmed; the lane of a route holds four times as
-/// much. A task that answers, or that finds nothing more, confirms anyway.
+/// After so many messages or so many bytes in large ones they are confirmed; the lane of a route
+/// holds four times as much. A task that answers, or that finds nothing more, confirms anyway.
 const CONFIRM_EACH: u64 = 64;
 const CONFIRM_BYTES: usize = 1 << 20;
 
@@ -85,7 +86,8 @@ pub(crate) struct Direct {
     out: Sealed,
     /// The other end listens: it has said something, or this one speaks first.
     may_speak: bool,
-    /// A message went by the daemons since this route stands: the other task knows where the numbers are.
+    /// A message went by the daemons since this route stands: the other task knows where the
+    /// numbers are.
     has_begun: bool,
     /// Of this task.
     life: Life,
@@ -205,7 +207,8 @@ impl Direct {
         self.untold = 0;
     }
 
-    /// Sends a message, with a confirmation of what has come. `put` puts the bytes of the body from an offset on.
+    /// Sends a message, with a confirmation of what has come. `put` puts the bytes of the body from
+    /// an offset on.
     pub(crate) fn send(
         &mut self,
         envelope: &Envelope,
@@ -239,8 +242,8 @@ impl Direct {
     }
 
     /// Writes what is sealed. While there is no room, takes in what comes: the other task may be
-    /// doing the same. There is none either while much of this route stands in queues of the network, where what
-    /// daemons say would have to wait behind it.
+    /// doing the same. There is none either while much of this route stands in queues of the
+    /// network, where what daemons say would have to wait behind it.
     fn write(&mut self, around: &mut Around<'_>) -> Result<(), Broken> {
         let mut written = 0;
         let mut patience = WritePatience::default();

@@ -1,8 +1,8 @@
 //! `PvmRouteAdd` and `PvmRouteDelete`: notices about this task's own direct routes.
 //!
-//! As in the original they are messages of the task to itself that hold two ints: the other task, and the descriptor of the
-//! route, -1 for one that has ended. A request about a route that is not there is answered at once, and so is one that is
-//! taken back.
+//! As in the original they are messages of the task to itself that hold two ints: the other task,
+//! and the descriptor of the route, -1 for one that has ended. A request about a route that is not
+//! there is answered at once, and so is one that is taken back.
 
 use pvm_wire::{Envelope, Tid};
 

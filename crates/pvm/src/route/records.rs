@@ -86,8 +86,8 @@ impl Sealer {
     }
 }
 
-/// Sealed records on their way to the socket. The memory is kept and never cleared: what lies in it is sealed or was
-/// written over.
+/// Sealed records on their way to the socket. The memory is kept and never cleared: what lies in it
+/// is sealed or was written over.
 #[derive(Debug, Default)]
 pub(crate) struct Sealed {
     bytes: Vec<u8>,

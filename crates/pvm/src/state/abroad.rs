@@ -18,7 +18,8 @@ use pvm_wire::{Code, Encoding, Envelope, HostIndex, Kind, RunList, Tid};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 
 impl State {
-    /// What names the next message to a task: on its own host a number, to another one also who says it.
+    /// What names the next message to a task: on its own host a number, to another one also who
+    /// says it.
     pub(super) fn next_stamp(&self, to: Tid) -> u64 {
         let number = self.next_number(to);
         match to.host() == self.me.host() {
@@ -27,8 +28,8 @@ impl State {
         }
     }
 
-    /// A message goes by a lane. A number counts when its message is on its way: what follows would wait for one that
-    /// never comes.
+    /// A message goes by a lane. A number counts when its message is on its way: what follows would
+    /// wait for one that never comes.
     pub(super) fn is_on_its_way(&mut self, to: Tid, stamp: u64) {
         self.note_number(to, Stamp::from_raw(stamp).number());
         if to.host() != self.me.host() {
@@ -170,7 +171,8 @@ impl State {
         while let Some((reply, socket)) = self.connection.take_told() {
             match (reply, socket) {
                 (Reply::Route { route }, Some(socket)) => self.adopt_route(&route, socket),
-                // This process has no number left for the socket: the hosts, which hold it open, end it.
+                // This process has no number left for the socket: the hosts, which hold it open,
+                // end it.
                 (Reply::Route { route }, None) => {
                     self.routes.refused(route.peer);
                     let _ = self.connection.tell(&Request::RouteBroken { peer: route.peer });
@@ -190,8 +192,9 @@ impl State {
         // The new one counts: whatever the old one has not brought goes by the daemons.
         self.break_route(peer);
         if let Err(socket) = self.take_route(route, socket) {
-            // The host holds the socket open, too. The other task must hear of the end by the socket itself: what the
-            // hosts tell each other may come before it has its own end, and begins to use it.
+            // The host holds the socket open, too. The other task must hear of the end by the
+            // socket itself: what the hosts tell each other may come before it has its own end, and
+            // begins to use it.
             let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
             let _ = self.connection.tell(&Request::RouteBroken { peer });
             return;

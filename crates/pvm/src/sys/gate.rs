@@ -22,9 +22,9 @@ static ONLY: AtomicU32 = AtomicU32::new(0);
 /// From now on this thread's waits take their short ways while the byte at `flag` is not 0.
 ///
 /// # Safety
-/// It is valid for ever, and not 0 only while no second thread has called this library: the C library's
-/// `__libc_single_threaded`, or a [`pvm_shm::bias::Bias`] that each other thread ends before it does anything else in this
-/// library, with [`super::fence_all_threads`] behind it.
+/// It is valid for ever, and not 0 only while no second thread has called this library: the C
+/// library's `__libc_single_threaded`, or a [`pvm_shm::bias::Bias`] that each other thread ends
+/// before it does anything else in this library, with [`super::fence_all_threads`] behind it.
 pub unsafe fn trust_alone(flag: *const u8) {
     ONLY.store(thread_number().get(), Ordering::Relaxed);
     ALONE.store(flag.cast_mut().cast(), Ordering::Relaxed);
@@ -37,8 +37,8 @@ pub fn is_alone() -> bool {
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
-/// This thread's number, for a lock. It lies in a word of all threads where one alone calls: to find this thread's own memory
-/// costs a call of the loader's.
+/// This thread's number, for a lock. It lies in a word of all threads where one alone calls: to
+/// find this thread's own memory costs a call of the loader's.
 #[inline(always)]
 fn own_number() -> Number {
     if is_alone() {
@@ -58,7 +58,8 @@ pub unsafe trait Owner: Copy {
     fn give_back(self, turn: &Turn);
 }
 
-/// The thread that the process is biased to, behind a mark of its own: it neither looks at a lock nor writes it.
+/// The thread that the process is biased to, behind a mark of its own: it neither looks at a lock
+/// nor writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Biased(PhantomData<*const ()>);
 
@@ -66,8 +67,8 @@ impl Biased {
     /// For as long as the mark stands.
     ///
     /// # Safety
-    /// As long as the value or a copy of it is used, no other thread and no handler of signals enters a gate, and this
-    /// thread is in none.
+    /// As long as the value or a copy of it is used, no other thread and no handler of signals
+    /// enters a gate, and this thread is in none.
     #[inline(always)]
     pub const unsafe fn new() -> Self {
         Self(PhantomData)
@@ -97,7 +98,8 @@ impl Forked {
     /// # Safety
     /// This process is the child of a fork, and gets no second thread as long as the value is used.
     ///
-    /// `is_torn`: the parent was biased to another thread, and that one was on a fast path, of which gates do not tell.
+    /// `is_torn`: the parent was biased to another thread, and that one was on a fast path, of
+    /// which gates do not tell.
     pub const unsafe fn now(is_torn: bool) -> Self {
         Self { is_torn, _here: PhantomData }
     }
@@ -208,8 +210,8 @@ impl<T> Gate<T> {
         }
     }
 
-    /// A thread is about to sleep, without the gate, until another one rings: see [`Turn::lie_down`]. False if one
-    /// is inside now.
+    /// A thread is about to sleep, without the gate, until another one rings: see
+    /// [`Turn::lie_down`]. False if one is inside now.
     pub fn lie_down(&self) -> bool {
         self.turn.lie_down()
     }
@@ -219,8 +221,9 @@ impl<T> Gate<T> {
         self.turn.get_up();
     }
 
-    /// Opens a gate that another thread of the parent held, which is not here. It may have changed one half of the value,
-    /// so `fresh` takes its stead, and nothing of it is dropped. What the forking thread holds itself it goes on with.
+    /// Opens a gate that another thread of the parent held, which is not here. It may have changed
+    /// one half of the value, so `fresh` takes its stead, and nothing of it is dropped. What the
+    /// forking thread holds itself it goes on with.
     pub fn reset_after_fork(&self, _: &Forked, fresh: impl FnOnce() -> T) {
         self.replace_after_fork(self.turn.reset_after_fork(thread_number()), fresh);
     }
@@ -235,8 +238,8 @@ impl<T> Gate<T> {
 
     fn replace_after_fork(&self, is_torn: bool, fresh: impl FnOnce() -> T) {
         if is_torn {
-            // SAFETY: who had the gate does not exist in this process, which has one thread as `Forked` says; it is
-            // inside of this call.
+            // SAFETY: who had the gate does not exist in this process, which has one thread as
+            // `Forked` says; it is inside of this call.
             unsafe { self.value.get().write(fresh()) };
         }
     }

@@ -1,7 +1,8 @@
 //! Secrets in memory that no core file holds.
 //!
-//! A task is its user's program, and its core file may go to who mends it. What it was told goes with it, but not the keys of
-//! its direct routes: they lie in pages that the kernel leaves out (`MADV_DONTDUMP`), and what carried them there is written over.
+//! A task is its user's program, and its core file may go to who mends it. What it was told goes
+//! with it, but not the keys of its direct routes: they lie in pages that the kernel leaves out
+//! (`MADV_DONTDUMP`), and what carried them there is written over.
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ops::{Deref, DerefMut};
@@ -22,7 +23,8 @@ unsafe impl<T: Send> Send for Undumped<T> {}
 unsafe impl<T: Sync> Sync for Undumped<T> {}
 
 impl<T> Undumped<T> {
-    /// What `make` gives, if it gives anything and the kernel has a page. What it left on the stack is written over.
+    /// What `make` gives, if it gives anything and the kernel has a page. What it left on the stack
+    /// is written over.
     pub(crate) fn new(make: impl FnOnce() -> Option<T>) -> Option<Self> {
         const { assert!(align_of::<T>() <= 4096 && size_of::<T>() > 0) };
         let made = Self::place(make);
@@ -38,7 +40,8 @@ impl<T> Undumped<T> {
             mmap_anonymous(std::ptr::null_mut(), size_of::<T>(), access, MapFlags::PRIVATE)
         };
         let place = NonNull::new(pages.ok()?.cast::<T>())?;
-        // SAFETY: the pages from above. A kernel that cannot leave them out keeps the program running.
+        // SAFETY: the pages from above. A kernel that cannot leave them out keeps the program
+        // running.
         let _ = unsafe { madvise(place.as_ptr().cast(), size_of::<T>(), Advice::LinuxDontDump) };
         match make() {
             Some(value) => {
@@ -94,8 +97,8 @@ pub(crate) mod tests {
     use std::fs::{File, read_to_string};
     use std::os::unix::fs::FileExt;
 
-    /// Where in the memory that a core file would hold these bytes lie, each combined with `mask` so that the question holds
-    /// none of them.
+    /// Where in the memory that a core file would hold these bytes lie, each combined with `mask`
+    /// so that the question holds none of them.
     pub(crate) fn places_in_core(masked: &[u8], mask: u8) -> Vec<String> {
         let maps = read_to_string("/proc/self/smaps").expect("our own");
         let memory = File::open("/proc/self/mem").expect("our own");

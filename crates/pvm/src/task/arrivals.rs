@@ -10,8 +10,8 @@ impl Task {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// What had arrived when a look found nothing that it wanted: [`Task::descriptor`] tells of that no more. Whoever
-    /// waits there for something else looks again when this has changed.
+    /// What had arrived when a look found nothing that it wanted: [`Task::descriptor`] tells of
+    /// that no more. Whoever waits there for something else looks again when this has changed.
     pub fn passed_by(&self) -> u64 {
         self.looked.load(Ordering::Acquire)
     }

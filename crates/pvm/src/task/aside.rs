@@ -1,11 +1,12 @@
 //! One word that says whether anything stands against the fast path of a receive.
 //!
-//! Each long way that changes one of these things sets its bit, with the state's lock in hand; the fast path, which has
-//! the lock as well, looks at the word once.
+//! Each long way that changes one of these things sets its bit, with the state's lock in hand; the
+//! fast path, which has the lock as well, looks at the word once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The task is over: it has left, lost its daemon, or is the parent of this process. The only bit that is set without the lock.
+/// The task is over: it has left, lost its daemon, or is the parent of this process. The only bit
+/// that is set without the lock.
 pub(crate) const OVER: u32 = 1;
 /// The program waits on a descriptor of its own (`pvm_getfds`), whose promise each look keeps.
 pub(crate) const DESCRIPTOR: u32 = 2;

@@ -27,8 +27,8 @@ impl Task {
         Ok(())
     }
 
-    /// From now on rosters stay mapped, as this thread looks at one. Left by longjmp it never ends, which
-    /// costs no more than the memory of groups that are gone.
+    /// From now on rosters stay mapped, as this thread looks at one. Left by longjmp it never ends,
+    /// which costs no more than the memory of groups that are gone.
     pub(crate) fn begin_group_wait(&self) {
         self.group_waits.fetch_add(1, Ordering::Relaxed);
     }
@@ -49,8 +49,8 @@ pub(crate) struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// True if nobody sleeps until something comes, whom it must reach: neither another thread, which would lie down
-    /// only behind this one, nor the program on its descriptor.
+    /// True if nobody sleeps until something comes, whom it must reach: neither another thread,
+    /// which would lie down only behind this one, nor the program on its descriptor.
     pub(crate) fn is_alone(&self) -> bool {
         !self.state.has_sleeper() && !self.task.waiter.watched.load(Ordering::Relaxed)
     }
@@ -76,7 +76,8 @@ impl Drop for Inside<'_> {
         let task = self.task;
         let state = &mut **self;
         let answers = state.connection.take_news();
-        // Who has found nothing and not slept yet looks again for what lies where neither lane nor inbox tells of it.
+        // Who has found nothing and not slept yet looks again for what lies where neither lane nor
+        // inbox tells of it.
         let hidden = !gate::is_alone() && state.holds_more();
         task.aside.follow(state.stands_aside());
         if std::mem::take(&mut state.news) | answers | hidden

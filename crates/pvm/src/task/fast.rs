@@ -14,8 +14,8 @@ use pvm_wire::{Code, Tid};
 use std::sync::atomic::Ordering;
 
 impl Task {
-    /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the thread that
-    /// `owner` says: the message's number. None if nothing was sent.
+    /// [`Task::send`] of a small message to a task of this host that has been sent to before, by
+    /// the thread that `owner` says: the message's number. None if nothing was sent.
     #[inline(always)]
     pub fn fast_send(
         &self,
@@ -27,7 +27,8 @@ impl Task {
         self.send_small(owner, to, head, data)
     }
 
-    /// The same of a message that is no buffer's, and is described but for its number and where it goes.
+    /// The same of a message that is no buffer's, and is described but for its number and where it
+    /// goes.
     #[inline(always)]
     pub fn send_small(
         &self,
@@ -48,8 +49,9 @@ impl Task {
         state.send_small(to, head, data)
     }
 
-    /// [`Task::fast_send`] of a few bytes to who was sent to last, in place: for a caller that does nothing else. If it was
-    /// published, whether its receiver looks there by itself: else [`Task::tell_of_few`] must follow.
+    /// [`Task::fast_send`] of a few bytes to who was sent to last, in place: for a caller that does
+    /// nothing else. If it was published, whether its receiver looks there by itself: else
+    /// [`Task::tell_of_few`] must follow.
     #[inline(always)]
     pub fn send_few(
         &self,
@@ -65,7 +67,8 @@ impl Task {
         state.send_few(to, || buffer.few(form))
     }
 
-    /// Tells who was sent to by [`Task::send_few`]; false if that one is gone, and the message must be sent again.
+    /// Tells who was sent to by [`Task::send_few`]; false if that one is gone, and the message must
+    /// be sent again.
     pub fn tell_of_few(&self, owner: Biased, to: Tid) -> bool {
         self.state
             .try_enter(owner)
@@ -73,8 +76,9 @@ impl Task {
             .unwrap_or(false)
     }
 
-    /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in a busy lane. If it gives
-    /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
+    /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in
+    /// a busy lane. If it gives none, the buffer is as it was; only [`Glance::Nothing`] says that
+    /// waiting is of use.
     #[inline(always)]
     pub fn fast_take(
         &self,
@@ -94,8 +98,8 @@ impl Task {
         }
     }
 
-    /// [`Task::fast_take`] of a few bytes out of the lane that gave the last message, in place: for a caller that does nothing
-    /// else. The form that the buffer has then; none says nothing.
+    /// [`Task::fast_take`] of a few bytes out of the lane that gave the last message, in place: for
+    /// a caller that does nothing else. The form that the buffer has then; none says nothing.
     #[inline(always)]
     pub fn take_few(&self, owner: Biased, pattern: &Pattern, buffer: &mut Buffer) -> Option<Form> {
         let mut guard = self.state.try_enter(owner)?;
@@ -109,8 +113,9 @@ impl Task {
         Some(buffer.fill_few(taken))
     }
 
-    /// The same into memory that is no buffer's; its size. What is told of the message goes to `about`, raw
-    /// data and items of one type as they lie to `room`. `wanted` says what `pattern` does, or less.
+    /// The same into memory that is no buffer's; its size. What is told of the message goes to
+    /// `about`, raw data and items of one type as they lie to `room`. `wanted` says what `pattern`
+    /// does, or less.
     #[inline(always)]
     pub fn take_small(
         &self,
@@ -144,7 +149,8 @@ impl Task {
         self.fast_take(Among(thread_number()), pattern, buffer)
     }
 
-    /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.
+    /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how
+    /// many.
     pub(super) fn fast_multicast(
         &self,
         buffer: &mut Buffer,

@@ -1,8 +1,9 @@
 //! Questions to the host whose waiter does not want to wait any longer.
 //!
-//! Who just stopped looking would leave the question with the machine: it would be answered some day, and what that
-//! answer brings (a named message that was taken, tasks that were started) would be lost. So the
-//! question is withdrawn, and its answer, which then comes at once, says whether anything has come of it.
+//! Who just stopped looking would leave the question with the machine: it would be answered some
+//! day, and what that answer brings (a named message that was taken, tasks that were started) would
+//! be lost. So the question is withdrawn, and its answer, which then comes at once, says whether
+//! anything has come of it.
 
 use super::Task;
 use super::asking::ANSWER;
@@ -11,8 +12,9 @@ use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
 impl Task {
-    /// Tells the host that nobody wants to wait for this question any longer. Its answer comes at once and is to be
-    /// looked for as before: what has come of it meanwhile, or [`Reply::Withdrawn`].
+    /// Tells the host that nobody wants to wait for this question any longer. Its answer comes at
+    /// once and is to be looked for as before: what has come of it meanwhile, or
+    /// [`Reply::Withdrawn`].
     ///
     /// # Errors
     /// As for [`Task::ask`].
@@ -20,7 +22,8 @@ impl Task {
         self.live()?.enter()?.connection.tell(&Request::GiveUp { question })
     }
 
-    /// Withdraws a question and waits for its answer. None: nothing has come of it, and nothing will.
+    /// Withdraws a question and waits for its answer. None: nothing has come of it, and nothing
+    /// will.
     ///
     /// # Errors
     /// What the machine answers; [`Code::SysErr`] if it does not.

@@ -1,9 +1,10 @@
 //! The end of a task: by its own wish, with its daemon, or in the child of a fork.
 //!
-//! A task is never freed, as other threads may be inside of its calls, and a handler may leave them by longjmp. What it
-//! has open is closed by whoever comes last: the thread that ends it, if no other one waits then, else the last one of those. Its
-//! inbox and the host's count stay mapped, as each call looks at words in there before anything else: the next task of this
-//! process gets them, so that a process that enrols and leaves again and again has one such pair.
+//! A task is never freed, as other threads may be inside of its calls, and a handler may leave them
+//! by longjmp. What it has open is closed by whoever comes last: the thread that ends it, if no
+//! other one waits then, else the last one of those. Its inbox and the host's count stay mapped, as
+//! each call looks at words in there before anything else: the next task of this process gets them,
+//! so that a process that enrols and leaves again and again has one such pair.
 
 use super::aside::OVER;
 use super::{CURRENT, Task};
@@ -16,8 +17,8 @@ use rustix::fd::AsRawFd as _;
 use std::sync::atomic::Ordering;
 
 impl Task {
-    /// Leaves the machine (`pvm_exit`); the process goes on without it. Threads that wait in calls of this task are told
-    /// [`Code::SysErr`].
+    /// Leaves the machine (`pvm_exit`); the process goes on without it. Threads that wait in calls
+    /// of this task are told [`Code::SysErr`].
     ///
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
@@ -47,7 +48,8 @@ impl Task {
         if self.waiter.shut() {
             self.close();
         } else if gate::is_alone() && !self.closed.swap(true, Ordering::AcqRel) {
-            // This very thread was waiting when a handler ended the task, or left a wait by longjmp.
+            // This very thread was waiting when a handler ended the task, or left a wait by
+            // longjmp.
             self.close_descriptors();
         }
     }
@@ -72,7 +74,8 @@ impl Task {
         }
     }
 
-    /// Nobody waits any more and nobody will: closes and unmaps what the task had. The task is leaked, so only this does.
+    /// Nobody waits any more and nobody will: closes and unmaps what the task had. The task is
+    /// leaked, so only this does.
     #[cold]
     fn close(&self) {
         // A handler that interrupted this thread inside leaves it to the end of the process.
@@ -94,7 +97,8 @@ impl Task {
         self.place.give();
     }
 
-    /// Closes what is open, and nothing else: the memory is not this process's, or may be looked at.
+    /// Closes what is open, and nothing else: the memory is not this process's, or may be looked
+    /// at.
     pub(super) fn close_descriptors(&self) {
         let watch = self.watch.get().map(|watch| watch.as_raw_fd());
         let routes = Some(self.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);

@@ -1,4 +1,5 @@
-//! Exposed memory: what this task lets others read and write, and what it reads and writes of theirs.
+//! Exposed memory: what this task lets others read and write, and what it reads and writes of
+//! theirs.
 
 use super::Task;
 use super::asking::ANSWER;
@@ -41,8 +42,8 @@ impl Task {
         }
     }
 
-    /// What this task exposes under a number, mapped for as long as the caller wants it: for languages
-    /// whose views outlive [`Task::withdraw`].
+    /// What this task exposes under a number, mapped for as long as the caller wants it: for
+    /// languages whose views outlive [`Task::withdraw`].
     ///
     /// # Errors
     /// [`Code::NotFound`].
@@ -84,13 +85,13 @@ impl Task {
 
     /// Reads exposed memory of any task of the machine, without its taking part. On one host a copy
     /// of its memory; four or eight bytes at a multiple of their number are read as a whole, and
-    /// whoever reads what a `put` wrote sees what was put before. Between hosts the host of the owner
-    /// answers, in pieces of [`MEMORY_BYTES_MAX`].
+    /// whoever reads what a `put` wrote sees what was put before. Between hosts the host of the
+    /// owner answers, in pieces of [`MEMORY_BYTES_MAX`].
     ///
     /// # Errors
     /// [`Code::NotFound`] if nothing is exposed under this number, [`Code::NoTask`] if its owner is
-    /// gone, [`Code::HostFail`] if its host is, [`Code::BadParam`] for bytes that are not all inside.
-    /// What was read then is not defined.
+    /// gone, [`Code::HostFail`] if its host is, [`Code::BadParam`] for bytes that are not all
+    /// inside. What was read then is not defined.
     pub fn get(&self, owner: Tid, number: u32, offset: u64, out: &mut [u8]) -> Result<(), Code> {
         if owner.host() == self.tid().host() && owner.is_task() {
             return self.exposed_memory(owner, number)?.get(offset, out);
@@ -117,7 +118,8 @@ impl Task {
     /// returns: whoever reads there afterwards reads this.
     ///
     /// # Errors
-    /// As for [`Task::get`]; [`Code::Denied`] if others may only read. Some of it may be written then.
+    /// As for [`Task::get`]; [`Code::Denied`] if others may only read. Some of it may be written
+    /// then.
     pub fn put(&self, owner: Tid, number: u32, offset: u64, bytes: &[u8]) -> Result<(), Code> {
         if owner.host() == self.tid().host() && owner.is_task() {
             return self.exposed_memory(owner, number)?.put(offset, bytes);
@@ -137,13 +139,14 @@ impl Task {
         })
     }
 
-    /// Changes a word of exposed memory of any task of the machine in one indivisible step, and gives
-    /// its value before (zeros above four bytes). On one host it is one instruction of the processor;
-    /// between hosts the parent process of the owner's host does it, once for each call that returns.
+    /// Changes a word of exposed memory of any task of the machine in one indivisible step, and
+    /// gives its value before (zeros above four bytes). On one host it is one instruction of the
+    /// processor; between hosts the parent process of the owner's host does it, once for each call
+    /// that returns.
     ///
     /// # Errors
-    /// As for [`Task::put`]; [`Code::BadParam`] for a word that is not at a multiple of its size. After
-    /// [`Code::HostFail`] the word may have been changed or not.
+    /// As for [`Task::put`]; [`Code::BadParam`] for a word that is not at a multiple of its size.
+    /// After [`Code::HostFail`] the word may have been changed or not.
     pub fn change(
         &self,
         owner: Tid,
@@ -161,14 +164,15 @@ impl Task {
         }
     }
 
-    /// No bytes are no piece for another host: it is asked whether they would be inside, as on this one. True if what is
-    /// exposed may be written.
+    /// No bytes are no piece for another host: it is asked whether they would be inside, as on this
+    /// one. True if what is exposed may be written.
     fn look_for_nothing(&self, (owner, number): (Tid, u32), offset: u64) -> Result<bool, Code> {
         let (bytes, writable) = self.exposed(owner, number)?;
         if offset <= bytes { Ok(writable) } else { Err(Code::BadParam) }
     }
 
-    /// Asks for one piece after the other, some of them ahead, and takes all answers in their order.
+    /// Asks for one piece after the other, some of them ahead, and takes all answers in their
+    /// order.
     fn in_pieces<P: AsRef<[u8]>>(
         &self,
         mut offset: u64,

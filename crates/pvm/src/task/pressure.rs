@@ -101,12 +101,12 @@ impl Task {
             };
             drop(state);
             if tries >= TRIES && tries.is_multiple_of(2) && sys::has_one_thread() {
-                // Another thread of this task may receive at any time, also one that has not called yet: then it is not
-                // stuck.
+                // Another thread of this task may receive at any time, also one that has not called
+                // yet: then it is not stuck.
                 self.request(&Request::Blocked { to: to.clone(), lack })?;
             }
-            // Behind the end of the state, which announces what was taken in, and behind the answer, which is announced, too:
-            // this thread has seen both.
+            // Behind the end of the state, which announces what was taken in, and behind the
+            // answer, which is announced, too: this thread has seen both.
             let token = self.token();
             self.wait(token, Deadline::after(pause))?;
             pause = (pause * 2).min(PAUSE_MAX);

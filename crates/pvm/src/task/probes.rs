@@ -29,8 +29,8 @@ impl Task {
         self.probes.word().store(events | mask & RECORDS, Ordering::Relaxed);
     }
 
-    /// This task is a part of recording: it is never recorded, or it would record without an end that
-    /// it records.
+    /// This task is a part of recording: it is never recorded, or it would record without an end
+    /// that it records.
     pub fn be_unrecorded(&self) {
         self.probes.word().store(UNRECORDED, Ordering::Relaxed);
         self.turns.end();
@@ -183,8 +183,8 @@ impl Task {
         number
     }
 
-    /// What a program says of itself, if anybody records it: a mark, a state, its progress. `name` 0 is
-    /// an empty text's.
+    /// What a program says of itself, if anybody records it: a mark, a state, its progress. `name`
+    /// 0 is an empty text's.
     pub fn tell_own(&'static self, (class, text): (Class, &[u8]), what: impl FnOnce(u32) -> What) {
         if self.probes.is_on() {
             let name = if text.is_empty() { 0 } else { self.number_of(class, text) };

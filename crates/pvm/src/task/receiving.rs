@@ -12,8 +12,8 @@ impl Task {
     /// Takes the earliest message that matches, if one is there.
     ///
     /// # Errors
-    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler, [`Code::NoMem`] where there is
-    /// no room for the message, which stays then.
+    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler,
+    /// [`Code::NoMem`] where there is no room for the message, which stays then.
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
@@ -45,8 +45,8 @@ impl Task {
         Ok(found)
     }
 
-    /// [`Task::receive_into`] for who waits until it comes: a message that its sender is still writing will do,
-    /// too.
+    /// [`Task::receive_into`] for who waits until it comes: a message that its sender is still
+    /// writing will do, too.
     ///
     /// # Errors
     /// As for [`Task::receive`].
@@ -70,8 +70,9 @@ impl Task {
         self.waiter.inbox.wish().set(wanted);
     }
 
-    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::fast_take`] has not found: true if
-    /// something has come. No lock is held and nothing is owned: longjmp may leave it.
+    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::fast_take`] has
+    /// not found: true if something has come. No lock is held and nothing is owned: longjmp may
+    /// leave it.
     #[inline]
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
         // Of a task that is over the next look tells.
@@ -162,9 +163,9 @@ impl Task {
         Ok(all)
     }
 
-    /// Those that wait and have come since a mark was made, of all contexts and in the order of their arrival, and a new
-    /// mark: whoever goes on from there sees each message once, and pays for what is new however much waits. The first
-    /// mark is [`MessageKey::FIRST`].
+    /// Those that wait and have come since a mark was made, of all contexts and in the order of
+    /// their arrival, and a new mark: whoever goes on from there sees each message once, and pays
+    /// for what is new however much waits. The first mark is [`MessageKey::FIRST`].
     ///
     /// # Errors
     /// As for [`Task::receive`].
@@ -182,7 +183,8 @@ impl Task {
         Ok((since, next))
     }
 
-    /// A mark for [`Task::pending_since`] behind what a look has taken in; what has come since the last look is behind it.
+    /// A mark for [`Task::pending_since`] behind what a look has taken in; what has come since the
+    /// last look is behind it.
     ///
     /// # Errors
     /// As for [`Task::receive`].

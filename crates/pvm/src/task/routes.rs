@@ -46,7 +46,8 @@ impl Task {
     }
 
     /// Tells when the direct routes to these tasks end (`PvmRouteDelete`), at once where there is
-    /// none, also where the request is taken back (as the original does); or, of such requests, now.
+    /// none, also where the request is taken back (as the original does); or, of such requests,
+    /// now.
     ///
     /// # Errors
     /// As for [`Task::notify_route_add`].

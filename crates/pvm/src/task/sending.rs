@@ -30,7 +30,8 @@ impl Task {
         self.send_all(buffer, &[to], tag, context)
     }
 
-    /// A message that rides in its lane, or that its receiver reads while it is written; false if it is neither.
+    /// A message that rides in its lane, or that its receiver reads while it is written; false if
+    /// it is neither.
     fn send_here(
         &self,
         buffer: &mut Buffer,

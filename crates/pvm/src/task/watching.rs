@@ -45,8 +45,8 @@ impl Task {
         Ok(watch)
     }
 
-    /// Behind a wait that took the rings off the doorbell, and what came out of its lanes, at the end of a call that is no
-    /// look: see [`Task::rewatch`].
+    /// Behind a wait that took the rings off the doorbell, and what came out of its lanes, at the
+    /// end of a call that is no look: see [`Task::rewatch`].
     pub(crate) fn watch_again(&self) {
         if self.waiter.watched.load(Ordering::Acquire)
             && let Ok(mut state) = self.enter()
@@ -56,7 +56,8 @@ impl Task {
     }
 
     /// Keeps the descriptor's promise: readable while something is there that was not looked
-    /// at, else armed so that the next sender rings. At the end of a call only: a wait that comes behind it ends at once.
+    /// at, else armed so that the next sender rings. At the end of a call only: a wait that comes
+    /// behind it ends at once.
     pub(super) fn rewatch(&self, state: &mut State, looked: bool) {
         if !self.waiter.watched.load(Ordering::Acquire) {
             return;

@@ -24,7 +24,8 @@ pub(crate) fn look(places: &Places, token: &Token) -> Result<()> {
     let remedy = match own {
         Some(_) => "the token is not used up; more hosts on this computer: `pvm add local`",
         None => {
-            "the token is not used up; end that daemon (`pvm halt` with its PVM_VMID), or set another PVM_TMP"
+            "the token is not used up; end that daemon (`pvm halt` with its PVM_VMID), or set \
+             another PVM_TMP"
         }
     };
     bail!("not in the machine: {detail}\n  {remedy}")
@@ -60,7 +61,9 @@ pub(crate) fn run(words: &[String], file: &Path) -> Result<bool> {
     let status = child.wait()?;
     match complaint.trim() {
         "" if status.success() => bail!(
-            "not in the machine: it did not take this computer, which may be in it already by another PVM_TMP or in a container\n  look at `pvm conf` there; the next try takes a new token"
+            "not in the machine: it did not take this computer, which may be in it already by \
+             another PVM_TMP or in a container\n  look at `pvm conf` there; the next try takes a \
+             new token"
         ),
         "" => bail!("not in the machine: the token was good, but pvmd ended ({status})"),
         complaint => bail!("{}", complaint.strip_prefix("pvmd: ").unwrap_or(complaint)),

@@ -210,7 +210,8 @@ mod tests {
     fn a_child_has_the_folder_the_limits_and_nothing_else_of_ours() {
         let kept = std::fs::File::open("/dev/null").unwrap();
         let script = format!(
-            "test $A = 1 && test $(pwd) = /usr && test $(ulimit -n) = 20 && test $(ulimit -Hn) = 30 &&
+            "test $A = 1 && test $(pwd) = /usr && test $(ulimit -n) = 20 && test $(ulimit -Hn) = \
+             30 &&
              test -z \"$HOME\" && test ! -e /proc/$$/fd/{}",
             kept.as_raw_fd()
         );

@@ -24,7 +24,8 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
     let version = crate::version::version();
     if let Some(theirs) = front.protocol.filter(|theirs| *theirs != PROTOCOL_VERSION) {
         let text = format!(
-            "NeoPVM {version} there speaks protocol {PROTOCOL_VERSION}, the machine protocol {theirs}"
+            "NeoPVM {version} there speaks protocol {PROTOCOL_VERSION}, the machine protocol \
+             {theirs}"
         );
         return refuse(front, Code::BadVersion, "version", &text);
     }

@@ -45,14 +45,17 @@ impl Places {
         if let Some(told) = &self.told {
             let (found, shown) = (expanding(told), quoted(told));
             script += &format!(
-                "p=$(command -v {found}); test -f \"$p\" && test -x \"$p\" && exec \"$p\" {arguments}; \
+                "p=$(command -v {found}); test -f \"$p\" && test -x \"$p\" && exec \"$p\" \
+                 {arguments}; \
                  t=\" \"{shown}; "
             );
         }
         script
             + &format!(
-                "for p in {}; do test -n \"$p\" || continue; if test -f \"$p\" && test -x \"$p\"; then \
-             grep -q {OURS} \"$p\" && exec \"$p\" {arguments}; p=\"$p:not-NeoPVM\"; fi; t=\"$t $p\"; \
+                "for p in {}; do test -n \"$p\" || continue; if test -f \"$p\" && test -x \"$p\"; \
+                 then \
+             grep -q {OURS} \"$p\" && exec \"$p\" {arguments}; p=\"$p:not-NeoPVM\"; fi; t=\"$t \
+             $p\"; \
              done; echo {MISSING}$t",
                 self.usual.join(" "),
             )

@@ -56,7 +56,8 @@ pub(crate) async fn push(target: &Target) -> Result<(), Failure> {
 /// Puts it in its place when it is complete, so that a copy that broke off is no harm.
 fn script() -> String {
     format!(
-        "test \"$(uname -sm)\" = \"{}\" || {{ echo {OTHER}; exit 1; }}; cd && d={} && n=$d.new.$$ && \
+        "test \"$(uname -sm)\" = \"{}\" || {{ echo {OTHER}; exit 1; }}; cd && d={} && n=$d.new.$$ \
+         && \
          mkdir -p $n && tar -xzf - -C $n && rm -rf $d && mv $n $d && echo {DONE} || rm -rf $n",
         here(),
         pushed_folder(),

@@ -128,7 +128,8 @@ fn short_command(line: &HostLine, invited: &Invitation, folder: Option<&str>) ->
         None => {
             let here = folder.map(|folder| format!("{}:", quoted(folder))).unwrap_or_default();
             format!(
-                "PATH={here}${{PVM_ROOT:+$PVM_ROOT/bin:}}$HOME/.local/bin:$PATH; exec pvmd {arguments}"
+                "PATH={here}${{PVM_ROOT:+$PVM_ROOT/bin:}}$HOME/.local/bin:$PATH; exec pvmd \
+                 {arguments}"
             )
         }
     };

@@ -30,7 +30,8 @@ pub(crate) fn already_remedy(target: &Target) -> String {
 /// The sentence about two versions.
 pub(crate) fn versions(name: &str, version: &str, protocol: u16) -> String {
     format!(
-        "{name} has NeoPVM {version} (protocol {protocol}), here is NeoPVM {} (protocol {PROTOCOL_VERSION})",
+        "{name} has NeoPVM {version} (protocol {protocol}), here is NeoPVM {} (protocol \
+         {PROTOCOL_VERSION})",
         crate::version::version(),
     )
 }
@@ -38,7 +39,8 @@ pub(crate) fn versions(name: &str, version: &str, protocol: u16) -> String {
 /// The sentence about a version that does not say which one it is.
 pub(crate) fn other_version(name: &str) -> String {
     format!(
-        "the pvmd on {name} is of another version than NeoPVM {} (protocol {PROTOCOL_VERSION}) here",
+        "the pvmd on {name} is of another version than NeoPVM {} (protocol {PROTOCOL_VERSION}) \
+         here",
         crate::version::version(),
     )
 }

@@ -341,7 +341,8 @@ fn other_shell(target: &Target, heard: &Heard, complaint: &str, report: &mut Rep
         return report.bad("key", detail, ssh::remedy());
     }
     let detail = format!(
-        "{name}: {program}, which PVM_RSH names, has run no command there ({complaint}); it is given the arguments of ssh"
+        "{name}: {program}, which PVM_RSH names, has run no command there ({complaint}); it is \
+         given the arguments of ssh"
     );
     report.bad("key", detail, format!("{} true", target.typed()))
 }

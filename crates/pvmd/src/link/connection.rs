@@ -36,7 +36,8 @@ const URGENT: usize = 256;
 const SEALED_BYTES: usize = 16 << 10;
 /// So many bytes of a batch go at once, and one frame at least: what is urgent waits no longer.
 const FEW_BYTES: usize = 16 << 10;
-/// The least and the most of a message in one frame: nothing goes between its bytes, so it is little on a slow cable.
+/// The least and the most of a message in one frame: nothing goes between its bytes, so it is
+/// little on a slow cable.
 const PART_BYTES: (usize, usize) = (2 << 10, 16 << 10);
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
@@ -178,8 +179,9 @@ impl Queues {
         Self { urgent, said: Waiting::new(said), messages: Waiting::new(messages) }
     }
 
-    /// Whose turn it is, and how many bytes may go; while there is no room, only what is urgent goes. The kernel is asked
-    /// about that only where something else waits: most of what a host at rest says is urgent.
+    /// Whose turn it is, and how many bytes may go; while there is no room, only what is urgent
+    /// goes. The kernel is asked about that only where something else waits: most of what a host at
+    /// rest says is urgent.
     async fn next(&mut self, mut room: impl FnMut() -> Result<usize, Duration>) -> Option<Next> {
         let Self { urgent, said, messages } = self;
         loop {

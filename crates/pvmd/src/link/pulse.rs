@@ -1,10 +1,11 @@
-//! The pulse of a connection: something is said at least twice a second, and who says nothing for two
-//! and a half seconds is silent. Once nothing has come for a second, the turns are half as long, so that
-//! the silence is noticed in time.
+//! The pulse of a connection: something is said at least twice a second, and who says nothing for
+//! two and a half seconds is silent. Once nothing has come for a second, the turns are half as
+//! long, so that the silence is noticed in time.
 //!
-//! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes once for the
-//! beats of all its links, and once more for those that come, instead of once for each. One timer of the kernel tells of
-//! these moments: the runtime's own timers wake twice for each time that is more than 64 ms away.
+//! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes
+//! once for the beats of all its links, and once more for those that come, instead of once for
+//! each. One timer of the kernel tells of these moments: the runtime's own timers wake twice for
+//! each time that is more than 64 ms away.
 //!
 //! Silence is counted in turns of this side, not in time: a daemon that was itself stopped, or
 //! got no processor, does not take that for the silence of others.
@@ -33,14 +34,14 @@ const HASTY_TIME: Duration = Duration::from_millis(250);
 const SHORT_TIME: Duration = Duration::from_millis(100);
 /// So many of those without a word, and the other side is silent.
 const SILENT_TURNS: u32 = 10;
-/// After so many without a word the turns are hasty: after two others, as what is said just before a turn's end stands
-/// for the beat of that end.
+/// After so many without a word the turns are hasty: after two others, as what is said just before
+/// a turn's end stands for the beat of that end.
 const HASTY_FROM: u32 = 4;
 /// The same as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
 
-/// How long a turn takes that begins now: until the next multiple of `turn` since boot, or the one after it where that is
-/// less than [`SHORT_TIME`] away.
+/// How long a turn takes that begins now: until the next multiple of `turn` since boot, or the one
+/// after it where that is less than [`SHORT_TIME`] away.
 fn until_end_of(turn: Duration) -> Duration {
     let (now, grid) = (clock::now(0).0, turn.as_nanos() as u64);
     let end = (now + SHORT_TIME.as_nanos() as u64).div_ceil(grid) * grid;
@@ -72,7 +73,8 @@ impl Turns {
     }
 }
 
-/// Tells of the ends while somebody waits for them. Where the kernel has no timer it ends, and all sleep for themselves.
+/// Tells of the ends while somebody waits for them. Where the kernel has no timer it ends, and all
+/// sleep for themselves.
 async fn tell(ended: watch::Sender<()>, wanted: Arc<Notify>) {
     loop {
         wanted.notified().await;

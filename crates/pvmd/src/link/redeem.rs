@@ -77,7 +77,8 @@ pub(crate) async fn call(
     facts: &HostFacts,
 ) -> Result<()> {
     let mut stream = dial_token(endpoints, config).await.context(
-        "nobody with the token's key answers at its addresses: has the machine ended, or the token's time?",
+        "nobody with the token's key answers at its addresses: has the machine ended, or the \
+         token's time?",
     )?;
     let (id, secret) = (token.id, token.secret.clone());
     let redeem = Redeem { protocol: PROTOCOL_VERSION, id, secret, facts: facts.clone() };

@@ -219,7 +219,8 @@ impl Parent {
             }
             Fault::Version(version) => {
                 let reason = format!(
-                    "this daemon speaks protocol {PROTOCOL_VERSION}, the library protocol {version}; \
+                    "this daemon speaks protocol {PROTOCOL_VERSION}, the library protocol \
+                     {version}; \
                      stop the machine and start it with the pvmd that came with the library"
                 );
                 self.log.line(&format!("refused process {pid}: {reason}"));

@@ -89,7 +89,8 @@ fn unfit(begin: &Begin) -> Option<String> {
     }
     (begin.protocol != PROTOCOL_VERSION).then(|| {
         format!(
-            "version {version} speaks protocol {PROTOCOL_VERSION}, this machine's tasks protocol {}",
+            "version {version} speaks protocol {PROTOCOL_VERSION}, this machine's tasks protocol \
+             {}",
             begin.protocol
         )
     })

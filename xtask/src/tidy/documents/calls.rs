@@ -148,7 +148,8 @@ mod tests {
     use super::*;
 
     const HEADER: &str = "/* neopvm_view shows, neopvm_gone does not. */\n\
-                          int32_t neopvm_view(int32_t buffer,\n                    uint64_t *bytes);\n";
+                          int32_t neopvm_view(int32_t buffer,\n                    uint64_t \
+                          *bytes);\n";
 
     fn found(page: &str) -> Vec<String> {
         let sources = [

@@ -126,7 +126,8 @@ mod tests {
     use crate::source::Source;
 
     fn lies(text: &str) -> usize {
-        let options = "enum Command {\n    Up(UpOptions),\n    Run(RunOptions),\n}\nstruct UpOptions {\n    #[arg(long)]\n\
+        let options = "enum Command {\n    Up(UpOptions),\n    Run(RunOptions),\n}\nstruct \
+                       UpOptions {\n    #[arg(long)]\n\
                        \x20   pub(crate) json: bool,\n}\nstruct RunOptions {\n}\n";
         let sources = [
             Source::new("Makefile", "lint: ## look\n"),

@@ -85,7 +85,8 @@ mod tests {
     use super::*;
 
     const NEXT: &str = "# 2. Doors\n\n- Status: accepted\n- Date: 2026-11-22\n\ntext\n";
-    const LINES: &str = "| [ADR 1](0001-a.md) | Lanes | accepted | one |\n| [ADR 2](0002-b.md) | Doors | accepted | two |\n";
+    const LINES: &str = "| [ADR 1](0001-a.md) | Lanes | accepted | one |\n| [ADR 2](0002-b.md) | \
+                         Doors | accepted | two |\n";
 
     fn found(first: &str, index: &str) -> usize {
         let sources = [

@@ -75,7 +75,8 @@ mod tests {
     use super::*;
 
     const LONG_TEXT: &str = "## Times\n\n`make bench-messages` on 23 November 2026: so.\n\n\
-        | | NeoPVM | Open MPI | PVM 3.4.6 | goal |\n|---|---:|---:|---:|---|\n| 8 B, us | 0.13 | 0.14 | 29.8 | met |\n";
+        | | NeoPVM | Open MPI | PVM 3.4.6 | goal |\n|---|---:|---:|---:|---|\n| 8 B, us | 0.13 | \
+        0.14 | 29.8 | met |\n";
 
     fn found(short: &str) -> Vec<String> {
         let sources = [Source::new(SHORT, short), Source::new(LONG, LONG_TEXT)];
@@ -84,7 +85,8 @@ mod tests {
 
     #[test]
     fn figures_that_were_measured_may_be_told() {
-        let short = "Measured by `make bench-messages` on 23 November 2026: here\n\n\n| | NeoPVM | PVM 3.4.6 |\n|---|---|---|\n| 8 B, us | 0.13 | 29.8 |\n";
+        let short = "Measured by `make bench-messages` on 23 November 2026: here\n\n\n| | NeoPVM | \
+                     PVM 3.4.6 |\n|---|---|---|\n| 8 B, us | 0.13 | 29.8 |\n";
         assert_eq!(found(short), [""; 0]);
         assert_eq!(found("nothing is told\n"), [""; 0]);
     }

@@ -193,9 +193,12 @@ mod tests {
     use super::*;
 
     const OPTIONS: &str = "pub(crate) enum Command {\n    /// Start\n    Up(UpOptions),\n}\n\
-        pub(crate) struct UpOptions {\n    /// Hosts, and not so --long a text\n    #[arg(long, value_name = \"N\",\n\
-        \x20         default_value_t = 1)]\n    pub(crate) on_silence: u32,\n    #[arg(short, long = \"option\")]\n\
-        \x20   pub(crate) word: u32,\n    #[arg(value_name = \"FILE\")]\n    pub(crate) hostfile: u32,\n\
+        pub(crate) struct UpOptions {\n    /// Hosts, and not so --long a text\n    #[arg(long, \
+        value_name = \"N\",\n\
+        \x20         default_value_t = 1)]\n    pub(crate) on_silence: u32,\n    #[arg(short, long \
+        = \"option\")]\n\
+        \x20   pub(crate) word: u32,\n    #[arg(value_name = \"FILE\")]\n    pub(crate) hostfile: \
+        u32,\n\
         \x20   #[command(flatten)]\n    pub(crate) more: MoreOptions,\n}\n\
         pub(crate) struct MoreOptions {\n    #[arg(long)]\n    pub inner: bool,\n}\n";
 
@@ -220,9 +223,11 @@ mod tests {
 
     #[test]
     fn targets_and_chores_are_read_from_their_texts() {
-        let make = "PREFIX ?= /usr\nTARGET := $(if x,y)\n.PHONY: a\nlint: ## look\n\tcargo x: y\nbench-x: lint\n";
+        let make = "PREFIX ?= /usr\nTARGET := $(if x,y)\n.PHONY: a\nlint: ## look\n\tcargo x: y\n\
+                    bench-x: lint\n";
         assert_eq!(targets_of(make), BTreeSet::from(["lint", "bench-x"]));
-        let main = "\"usage: cargo xtask CHORE\n\n  tidy     the house\n           and more\n  fuzz TARGET\n\";\n  no\n";
+        let main = "\"usage: cargo xtask CHORE\n\n  tidy     the house\n           and more\n  \
+                    fuzz TARGET\n\";\n  no\n";
         assert_eq!(chores_of(main), BTreeSet::from(["tidy", "fuzz"]));
     }
 }

@@ -353,7 +353,8 @@ mod tests {
         let sources = [
             Source::new(
                 "a.rs",
-                "const A: usize = FRAME / 4 + 2;\nconst B: u64 = 3 * 1_000 - A;\nconst C: u8 = f(1);\n",
+                "const A: usize = FRAME / 4 + 2;\nconst B: u64 = 3 * 1_000 - A;\nconst C: u8 = \
+                 f(1);\n",
             ),
             Source::new("b.rs", "pub const FRAME: usize = 64 << 20;\n"),
         ];

@@ -80,7 +80,8 @@ mod tests {
     use super::*;
     use crate::source::Source;
 
-    const CODE: &str = "pub enum Scene {\n    Two,\n}\nimpl Gate {\n    pub fn enter(&self) {}\n}\nmod quorum {}\nstruct Gate;\n\
+    const CODE: &str = "pub enum Scene {\n    Two,\n}\nimpl Gate {\n    pub fn enter(&self) {}\n}\n\
+                        mod quorum {}\nstruct Gate;\n\
                         fn a_test_of_many_words() {}\nconst X: &str = \"NEOPVM_LONG\";\n";
 
     fn lie(text: &str) -> bool {

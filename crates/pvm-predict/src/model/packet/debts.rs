@@ -1,5 +1,5 @@
-//! Confirmations: a task's library tells senders of other hosts that their messages came, with its next message to
-//! them, or in a frame of its own when a look finds nothing more.
+//! Confirmations: a task's library tells senders of other hosts that their messages came, with its
+//! next message to them, or in a frame of its own when a look finds nothing more.
 
 use crate::action::TaskNumber;
 

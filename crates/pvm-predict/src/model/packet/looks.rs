@@ -1,5 +1,5 @@
-//! Receives behind a look that found its message when the program was recorded: where the message is not there, the
-//! program goes on, and takes it later.
+//! Receives behind a look that found its message when the program was recorded: where the message
+//! is not there, the program goes on, and takes it later.
 
 use crate::action::TaskNumber;
 use crate::unit::Time;

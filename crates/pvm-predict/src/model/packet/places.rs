@@ -1,4 +1,5 @@
-//! Which task is on which host: cores that tasks share, and messages through the memory of one host.
+//! Which task is on which host: cores that tasks share, and messages through the memory of one
+//! host.
 
 use super::inbox::{Arrived, Message};
 use crate::action::TaskNumber;

@@ -107,7 +107,8 @@ impl<R: BufRead + Seek> Rows<R> {
             (row.at, row.line) = (run.begin, run.line - 1);
         }
         if *at != row.at {
-            // The distance is small where ranks take turns, and then the buffer still holds the place.
+            // The distance is small where ranks take turns, and then the buffer still holds the
+            // place.
             reader.seek_relative(row.at.wrapping_sub(*at).cast_signed())?;
         }
         let mut bytes = std::mem::take(text).into_bytes();

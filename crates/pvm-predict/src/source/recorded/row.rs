@@ -27,7 +27,8 @@ pub(super) struct Row {
     records: u64,
     waited: u64,
     idle: u64,
-    /// The call before has found a message by a look, and the tag of those that may have been put off.
+    /// The call before has found a message by a look, and the tag of those that may have been put
+    /// off.
     has_looked: bool,
     put_off: Option<i32>,
     /// Where the last call ended, and what its own record cost behind that.
@@ -206,8 +207,8 @@ impl Row {
         }
     }
 
-    /// A call sends or takes messages: what was put off is put off further behind messages of its own tag only, and
-    /// a message that was found by a look may be put off.
+    /// A call sends or takes messages: what was put off is put off further behind messages of its
+    /// own tag only, and a message that was found by a look may be put off.
     fn looks(&mut self, call: u16, survey: &Survey) {
         let has_looked = std::mem::take(&mut self.has_looked) || call == calls::NRECV;
         let Part { message, is_send, .. } = self.parts[0];

@@ -1,8 +1,8 @@
 //! What a task did between two sleeps, held to the time that it had a processor for.
 //!
 //! The trace has the clock of the processor where a task went to sleep and where it went on. A task
-//! that computed for 10 ms by the clock on the wall, and had a processor for 6 ms of them, shared its
-//! cores with others; on a host of its own it would have taken 6. Which of its calls and
+//! that computed for 10 ms by the clock on the wall, and had a processor for 6 ms of them, shared
+//! its cores with others; on a host of its own it would have taken 6. Which of its calls and
 //! computations were interrupted is not known, so all of them are shortened alike.
 
 use crate::action::Action;

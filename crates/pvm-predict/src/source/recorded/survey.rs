@@ -200,8 +200,8 @@ impl Survey {
         !self.halves.contains(name)
     }
 
-    /// When a task begins, in nanoseconds: behind the call that started it, or behind the first task of
-    /// its computer that nobody has started. Also its first moment by its own clock.
+    /// When a task begins, in nanoseconds: behind the call that started it, or behind the first
+    /// task of its computer that nobody has started. Also its first moment by its own clock.
     pub(super) fn start_of(&self, tables: &Tables, task: TaskNumber) -> (u64, u64) {
         let own = &tables.tasks[task as usize].facts;
         let begin = self.begins.get(&task).copied().unwrap_or(own.began);

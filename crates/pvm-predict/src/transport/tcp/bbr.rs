@@ -1,5 +1,5 @@
-//! BBR, version 1, as Linux has it: the window and the pace follow the bottleneck's rate and the shortest
-//! time there and back.
+//! BBR, version 1, as Linux has it: the window and the pace follow the bottleneck's rate and the
+//! shortest time there and back.
 
 use super::sample::Sample;
 use crate::unit::{Rate, Time};
@@ -79,7 +79,8 @@ impl Bbr {
         }
     }
 
-    /// 1 % less than the rate, as Linux has it. Before anything is measured, a window in a millisecond.
+    /// 1 % less than the rate, as Linux has it. Before anything is measured, a window in a
+    /// millisecond.
     pub(super) fn pacing(&self) -> Option<Rate> {
         let bits = (self.segment * 8) as f64;
         let rate = self.rate().unwrap_or_else(|| 10.0 / self.rtt.map_or(1e-3, Time::seconds));

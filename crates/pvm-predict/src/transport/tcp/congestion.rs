@@ -30,7 +30,8 @@ struct Cubic {
     origin: f64,
     wait: f64,
     friendly: f64,
-    /// HyStart: the shortest time there and back, of all and of the last samples, and how many these are.
+    /// HyStart: the shortest time there and back, of all and of the last samples, and how many
+    /// these are.
     shortest: Time,
     recent: Time,
     samples: u32,

@@ -41,7 +41,8 @@ impl Receiving {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// A segment with data: it is acknowledged at once if it is out of order, fills a hole, or is the second.
+    /// A segment with data: it is acknowledged at once if it is out of order, fills a hole, or is
+    /// the second.
     pub(super) fn arrived(&mut self, now: Time, segment: &Segment) {
         let (begin, end) = (segment.begin, segment.begin + segment.bytes);
         let in_order = begin <= self.next && end > self.next;

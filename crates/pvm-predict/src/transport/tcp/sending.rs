@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 
 /// So many segments beyond a hole make it a loss (RFC 6675).
 const BEYOND: usize = 3;
-/// Segments are handed to the host's queue in trains: as much as a millisecond at the pace makes, two segments
-/// at least, and near hosts get whole ones (Linux: `tcp_tso_autosize`).
+/// Segments are handed to the host's queue in trains: as much as a millisecond at the pace makes,
+/// two segments at least, and near hosts get whole ones (Linux: `tcp_tso_autosize`).
 const TRAIN: u64 = 65_536;
 /// Of a connection's own segments, so many trains may wait there (Linux: TCP small queues).
 const TRAINS: u64 = 2;
@@ -328,8 +328,8 @@ impl Sending {
         }
     }
 
-    /// A hole with enough beyond it is a loss (RFC 6675). Within a recovery, so is whatever was sent before
-    /// something that has come (RFC 8985). The first loss of a window makes it smaller.
+    /// A hole with enough beyond it is a loss (RFC 6675). Within a recovery, so is whatever was
+    /// sent before something that has come (RFC 8985). The first loss of a window makes it smaller.
     fn find_losses(&mut self) {
         let newest = self.newest;
         let recovers = self.recovery.is_some();
