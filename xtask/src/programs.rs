@@ -66,14 +66,23 @@ fn text<'a>(json: &'a str, key: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    const LIBRARY: &str = r#"{"reason":"compiler-artifact","manifest_path":"/w/crates/pvm-capi/Cargo.toml","target":{"kind":["staticlib","rlib"],"name":"pvm_capi","src_path":"/w/src/lib.rs"},"profile":{"test":true},"executable":"/w/target/debug/deps/pvm_capi-1","fresh":true}"#;
-    const TEST: &str = r#"{"reason":"compiler-artifact","manifest_path":"/w/crates/pvm-capi/Cargo.toml","target":{"kind":["test"],"name":"libraries"},"executable":"/w/target/debug/deps/libraries-2"}"#;
-    const PROGRAM: &str = r#"{"manifest_path":"/w/crates/pvmd/Cargo.toml","target":{"kind":["bin"],"name":"pvmd"},"executable":"/w/target/debug/pvmd"}"#;
-    const NONE: &str = r#"{"manifest_path":"/w/x/Cargo.toml","target":{"kind":["lib"],"name":"x"},"executable":null}"#;
+    const LIBRARY: &str = r#"{"reason":"compiler-artifact",
+"manifest_path":"/w/crates/pvm-capi/Cargo.toml",
+"target":{"kind":["staticlib","rlib"],"name":"pvm_capi","src_path":"/w/src/lib.rs"},
+"profile":{"test":true},"executable":"/w/target/debug/deps/pvm_capi-1","fresh":true}"#;
+    const TEST: &str = r#"{"reason":"compiler-artifact",
+"manifest_path":"/w/crates/pvm-capi/Cargo.toml",
+"target":{"kind":["test"],"name":"libraries"},"executable":"/w/target/debug/deps/libraries-2"}"#;
+    const PROGRAM: &str = r#"{"manifest_path":"/w/crates/pvmd/Cargo.toml",
+"target":{"kind":["bin"],"name":"pvmd"},
+"executable":"/w/target/debug/pvmd"}"#;
+    const NONE: &str = r#"{"manifest_path":"/w/x/Cargo.toml","target":{"kind":["lib"],"name":"x"},
+"executable":null}"#;
 
     #[test]
     fn tests_are_told_from_programs_and_libraries_and_know_their_package() {
-        let found = in_messages(&[TEST, LIBRARY, PROGRAM, NONE, "warning: x"].join("\n"));
+        let messages = [TEST, LIBRARY, PROGRAM, NONE, "warning: x"];
+        let found = in_messages(&messages.map(|message| message.replace('\n', "")).join("\n"));
         let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.is_library)).collect();
         assert_eq!(names, [("pvm_capi", true), ("libraries", false)]);
         assert_eq!(found[0].package, "pvm-capi");

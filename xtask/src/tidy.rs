@@ -5,14 +5,16 @@
 //! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of
 //! a crate), [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the
 //! whole program), [`parameters`] (the parts of tuples count as parameters),
-//! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types,
-//! documents, sizes), [`manual`] (every call has its entry), [`interfaces`] (every call of the
-//! older interfaces has a test), [`documents`] (what documents name exists, their numbers are the
-//! code's), [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs),
-//! [`weight`] (how many crates from outside the library and the daemon bring along).
+//! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`columns`] (lines are
+//! not too long), [`names`] (files, types, documents, sizes), [`manual`] (every call has its
+//! entry), [`interfaces`] (every call of the older interfaces has a test), [`documents`] (what
+//! documents name exists, their numbers are the code's), [`promises`] (every promise has a test),
+//! [`members`] (what plain `cargo test` runs), [`weight`] (how many crates from outside the library
+//! and the daemon bring along).
 
 mod callbacks;
 mod circles;
+mod columns;
 mod directions;
 mod documents;
 mod fences;
@@ -38,6 +40,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     findings.extend(methods::check(&sources));
     findings.extend(parameters::check(&sources));
     findings.extend(fences::check(&sources));
+    findings.extend(columns::check(&sources));
     findings.extend(names::check(&sources));
     findings.extend(names::check_places(&sources, root));
     findings.extend(manual::check(&sources));

@@ -4,8 +4,13 @@ use crate::failure::Failure;
 use crate::kind::word;
 use pvm_wire::{Code, Kind};
 use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyComplex;
+
+fn is_overflow(error: &PyErr, py: Python<'_>) -> bool {
+    error.is_instance_of::<PyOverflowError>(py)
+}
 
 /// The bytes of one number, and how many; none for what is no number.
 pub(crate) fn one(kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<Option<([u8; 16], usize)>> {
@@ -16,7 +21,7 @@ pub(crate) fn one(kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<Option<([u8;
                 if let Ok(None) = result {
                     result = match value.extract::<$number>() {
                         Ok(number) => Ok(Some(number.to_ne_bytes().to_vec())),
-                        Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) => Err(error),
+                        Err(error) if is_overflow(&error, value.py()) => Err(error),
                         Err(_) => Ok(None),
                     };
                 }
@@ -37,9 +42,9 @@ pub(crate) fn one(kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<Option<([u8;
             Ok(number @ -128..=255) => Some(vec![(number & 0xff) as u8]),
             Ok(number) => {
                 let text = format!("{number} does not fit in a byte");
-                return Err(pyo3::exceptions::PyOverflowError::new_err(text));
+                return Err(PyOverflowError::new_err(text));
             }
-            Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => {
+            Err(error) if is_overflow(&error, py) => {
                 return Err(error);
             }
             Err(_) => None,

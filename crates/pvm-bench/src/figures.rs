@@ -276,7 +276,8 @@ impl Figures {
             let Key { suite, test, tasks, size, system, variant } = &row.key;
             let _ = writeln!(
                 text,
-                "{suite},{test},{tasks},{size},{system},\"{variant}\",{},{},{},{typical},{},{},{},{},{},{}",
+                "{suite},{test},{tasks},{size},{system},\"{variant}\",\
+                 {},{},{},{typical},{},{},{},{},{},{}",
                 row.unit,
                 row.rounds.len(),
                 all.count,

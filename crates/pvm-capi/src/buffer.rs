@@ -412,7 +412,12 @@ pub(crate) unsafe extern "C" fn pvm_bufinfo(
     tag: *mut c_int,
     tid: *mut c_int,
 ) -> c_int {
-    traced!(unsafe BUFINFO, pvm_bufinfo(id, bytes, tag, tid), [MB: id], |r| [CC: r, INB: int_at(bytes), IMC: int_at(tag), IST: int_at(tid)]);
+    traced!(
+        unsafe BUFINFO,
+        pvm_bufinfo(id, bytes, tag, tid),
+        [MB: id],
+        |r| [CC: r, INB: int_at(bytes), IMC: int_at(tag), IST: int_at(tid)]
+    );
     call("pvm_bufinfo", || {
         let facts = get(id)?.content(|content| {
             let buffer = &content.buffer;

@@ -99,7 +99,12 @@ pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_gettid(name: *const c_char, instance: c_int) -> c_int {
-    traced!(unsafe GETTID, pvm_gettid(name, instance), [GN: text_at(name), GI: instance], |r| [GT: r]);
+    traced!(
+        unsafe GETTID,
+        pvm_gettid(name, instance),
+        [GN: text_at(name), GI: instance],
+        |r| [GT: r]
+    );
     call("pvm_gettid", || {
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         let members = members(unsafe { group_name(name) }?)?;
@@ -204,7 +209,12 @@ pub(crate) fn broadcast(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_bcast(name: *const c_char, tag: c_int) -> c_int {
-    traced!(unsafe BCAST, pvm_bcast(name, tag), [GN: text_at(name), MC: tag], |r| [CC: r, MDL: ints_at(std::ptr::null(), 0)]);
+    traced!(
+        unsafe BCAST,
+        pvm_bcast(name, tag),
+        [GN: text_at(name), MC: tag],
+        |r| [CC: r, MDL: ints_at(std::ptr::null(), 0)]
+    );
     call("pvm_bcast", || {
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         broadcast(buffer::sending, unsafe { group_name(name) }?, tag)?;
@@ -379,7 +389,12 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
-    traced!(unsafe REDUCE, pvm_reduce(operation, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
+    traced!(
+        unsafe REDUCE,
+        pvm_reduce(operation, data, count, kind, tag, name, root),
+        [GN: text_at(name), MC: tag],
+        |r| [CC: r]
+    );
     let given = Given { count, kind, tag, name, root };
     // SAFETY: the program's promise.
     finish("pvm_reduce", unsafe { reduce(operation, data, given) })
@@ -421,7 +436,12 @@ pub(crate) unsafe extern "C" fn pvm_gather(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
-    traced!(unsafe GATHER, pvm_gather(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
+    traced!(
+        unsafe GATHER,
+        pvm_gather(result, data, count, kind, tag, name, root),
+        [GN: text_at(name), MC: tag],
+        |r| [CC: r]
+    );
     let given = Given { count, kind, tag, name, root };
     // SAFETY: the program's promise.
     finish("pvm_gather", unsafe { gather(result, data, given) })
@@ -464,7 +484,12 @@ pub(crate) unsafe extern "C" fn pvm_scatter(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
-    traced!(unsafe SCATTER, pvm_scatter(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
+    traced!(
+        unsafe SCATTER,
+        pvm_scatter(result, data, count, kind, tag, name, root),
+        [GN: text_at(name), MC: tag],
+        |r| [CC: r]
+    );
     let given = Given { count, kind, tag, name, root };
     // SAFETY: the program's promise.
     finish("pvm_scatter", unsafe { scatter(result, data, given) })

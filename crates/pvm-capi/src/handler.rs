@@ -167,7 +167,12 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
     context: c_int,
     function: Option<Function>,
 ) -> c_int {
-    traced!(unsafe ADDMHF, pvm_addmhf(source, tag, context, function), [RST: source, RMC: tag, RCX: context], |r| [MHI: r]);
+    traced!(
+        unsafe ADDMHF,
+        pvm_addmhf(source, tag, context, function),
+        [RST: source, RMC: tag, RCX: context],
+        |r| [MHI: r]
+    );
     call("pvm_addmhf", || {
         let function = function.ok_or(Code::BadParam)?;
         let task = session::task()?;

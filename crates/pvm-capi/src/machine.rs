@@ -150,7 +150,12 @@ pub(crate) unsafe extern "C" fn pvm_config(
     formats_out: *mut c_int,
     table: *mut *const HostEntry,
 ) -> c_int {
-    traced!(unsafe CONFIG, pvm_config(number, formats_out, table), [], |r| [NH: int_at(number), NA: int_at(formats_out), CC: r]);
+    traced!(
+        unsafe CONFIG,
+        pvm_config(number, formats_out, table),
+        [],
+        |r| [NH: int_at(number), NA: int_at(formats_out), CC: r]
+    );
     call("pvm_config", || {
         let hosts = hosts()?;
         // SAFETY: `number` is null or has room for the answer, by the call's contract.
@@ -176,7 +181,12 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
     number: *mut c_int,
     table: *mut *const TaskEntry,
 ) -> c_int {
-    traced!(unsafe TASKS, pvm_tasks(place, number, table), [TW: place], |r| [CC: r, TNT: int_at(number)]);
+    traced!(
+        unsafe TASKS,
+        pvm_tasks(place, number, table),
+        [TW: place],
+        |r| [CC: r, TNT: int_at(number)]
+    );
     call("pvm_tasks", || {
         let tasks = tasks(place);
         let told = tasks.as_ref().map_or(Ok(0), |tasks| count(tasks.len()))?;
@@ -318,7 +328,12 @@ pub(crate) unsafe extern "C" fn pvm_addhosts(
     number: c_int,
     results: *mut c_int,
 ) -> c_int {
-    traced!(unsafe ADDHOSTS, pvm_addhosts(names, number, results), [HNL: &texts_at(names, number)[..]], |r| [CC: r]);
+    traced!(
+        unsafe ADDHOSTS,
+        pvm_addhosts(names, number, results),
+        [HNL: &texts_at(names, number)[..]],
+        |r| [CC: r]
+    );
     // SAFETY: the program's promise.
     unsafe { change_hosts_call(names, number, results, true) }
 }
@@ -333,7 +348,12 @@ pub(crate) unsafe extern "C" fn pvm_delhosts(
     number: c_int,
     results: *mut c_int,
 ) -> c_int {
-    traced!(unsafe DELHOSTS, pvm_delhosts(names, number, results), [HNL: &texts_at(names, number)[..]], |r| [CC: r]);
+    traced!(
+        unsafe DELHOSTS,
+        pvm_delhosts(names, number, results),
+        [HNL: &texts_at(names, number)[..]],
+        |r| [CC: r]
+    );
     // SAFETY: the program's promise.
     unsafe { change_hosts_call(names, number, results, false) }
 }

@@ -148,7 +148,12 @@ fn send_any(tid: c_int, tag: c_int) -> c_int {
 
 #[inline(never)]
 fn long_send(tid: c_int, tag: c_int) -> c_int {
-    traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
+    traced!(
+        SEND,
+        pvm_send(tid, tag),
+        [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()],
+        |r| [CC: r]
+    );
     if guard::is_inside() {
         return send_later(tid, tag);
     }
@@ -171,7 +176,17 @@ fn long_send(tid: c_int, tag: c_int) -> c_int {
 /// `tids` has `count` elements.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag: c_int) -> c_int {
-    traced!(unsafe MCAST, pvm_mcast(tids, count, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, MC: tag, MCX: session::context(), MDL: ints_at(tids, count)], |r| [CC: r]);
+    traced!(
+        unsafe MCAST,
+        pvm_mcast(tids, count, tag),
+        [
+            MNB: told(buffer::pvm_getsbuf()).bytes,
+            MC: tag,
+            MCX: session::context(),
+            MDL: ints_at(tids, count),
+        ],
+        |r| [CC: r]
+    );
     let arguments = || {
         let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
         if tag < 0 && session::option(session::RESERVED) == 0 {
@@ -307,14 +322,24 @@ fn receive_small(tid: c_int, tag: c_int) -> c_int {
 
 #[inline(never)]
 fn long_receive(tid: c_int, tag: c_int) -> c_int {
-    traced!(RECV, pvm_recv(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
+    traced!(
+        RECV,
+        pvm_recv(tid, tag),
+        [RST: tid, RMC: tag, RCX: session::context()],
+        |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]
+    );
     receive("pvm_recv", tid, tag, Limit::Never)
 }
 
 /// Receives a message if there is one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_nrecv(tid: c_int, tag: c_int) -> c_int {
-    traced!(NRECV, pvm_nrecv(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
+    traced!(
+        NRECV,
+        pvm_nrecv(tid, tag),
+        [RST: tid, RMC: tag, RCX: session::context()],
+        |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]
+    );
     receive("pvm_nrecv", tid, tag, Limit::Now)
 }
 
@@ -338,7 +363,18 @@ pub(crate) unsafe extern "C" fn pvm_trecv(
     tag: c_int,
     timeout: *const Timeval,
 ) -> c_int {
-    traced!(unsafe TRECV, pvm_trecv(tid, tag, timeout), [RST: tid, RMC: tag, RCX: session::context(), MTS: limit_part(timeout, 0), MTU: limit_part(timeout, 1)], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
+    traced!(
+        unsafe TRECV,
+        pvm_trecv(tid, tag, timeout),
+        [
+            RST: tid,
+            RMC: tag,
+            RCX: session::context(),
+            MTS: limit_part(timeout, 0),
+            MTU: limit_part(timeout, 1),
+        ],
+        |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]
+    );
     // SAFETY: the program's promise.
     let limit = match unsafe { pointer::load(timeout) } {
         None => Limit::Never,

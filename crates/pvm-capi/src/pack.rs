@@ -229,7 +229,12 @@ macro_rules! typed_calls {
         ) -> c_int {
             #[inline(never)]
             unsafe fn long(items: *const $item, count: c_int, stride: c_int) -> c_int {
-                traced!(unsafe $packed, $pack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
+                traced!(
+                    unsafe $packed,
+                    $pack(items, count, stride),
+                    [PDA: items, PC: count, PSD: stride],
+                    |r| [CC: r]
+                );
                 let items = items.cast_mut().cast();
                 // SAFETY: the program's promise; packing only reads.
                 unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
@@ -264,7 +269,8 @@ macro_rules! typed_calls {
             brief_call(
                 // SAFETY: as above.
                 |thread, owner| unsafe {
-                    fast::pack_few(thread, owner, (Kind::$kind, items.cast_mut().cast(), count, stride))
+                    let items = items.cast_mut().cast();
+                    fast::pack_few(thread, owner, (Kind::$kind, items, count, stride))
                 },
                 // SAFETY: as above.
                 || unsafe { rest(items, count, stride) },
@@ -283,9 +289,16 @@ macro_rules! typed_calls {
         ) -> c_int {
             #[inline(never)]
             unsafe fn long(items: *mut $item, count: c_int, stride: c_int) -> c_int {
-                traced!(unsafe $unpacked, $unpack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
+                traced!(
+                    unsafe $unpacked,
+                    $unpack(items, count, stride),
+                    [PDA: items, PC: count, PSD: stride],
+                    |r| [CC: r]
+                );
                 // SAFETY: the program's promise.
-                unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
+                unsafe {
+                    unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride)
+                }
             }
             #[inline(never)]
             unsafe fn noted(items: *mut $item, count: c_int, stride: c_int) -> Option<()> {

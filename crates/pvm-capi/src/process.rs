@@ -249,7 +249,12 @@ pub(crate) unsafe extern "C" fn pvm_spawn(
     count: c_int,
     tids: *mut c_int,
 ) -> c_int {
-    traced!(unsafe SPAWN, pvm_spawn(file, args, flags, place, count, tids), [SE: text_at(file), SW: text_at(place), SF: flags, SC: count], |r| [CC: r, STL: ints_at(tids, r)]);
+    traced!(
+        unsafe SPAWN,
+        pvm_spawn(file, args, flags, place, count, tids),
+        [SE: text_at(file), SW: text_at(place), SF: flags, SC: count],
+        |r| [CC: r, STL: ints_at(tids, r)]
+    );
     call("pvm_spawn", || {
         // SAFETY: `file` is null or ends with 0, by the call's contract.
         let file = unsafe { pointer::text(file) }?;
@@ -388,7 +393,12 @@ pub(crate) unsafe extern "C" fn pvm_notify(
     count: c_int,
     tids: *const c_int,
 ) -> c_int {
-    traced!(unsafe NOTIFY, pvm_notify(kind, tag, count, tids), [NE: kind, NMC: tag, NTL: ints_at(tids, count)], |r| [CC: r]);
+    traced!(
+        unsafe NOTIFY,
+        pvm_notify(kind, tag, count, tids),
+        [NE: kind, NMC: tag, NTL: ints_at(tids, count)],
+        |r| [CC: r]
+    );
     call("pvm_notify", || {
         let number = usize::try_from(count).unwrap_or(0);
         let number = if has_subjects(kind) { number } else { 0 };

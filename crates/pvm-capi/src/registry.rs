@@ -98,7 +98,12 @@ pub(crate) fn list(pattern: &[u8]) -> Result<Vec<MailboxInfo>, Code> {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_putinfo(name: *const c_char, id: c_int, flags: c_int) -> c_int {
-    traced!(unsafe PUTINFO, pvm_putinfo(name, id, flags), [CN: text_at(name), CI: -1, CF: flags, CD: id], |r| [CC: r]);
+    traced!(
+        unsafe PUTINFO,
+        pvm_putinfo(name, id, flags),
+        [CN: text_at(name), CI: -1, CF: flags, CD: id],
+        |r| [CC: r]
+    );
     call("pvm_putinfo", || {
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { pointer::text(name) }?;
@@ -131,7 +136,12 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     index: c_int,
     flags: c_int,
 ) -> c_int {
-    traced!(unsafe GETINFO, pvm_recvinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r.min(0), CR: r]);
+    traced!(
+        unsafe GETINFO,
+        pvm_recvinfo(name, index, flags),
+        [CN: text_at(name), CI: index, CF: flags],
+        |r| [CC: r.min(0), CR: r]
+    );
     // SAFETY: `name` is null or ends with 0, by the call's contract.
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
     call("pvm_recvinfo", || match received {
@@ -155,7 +165,12 @@ pub(crate) unsafe extern "C" fn pvm_delinfo(
     index: c_int,
     flags: c_int,
 ) -> c_int {
-    traced!(unsafe DELINFO, pvm_delinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r]);
+    traced!(
+        unsafe DELINFO,
+        pvm_delinfo(name, index, flags),
+        [CN: text_at(name), CI: index, CF: flags],
+        |r| [CC: r]
+    );
     // As in PVM an entry is deleted at exactly its index, whatever the flags say.
     let flags = flags & !FIRST_AVAILABLE;
     // SAFETY: `name` is null or ends with 0, by the call's contract.
@@ -216,7 +231,12 @@ unsafe extern "C" fn pvm_getmboxinfo(
     number: *mut c_int,
     classes: *mut *const ClassEntry,
 ) -> c_int {
-    traced!(unsafe GETMBOXINFO, pvm_getmboxinfo(pattern, number, classes), [CN: text_at(pattern)], |r| [CC: r]);
+    traced!(
+        unsafe GETMBOXINFO,
+        pvm_getmboxinfo(pattern, number, classes),
+        [CN: text_at(pattern)],
+        |r| [CC: r]
+    );
     call("pvm_getmboxinfo", || {
         // SAFETY: `pattern` is null or ends with 0, by the call's contract.
         let found = list(unsafe { pointer::text_or_none(pattern) }.unwrap_or_default())?;
@@ -243,7 +263,12 @@ unsafe extern "C" fn pvm_getmboxinfo(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) -> c_int {
-    traced!(unsafe INSERT, pvm_insert(name, index, data), [CN: text_at(name), CI: index, CD: data], |r| [CC: r]);
+    traced!(
+        unsafe INSERT,
+        pvm_insert(name, index, data),
+        [CN: text_at(name), CI: index, CD: data],
+        |r| [CC: r]
+    );
     call("pvm_insert", || {
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         let name = unsafe { pointer::text(name) }?;
@@ -263,7 +288,12 @@ unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) 
 /// `name` is null or ends with 0; `data` is null or points to an int.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_int) -> c_int {
-    traced!(unsafe LOOKUP, pvm_lookup(name, index, data), [CN: text_at(name), CI: index], |r| [CC: r]);
+    traced!(
+        unsafe LOOKUP,
+        pvm_lookup(name, index, data),
+        [CN: text_at(name), CI: index],
+        |r| [CC: r]
+    );
     let flags = if index == -1 { FIRST_AVAILABLE } else { 0 };
     let place = if index == -1 { 0 } else { index };
     // SAFETY: `name` is null or ends with 0, by the call's contract.

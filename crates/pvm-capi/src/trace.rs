@@ -26,10 +26,24 @@ use event::Tell;
 pub(crate) use event::{Field, Value, did, int_at, ints_at, kind, list_at, text_at, texts_at};
 use noting::Noted;
 
+/// A field of an event: its name among [`did`], and its value.
+macro_rules! field {
+    ($name:ident, $value:expr) => {
+        $crate::trace::Field {
+            name: $crate::trace::did::$name,
+            value: $crate::trace::Value::from($value),
+        }
+    };
+}
+pub(crate) use field;
+
 /// Notes and traces the call that it stands at the beginning of. The fields are those of PVM's own
 /// events, which it was asked for.
 macro_rules! traced {
-    (unsafe $kind:ident, $call:expr, [$($in:ident: $value:expr),* $(,)?], |$result:ident| [$($out:ident: $told:expr),* $(,)?]) => {
+    (
+        unsafe $kind:ident, $call:expr, [$($in:ident: $value:expr),* $(,)?],
+        |$result:ident| [$($out:ident: $told:expr),* $(,)?]
+    ) => {
         if $crate::probe::is_on() && $crate::trace::begin() {
             #[allow(unused_unsafe, reason = "some fields are numbers")]
             // SAFETY: the program's promise to the call, whose arguments these are.
@@ -37,26 +51,29 @@ macro_rules! traced {
                 $crate::trace::around(
                     $crate::trace::kind::$kind,
                     |tell| {
-                        tell(&[$($crate::trace::Field { name: $crate::trace::did::$in, value: $crate::trace::Value::from($value) }),*]);
+                        tell(&[$($crate::trace::field!($in, $value)),*]);
                     },
                     || $call,
                     |$result, tell| {
-                        tell(&[$($crate::trace::Field { name: $crate::trace::did::$out, value: $crate::trace::Value::from($told) }),*]);
+                        tell(&[$($crate::trace::field!($out, $told)),*]);
                     },
                 )
             };
         }
     };
-    ($kind:ident, $call:expr, [$($in:ident: $value:expr),* $(,)?], |$result:ident| [$($out:ident: $told:expr),* $(,)?]) => {
+    (
+        $kind:ident, $call:expr, [$($in:ident: $value:expr),* $(,)?],
+        |$result:ident| [$($out:ident: $told:expr),* $(,)?]
+    ) => {
         if $crate::probe::is_on() && $crate::trace::begin() {
             return $crate::trace::around(
                 $crate::trace::kind::$kind,
                 |tell| {
-                    tell(&[$($crate::trace::Field { name: $crate::trace::did::$in, value: $crate::trace::Value::from($value) }),*]);
+                    tell(&[$($crate::trace::field!($in, $value)),*]);
                 },
                 || $call,
                 |$result, tell| {
-                    tell(&[$($crate::trace::Field { name: $crate::trace::did::$out, value: $crate::trace::Value::from($told) }),*]);
+                    tell(&[$($crate::trace::field!($out, $told)),*]);
                 },
             );
         }

@@ -245,7 +245,8 @@ mod tests {
 
     #[test]
     fn strings_with_keywords_and_quotes_are_one_token() {
-        let text = r#"out("in(\"x\", ?y)", '"', L"rd", 1.5e-3f, .5, a->b, x+++y) /* in("a") */ // rd("b")"#;
+        let text = r#"out("in(\"x\", ?y)", '"', L"rd", 1.5e-3f, .5, a->b, x+++y)
+                    /* in("a") */ // rd("b")"#;
         let expected = [
             "out",
             "(",

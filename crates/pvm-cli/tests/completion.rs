@@ -87,9 +87,11 @@ fn bash_completes_commands_hosts_and_files() {
         source "$0/pvm.bash" || exit 1
         complete -p pvm
         try() { COMP_WORDS=(pvm "$@"); COMP_CWORD=$#; _pvm; echo "${COMPREPLY[*]}"; }
-        try ha; try ps q; try run --host = q; try kill a; try add --hostfile ho; try conf --; try halt x
+        try ha; try ps q; try run --host = q; try kill a; try add --hostfile ho
+        try conf --; try halt x
         cd / && ls() { :; }
-        COMP_WORDS=(pvm run ba); COMP_CWORD=2; _pvm; printf '%s\n' "${COMPREPLY[@]}" | grep -x bash | head -n 1
+        COMP_WORDS=(pvm run ba); COMP_CWORD=2; _pvm
+        printf '%s\n' "${COMPREPLY[@]}" | grep -x bash | head -n 1
     "#;
     bash.args(["--norc", "-c", script]).arg(&scripts);
     let lines = said(bash);
@@ -123,8 +125,10 @@ fn zsh_completes_commands_hosts_and_files() {
         zmodload zsh/zpty || exit 1
         zpty inner zsh -f -i
         send() { zpty -w inner "$1"; }
-        send "PS1= RPS1= PS2=; unsetopt zle_bracketed_paste; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D"
-        send 'show() { print -r -- "<$BUFFER>"; BUFFER=; zle redisplay }; zle -N show; bindkey "^X" show'
+        send "PS1= RPS1= PS2=; unsetopt zle_bracketed_paste; fpath=($1 \$fpath)"
+        send "autoload -Uz compinit; compinit -u -D"
+        send 'show() { print -r -- "<$BUFFER>"; BUFFER=; zle redisplay }'
+        send 'zle -N show; bindkey "^X" show'
         send 'print rea""dy'
         zpty -r -m inner line '*ready*'
         for try in 'ha' 'ps q' 'run --host q' 'run --host=q' 'kill a' 'add --hostfile ho'; do

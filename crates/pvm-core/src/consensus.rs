@@ -317,9 +317,11 @@ impl Consensus {
     /// As a leader: puts a command into the order, before all that is held.
     pub(crate) fn order(&mut self, now: Time, from: HostIndex, ticket: u64, command: Command) {
         let Some(proposer) = self.member(from) else { return };
-        if matches!(command, Command::RemoveHost { host, .. } | Command::Retire { host } if host == self.me)
-            && self.seats.len() > 1
-        {
+        let removes_this_one = match command {
+            Command::RemoveHost { host, .. } | Command::Retire { host } => host == self.me,
+            _ => false,
+        };
+        if removes_this_one && self.seats.len() > 1 {
             // First another one leads; it is asked next.
             return self.input(now, QuorumInput::Resign { to: None });
         }

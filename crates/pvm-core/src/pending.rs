@@ -342,12 +342,11 @@ impl Pending {
 
     /// A member is gone that may have waited for changes of the host table.
     pub(crate) fn forget_awaiting(&mut self, gone: HostIndex) {
-        let is_gone = |awaiting: &Awaiting| matches!(awaiting.asker, Asker::Peer { host, .. } if host == gone);
-        for key in self.awaiting.keys_where(|_, awaiting| is_gone(awaiting)) {
+        let is_gone = |asker: &Asker| matches!(asker, Asker::Peer { host, .. } if *host == gone);
+        for key in self.awaiting.keys_where(|_, awaiting| is_gone(&awaiting.asker)) {
             self.awaiting.remove(&key);
         }
-        let is_gone = |onlooker: &Onlooker| matches!(onlooker.asker, Asker::Peer { host, .. } if host == gone);
-        for key in self.onlookers.keys_where(|_, onlooker| is_gone(onlooker)) {
+        for key in self.onlookers.keys_where(|_, onlooker| is_gone(&onlooker.asker)) {
             self.onlookers.remove(&key);
         }
     }
@@ -364,8 +363,11 @@ impl Pending {
 
     /// A connection has ended, and with it what was waited for on it.
     pub(crate) fn forget_connection(&mut self, closed: Connection) {
-        let is_closed = |reader: &Reader| matches!(reader.asker, Asker::Connection { connection, .. } if connection == closed);
-        for key in self.readers.keys_where(|_, reader| is_closed(reader)) {
+        let is_closed = |asker: &Asker| match asker {
+            Asker::Connection { connection, .. } => *connection == closed,
+            _ => false,
+        };
+        for key in self.readers.keys_where(|_, reader| is_closed(&reader.asker)) {
             self.readers.remove(&key);
         }
     }

@@ -250,7 +250,9 @@ fn step() -> BoxedStrategy<Step> {
         4 => (0..40u64, tid(), request())
             .prop_map(|(ask, asker, request)| Said::Ask { ask, asker, request }),
         1 => (any::<u64>(), spawn(), int(), proptest::option::of(operator.clone())).prop_map(
-            |(ask, spawn, parent, operator)| Said::Launch { ask, spawn, parent, operator, fed: true }
+            |(ask, spawn, parent, operator)| {
+                Said::Launch { ask, spawn, parent, operator, fed: true }
+            }
         ),
         1 => operator.clone().prop_map(|operator| Said::RunSpawning { operator }),
         1 => (operator, prop::collection::vec(tid(), 0..4))

@@ -144,7 +144,8 @@ fn request() -> impl Strategy<Value = Request> {
         }),
         1 => (name.clone(), flags.clone())
             .prop_map(|(name, flags)| Request::RecvInfo { name, index: 0, flags, context: 0 }),
-        1 => (name.clone(), flags).prop_map(|(name, flags)| Request::DelInfo { name, index: 0, flags }),
+        1 => (name.clone(), flags)
+            .prop_map(|(name, flags)| Request::DelInfo { name, index: 0, flags }),
         3 => name.clone().prop_map(|group| Request::JoinGroup { group }),
         1 => name.clone().prop_map(|group| Request::LeaveGroup { group }),
         5 => (name.clone(), 2..4i32).prop_map(|(group, count)| Request::Barrier { group, count }),

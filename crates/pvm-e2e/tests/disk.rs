@@ -5,10 +5,13 @@
 const FULL: &str = r#"
 set -eu
 mount -t tmpfs -o size=256k,mode=700 none "$PVM_TMP"
-full() { dd if=/dev/zero of="$PVM_TMP/rest" bs=4k 2>/dev/null || true; [ "$(df --output=avail "$PVM_TMP" | tail -1)" -eq 0 ]; }
+full() { dd if=/dev/zero of="$PVM_TMP/rest" bs=4k 2>/dev/null || true
+  [ "$(df --output=avail "$PVM_TMP" | tail -1)" -eq 0 ]
+}
 start() { pvmd --bound <"$HOME/hold" >"$HOME/said" 2>"$HOME/complained" & daemon=$!
   exec 9>"$HOME/hold"
-  for i in $(seq 400); do [ -s "$HOME/said" ] && return; sleep 0.05; done; cat "$HOME/complained"; exit 1; }
+  for i in $(seq 400); do [ -s "$HOME/said" ] && return; sleep 0.05; done
+  cat "$HOME/complained"; exit 1; }
 mkfifo "$HOME/hold"
 if [ "$1" = before ]; then full; fi
 start

@@ -1,7 +1,8 @@
 //! Memory of a task that others read and write without its taking part.
 //!
 //! ```text
-//! segment:  0 state u32 (0 in use, 1 withdrawn, 2 its owner is gone)   8 bytes u64   4096 the memory
+//! segment:  0 state u32 (0 in use, 1 withdrawn, 2 its owner is gone)   8 bytes u64
+//!           4096 the memory
 //! ```
 //! The owner maps it, then seals it: against all further mappings that write, if others may only
 //! read. Nobody gets the descriptor before, so the rights are the kernel's to keep. Whoever has

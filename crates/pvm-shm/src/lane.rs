@@ -232,8 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_in_several_cells_waits_for_all_of_them_and_what_lay_there_before_completes_nothing()
-     {
+    fn a_message_in_several_cells_is_whole_with_its_last_cell_whatever_lay_there_before() {
         let ring = Ring::on_heap(8);
         let (mut sender, mut receiver) = (Sender::new(ring.clone()), Receiver::new(ring));
         let mut spanning = envelope(1);

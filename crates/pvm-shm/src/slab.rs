@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! segment:  0       512 holders (u32 each): the receivers that still read, 0 where none
-//!           2048    16 lines: how far slots that are read while they are written are (see `stream`)
+//!           2048    16 lines: how far slots are written that are read meanwhile (see `stream`)
 //!           4096    the data of slot 0, slot 1, ...
 //! ```
 //! A slab is one slot with its share of the holders. The sender notes a receiver before it

@@ -332,7 +332,8 @@ proptest! {
         for step in steps {
             match step {
                 Step::Send(from, to, size) if from != to => {
-                    send(&mut keeper, &mut tasks[from].0, (tids[from], tids[to]), (size as i32, size))
+                    let what = (size as i32, size);
+                    send(&mut keeper, &mut tasks[from].0, (tids[from], tids[to]), what)
                         .expect("sent, or no credit");
                 }
                 Step::Send(..) => {}

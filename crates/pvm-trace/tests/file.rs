@@ -217,7 +217,8 @@ proptest! {
         let (records, bytes) = written(seed, 2, count);
         let mut reader = open(&bytes).unwrap();
         let all = reader.summary();
-        let from = all.first.saturating_add((all.last.saturating_sub(all.first) as f64 * at) as u64);
+        let length = all.last.saturating_sub(all.first);
+        let from = all.first.saturating_add((length as f64 * at) as u64);
         let to = from.saturating_add(20_000_000);
         let mut found = vec![Vec::new(); 2];
         reader.window((from, to), |task, record| found[task as usize].push(record)).unwrap();

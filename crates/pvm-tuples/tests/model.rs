@@ -76,8 +76,10 @@ fn deeds() -> impl Strategy<Value = Do> {
         1 => (tuples(), any::<bool>()).prop_map(|(tuples, wait)| Do::Put(tuples, wait)),
         8 => (templates(), hows(), any::<bool>()).prop_map(|(t, how, wait)| Do::Find(t, how, wait)),
         1 => templates().prop_map(Do::Count),
-        1 => (templates(), any::<bool>(), 0..4_u64).prop_map(|(t, take, room)| Do::Gather(t, take, room)),
-        2 => (any::<usize>(), prop::collection::vec((0..3_u8, 0..8_u8), 0..3)).prop_map(|(n, t)| Do::Done(n, t)),
+        1 => (templates(), any::<bool>(), 0..4_u64)
+            .prop_map(|(t, take, room)| Do::Gather(t, take, room)),
+        2 => (any::<usize>(), prop::collection::vec((0..3_u8, 0..8_u8), 0..3))
+            .prop_map(|(n, t)| Do::Done(n, t)),
         1 => any::<usize>().prop_map(Do::GiveBack),
         1 => Just(Do::DoneAll),
         1 => any::<usize>().prop_map(Do::Cancel),

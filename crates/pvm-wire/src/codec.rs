@@ -240,7 +240,9 @@ impl Wire for Code {
 /// Declares structs that can cross a process boundary: their fields in order.
 #[macro_export]
 macro_rules! record {
-    ($($(#[$attr:meta])* pub struct $name:ident { $($(#[$fattr:meta])* pub $field:ident: $ty:ty),* $(,)? })*) => {$(
+    ($($(#[$attr:meta])* pub struct $name:ident {
+        $($(#[$fattr:meta])* pub $field:ident: $ty:ty),* $(,)?
+    })*) => {$(
         $(#[$attr])*
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub struct $name { $($(#[$fattr])* pub $field: $ty),* }
@@ -261,7 +263,9 @@ macro_rules! record {
 #[macro_export]
 macro_rules! choice {
     ($($(#[$attr:meta])* pub enum $name:ident {
-        $($(#[$vattr:meta])* $tag:literal => $variant:ident $({ $($(#[$fattr:meta])* $field:ident: $ty:ty),* $(,)? })?),* $(,)?
+        $($(#[$vattr:meta])* $tag:literal => $variant:ident $({
+            $($(#[$fattr:meta])* $field:ident: $ty:ty),* $(,)?
+        })?),* $(,)?
     })*) => {$(
         $(#[$attr])*
         #[derive(Clone, PartialEq, Eq, Debug)]
@@ -278,7 +282,9 @@ macro_rules! choice {
             }
             fn decode(input: &mut $crate::Reader<'_>) -> Result<Self, $crate::DecodeError> {
                 match <u16 as $crate::Wire>::decode(input)? {
-                    $($tag => Ok(Self::$variant $({ $($field: $crate::Wire::decode(input)?),* })?),)*
+                    $($tag => Ok(Self::$variant $({
+                        $($field: $crate::Wire::decode(input)?),*
+                    })?),)*
                     other => Err($crate::DecodeError::UnknownKind(other.into())),
                 }
             }

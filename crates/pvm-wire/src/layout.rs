@@ -67,8 +67,9 @@ impl Layout {
     /// ```text
     /// bit   0      5    10     15      21       27
     ///       short  int  long   float   double
-    /// whole numbers: the binary logarithm of the size, then two bits of byte order (0 little, 3 big)
-    /// reals: 1 for four bytes and 2 for eight bytes of IEEE 754 in four bits, then the same two bits
+    /// whole numbers: the binary logarithm of the size, then two bits of byte order (0 little,
+    ///                3 big)
+    /// reals: 1 for four bytes and 2 for eight bytes of IEEE 754 in four bits, then the byte order
     /// ```
     pub const fn signature(self) -> i32 {
         let order = if self.is_big() { 3 } else { 0 };

@@ -72,7 +72,11 @@ fn layouts() -> impl Strategy<Value = Layout> {
 proptest! {
     /// Read by the same calls, in pieces of any size.
     #[test]
-    fn what_any_machine_packs_is_unpacked(calls in calls(), layout in layouts(), piece in 1..5usize) {
+    fn what_any_machine_packs_is_unpacked(
+        calls in calls(),
+        layout in layouts(),
+        piece in 1..5usize,
+    ) {
         let sent = send(layout, &calls);
         let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
         envelope.layout = layout;
@@ -104,8 +108,10 @@ proptest! {
                 let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
                 envelope.layout = *layout;
                 let mut runs = sent.runs;
-                let data = foreign::make_native(&mut envelope, &mut runs, sent.data).expect("sound");
-                Cursor::new().rest_as_xdr(Body { data: &data, runs: &runs, encoding: Encoding::Default })
+                let data = foreign::make_native(&mut envelope, &mut runs, sent.data);
+                let data = data.expect("sound");
+                let body = Body { data: &data, runs: &runs, encoding: Encoding::Default };
+                Cursor::new().rest_as_xdr(body)
             })
             .collect();
         prop_assert!(views.iter().all(|view| *view == views[0]));

@@ -220,7 +220,8 @@ mod tests {
                         let pattern = Pattern { context, source: source.map(Tid), tag };
                         let at = list.iter().position(|(e, _)| pattern.matches(e));
                         let expected = at.map(|at| list.remove(at));
-                        prop_assert_eq!(mailbox.find(&pattern).map(|(_, e)| *e), expected.map(|e| e.0));
+                        let found = mailbox.find(&pattern).map(|(_, e)| *e);
+                        prop_assert_eq!(found, expected.map(|e| e.0));
                         let taken = mailbox.take(&pattern).map(|(_, e, n)| (e, n));
                         prop_assert_eq!(taken, expected);
                     }

@@ -183,7 +183,9 @@ impl Shell {
             () = rung(inbox), if armed => Woken::Bell,
             () = tokio::task::yield_now(), if !armed && !lacks => Woken::Bell,
             () = tokio::time::sleep(LACKING), if lacks => Woken::Bell,
-            () = tokio::time::sleep(timeout.unwrap_or_default()), if timeout.is_some() => Woken::Time,
+            () = tokio::time::sleep(timeout.unwrap_or_default()), if timeout.is_some() => {
+                Woken::Time
+            }
         };
         if let Some(inbox) = inbox.filter(|_| armed) {
             inbox.disarm();

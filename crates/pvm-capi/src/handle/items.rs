@@ -55,7 +55,10 @@ unsafe extern "C" fn neopvm_send_items(
     if unsafe { fast_send(encoding, (kind, items, count), (tid, tag, context)) }.is_some() {
         return 0;
     }
-    noted!(unsafe NEOPVM_SEND_ITEMS, neopvm_send_items(encoding, kind, items, count, tid, tag, context));
+    noted!(
+        unsafe NEOPVM_SEND_ITEMS,
+        neopvm_send_items(encoding, kind, items, count, tid, tag, context)
+    );
     // SAFETY: the caller's promise.
     status(inside(|| unsafe { send(encoding, (kind, items, count), (tid, tag, context)) }))
 }

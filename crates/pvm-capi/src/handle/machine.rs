@@ -102,7 +102,10 @@ unsafe extern "C" fn neopvm_spawn(
     outcomes: *mut i32,
     started: *mut i32,
 ) -> i32 {
-    noted!(unsafe NEOPVM_SPAWN, neopvm_spawn(program, args, flags, place, count, outcomes, started));
+    noted!(
+        unsafe NEOPVM_SPAWN,
+        neopvm_spawn(program, args, flags, place, count, outcomes, started)
+    );
     status(inside(|| {
         // SAFETY: the caller's promise.
         let results = process::spawn(unsafe { wish(program, args, flags, place, count) }?)?;

@@ -272,7 +272,10 @@ unsafe extern "C" fn neopvm_exchange_memory(
     wanted: i64,
     before: *mut i64,
 ) -> i32 {
-    noted!(unsafe NEOPVM_EXCHANGE_MEMORY, neopvm_exchange_memory(tid, number, offset, bytes, expected, wanted, before));
+    noted!(
+        unsafe NEOPVM_EXCHANGE_MEMORY,
+        neopvm_exchange_memory(tid, number, offset, bytes, expected, wanted, before)
+    );
     status(inside(|| {
         let word = Word::of(bytes)?;
         let exchange = match word {

@@ -53,7 +53,10 @@ unsafe extern "C" fn neopvm_get_until(
     give_up: *const i32,
     buffer: *mut i32,
 ) -> i32 {
-    noted!(unsafe NEOPVM_GET_UNTIL, neopvm_get_until(name, index, flags, limit_ns, give_up, buffer));
+    noted!(
+        unsafe NEOPVM_GET_UNTIL,
+        neopvm_get_until(name, index, flags, limit_ns, give_up, buffer)
+    );
     if buffer.is_null() {
         return Code::BadParam.number();
     }
@@ -115,7 +118,10 @@ unsafe extern "C" fn neopvm_spawn_until(
     outcomes: *mut i32,
     started: *mut i32,
 ) -> i32 {
-    noted!(unsafe NEOPVM_SPAWN_UNTIL, neopvm_spawn_until(program, args, flags, place, count, give_up, outcomes, started));
+    noted!(
+        unsafe NEOPVM_SPAWN_UNTIL,
+        neopvm_spawn_until(program, args, flags, place, count, give_up, outcomes, started)
+    );
     // SAFETY: the caller's promise.
     let wish = || unsafe { machine::wish(program, args, flags, place, count) };
     let wait = |patience: Patience<'_>| process::spawn_until(wish, patience);

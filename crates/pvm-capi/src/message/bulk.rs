@@ -75,7 +75,12 @@ unsafe fn fast_send(
 /// The items can be read.
 #[inline(never)]
 unsafe fn send(tid: c_int, tag: c_int, items: *const c_void, count: c_int, kind: c_int) -> c_int {
-    traced!(unsafe PSEND, pvm_psend(tid, tag, items, count, kind), [DST: tid, MC: tag, MCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r]);
+    traced!(
+        unsafe PSEND,
+        pvm_psend(tid, tag, items, count, kind),
+        [DST: tid, MC: tag, MCX: session::context(), PDA: items, PC: count, PDT: kind],
+        |r| [CC: r]
+    );
     call("pvm_psend", || {
         let kind = bulk_kind(kind)?;
         let tid = Tid::from_c_int(tid);
@@ -233,7 +238,18 @@ unsafe fn receive(
     answers: Answers,
 ) -> c_int {
     let Answers { tid: from_tid, tag: from_tag, length } = answers;
-    traced!(unsafe PRECV, pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length), [RST: tid, RMC: tag, RCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r, MNB: int_at(length), MC: int_at(from_tag), MCX: session::context(), SRC: int_at(from_tid)]);
+    traced!(
+        unsafe PRECV,
+        pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length),
+        [RST: tid, RMC: tag, RCX: session::context(), PDA: items, PC: count, PDT: kind],
+        |r| [
+            CC: r,
+            MNB: int_at(length),
+            MC: int_at(from_tag),
+            MCX: session::context(),
+            SRC: int_at(from_tid),
+        ]
+    );
     // SAFETY: the program's promise.
     let look = || unsafe {
         let note = |message: (&Head, usize)| items_within(message, tid, tag);

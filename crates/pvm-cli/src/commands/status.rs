@@ -23,8 +23,9 @@ pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
     if as_json {
         return Ok(show_json(&json!({
             "version": status.version, "host": status.host.0, "name": status.name.to_text(),
-            "parent_pid": status.parent_pid, "daemon_pid": status.daemon_pid, "address": status.address,
-            "bad_peers": status.bad_peers, "restarts": status.restarts, "guard": status.guard,
+            "parent_pid": status.parent_pid, "daemon_pid": status.daemon_pid,
+            "address": status.address, "bad_peers": status.bad_peers,
+            "restarts": status.restarts, "guard": status.guard,
             "order": status.order, "folder": folder,
         }))?);
     }

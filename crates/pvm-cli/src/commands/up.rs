@@ -91,7 +91,10 @@ fn tell(
     let added: Vec<Value> = rows.map(|(name, result)| outcome::json(name, result, true)).collect();
     let hosts: Vec<Value> = conf::hosts(operator)?.iter().map(conf::json).collect();
     let (address, version) = (status.address, status.version);
-    let all = json!({"started": started, "address": address, "version": version, "added": added, "hosts": hosts});
+    let all = json!({
+        "started": started, "address": address, "version": version,
+        "added": added, "hosts": hosts,
+    });
     Ok(show_json(&all)?)
 }
 

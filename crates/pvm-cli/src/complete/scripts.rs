@@ -24,7 +24,10 @@ _pvm() {
   compopt -o filenames 2>/dev/null
   while IFS= read -r line; do
     COMPREPLY+=("$line")
-  done < <(compgen -A "$action" -- "$current"; [[ $action == command ]] && compgen -A file -- "$current")
+  done < <(
+    compgen -A "$action" -- "$current"
+    [[ $action == command ]] && compgen -A file -- "$current"
+  )
 }
 complete -F _pvm pvm
 "#;

@@ -62,7 +62,10 @@ impl Check {
     /// The fields that the man page lists.
     pub(crate) fn json(&self) -> Value {
         let remedy = Some(&self.remedy).filter(|text| !text.is_empty());
-        json!({"check": self.what, "state": self.state.text(), "detail": self.detail, "remedy": remedy})
+        json!({
+            "check": self.what, "state": self.state.text(),
+            "detail": self.detail, "remedy": remedy,
+        })
     }
 }
 

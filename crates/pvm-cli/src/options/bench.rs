@@ -44,7 +44,8 @@ pub struct BenchOptions {
     #[arg(long, value_name = "DIR")]
     pub sources: Option<PathBuf>,
     /// Say what changed beyond noise between two runs: the figures.json of each
-    #[arg(long, num_args = 2, value_names = ["FILE", "FILE"], conflicts_with_all = ["suites", "report"])]
+    #[arg(long, num_args = 2, value_names = ["FILE", "FILE"])]
+    #[arg(conflicts_with_all = ["suites", "report"])]
     pub compare: Vec<PathBuf>,
     /// Write the report of a run anew from its figures.json
     #[arg(long, value_name = "FILE", conflicts_with = "suites")]
@@ -63,7 +64,8 @@ pub struct NasOptions {
     pub class: Vec<Class>,
     /// On how many tasks, separated by commas
     /// [1,2,4; 1,4 with --quick; 4 in the shape of the thesis]
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub tasks: Vec<u32>,
     /// NPB's classes, or the sizes, messages and encodings of the thesis that compared PVM's
     /// versions by them

@@ -38,7 +38,8 @@ pub(crate) struct CreateOptions {
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Copies on other hosts: so many hosts may die without a loss
-    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=2))]
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) copies: u8,
     /// The most bytes that it may hold, such as 500M or 20G
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]

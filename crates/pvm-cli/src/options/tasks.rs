@@ -105,7 +105,8 @@ pub(crate) struct PsOptions {
 #[derive(Debug, Args)]
 pub(crate) struct KillOptions {
     /// The signal, by name or number
-    #[arg(short, long, value_name = "SIGNAL", default_value = "TERM", value_parser = crate::signals::number)]
+    #[arg(short, long, value_name = "SIGNAL", default_value = "TERM")]
+    #[arg(value_parser = crate::signals::number)]
     pub(crate) signal: i32,
     /// Print a line for each task
     #[arg(short, long)]

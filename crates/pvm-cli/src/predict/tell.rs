@@ -217,12 +217,16 @@ fn inputs(prediction: &Prediction<'_>) -> Value {
             Depth::Packet => "packet",
         }
     });
-    json!({"trace": files, "form": prediction.trace.form.word(), "network": prediction.platform.name,
-        "model": model, "depth": word, "runs": prediction.reports.len(),
-        "actions": prediction.first().actions, "lacks": prediction.trace.lacks().sentences(),
+    json!({
+        "trace": files, "form": prediction.trace.form.word(),
+        "network": prediction.platform.name, "model": model, "depth": word,
+        "runs": prediction.reports.len(), "actions": prediction.first().actions,
+        "lacks": prediction.trace.lacks().sentences(),
         "place": prediction.hosts(), "cores": prediction.platform.host.cores,
         "computers": prediction.platform.host.computers, "change": change(&options.change),
-        "times": if options.wall { "wall" } else { "processor" }, "probes": options.probes, "version": env!("CARGO_PKG_VERSION")})
+        "times": if options.wall { "wall" } else { "processor" },
+        "probes": options.probes, "version": env!("CARGO_PKG_VERSION"),
+    })
 }
 
 fn change(options: &ChangeOptions) -> Value {

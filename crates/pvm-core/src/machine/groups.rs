@@ -113,7 +113,10 @@ impl Machine {
     /// has gone on to another leader listens to this one no more, and learns from that one whether
     /// it was met.
     fn gives_up(&mut self, ask: Ask) {
-        let freezes = |command: &Command| matches!(command, Command::Freeze { asks, .. } if asks.contains(&ask));
+        let freezes = |command: &Command| match command {
+            Command::Freeze { asks, .. } => asks.contains(&ask),
+            _ => false,
+        };
         let waits = self.home.gatherings.withdraw(ask);
         // A group that is about to be frozen is answered for when it is.
         if waits || !self.consensus.outstanding().iter().any(|(_, command)| freezes(command)) {

@@ -1,7 +1,8 @@
 //! What another user of the computer tries with somebody's machine, as a list.
 //!
 //! ```text
-//! neighbour FOLDER PARENT DAEMON TASK LINK    FOLDER: the host's; then three process ids and ADDRESS:PORT
+//! neighbour FOLDER PARENT DAEMON TASK LINK
+//!     the host's FOLDER, three process ids, and LINK as ADDRESS:PORT
 //! ```
 //!
 //! Prints `refused NAME` or `DONE NAME` for each attempt.

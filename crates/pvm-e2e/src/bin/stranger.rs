@@ -2,7 +2,8 @@
 //! compare with.
 //!
 //! ```text
-//! stranger hold ADDRESS:PORT COUNT    opens COUNT connections, says nothing on them until its standard input ends
+//! stranger hold ADDRESS:PORT COUNT    opens COUNT connections and is silent on them until
+//!                                     its standard input ends
 //! stranger say ADDRESS:PORT FILE      sends FILE, then reads until the other side closes
 //! stranger listen PORT                takes one connection and reads it to its end
 //! ```

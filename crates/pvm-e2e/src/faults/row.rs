@@ -58,7 +58,8 @@ pub fn to_json(rows: &[Row]) -> String {
         let times: Vec<String> = row.times_ms.iter().map(|time| format!("{time:.3}")).collect();
         let Row { what, count, wrong, note, .. } = row;
         format!(
-            "{{\"what\":{what:?},\"count\":{count},\"wrong\":{wrong},\"note\":{note:?},\"times_ms\":[{}]}}\n",
+            "{{\"what\":{what:?},\"count\":{count},\"wrong\":{wrong},\
+             \"note\":{note:?},\"times_ms\":[{}]}}\n",
             times.join(",")
         )
     };

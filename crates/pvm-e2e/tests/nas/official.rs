@@ -17,7 +17,8 @@ pub(crate) fn check(report: &Report, name: &str, class: &str) {
     }
     let tolerance = match name {
         "cg" => 1e-10,
-        "ft" => 5e-12, // of a real and of an imaginary part, where the official one is that of both together
+        // For a real and for an imaginary part; the official one is for both together.
+        "ft" => 5e-12,
         _ => 1e-8,
     };
     for line in lines {

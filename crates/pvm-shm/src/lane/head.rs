@@ -5,7 +5,8 @@
 //! cell:  4 kind u8   5 encoding u8   6 layout u8   7 flags u8
 //!        8 size u8   9 data_size u8   10 run_count u16
 //!        12 key u64: the context in the upper half, the tag in the lower
-//!        20 source u32   24 destination or moment u32   28 wait_id i32   32 first_run u64   40 sequence u64
+//!        20 source u32   24 destination or moment u32   28 wait_id i32
+//!        32 first_run u64   40 sequence u64
 //! ```
 //! Numbers are as the processor has them, as both ends are on one host. A message on the fast path
 //! is described by this alone: the [`Envelope`] of the wire is made of it when somebody asks.

@@ -14,8 +14,15 @@ pub const JAVA: u16 = 0x500;
 pub const PYTHON: u16 = 0x600;
 
 macro_rules! calls {
-    ($first:expr, $names:ident: $($(#[$attr:meta])* $constant:ident = $number:literal $name:literal),* $(,)?) => {
-        $(#[doc = concat!("`", $name, "`")] $(#[$attr])* pub const $constant: u16 = $first + $number;)*
+    (
+        $first:expr, $names:ident:
+        $($(#[$attr:meta])* $constant:ident = $number:literal $name:literal),* $(,)?
+    ) => {
+        $(
+            #[doc = concat!("`", $name, "`")]
+            $(#[$attr])*
+            pub const $constant: u16 = $first + $number;
+        )*
         const $names: &[(u16, &str)] = &[$(($constant, $name)),*];
     };
 }
