@@ -66,6 +66,11 @@ fn packets_are_simulated_where_there_are_some() {
     let seconds = tbf["seconds"].as_f64().unwrap();
     assert!((0.53..0.55).contains(&seconds), "{seconds}");
     assert!(cable["collisions"].as_f64() > Some(0.0), "{cable}");
+    let flow = done(&[&ranks, "--network", "tbf-10", "--depth", "flow", "--json"]);
+    let flow: Value = serde_json::from_str(&flow).unwrap();
+    assert_eq!(flow["inputs"]["depth"], "flow");
+    let flow = flow["seconds"].as_f64().unwrap();
+    assert!((0.53..0.56).contains(&flow), "{flow} without a burst that passes free");
 }
 
 #[test]

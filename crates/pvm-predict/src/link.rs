@@ -3,3 +3,4 @@
 
 pub mod csma;
 pub mod port;
+pub mod share;

@@ -1,8 +1,10 @@
 //! How sources, hosts, transports and links are put together.
 
+pub mod flow;
 pub mod line;
 mod meeting;
 pub mod packet;
+mod run;
 pub mod thesis;
 
 use crate::error::Error;

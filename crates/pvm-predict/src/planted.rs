@@ -47,6 +47,10 @@ pub enum Bug {
     BufferWithoutBound,
     /// A loss leaves the window as it is.
     LossUnanswered,
+    /// A link into a host carries as many flows at full rate as come.
+    ReceiverNotShared,
+    /// What a flow takes of a link is left for others, too.
+    LinkOverbooked,
     /// Tasks that share cores do not slow one another down.
     CoresForgotten,
 }
@@ -55,6 +59,8 @@ impl Bug {
     /// All of them.
     pub const ALL: &[Self] = &[
         Self::CoresForgotten,
+        Self::ReceiverNotShared,
+        Self::LinkOverbooked,
         Self::GapForgotten,
         Self::SlotTooLong,
         Self::BackoffFlat,

@@ -4,6 +4,8 @@
 
 #[path = "checks/csma.rs"]
 mod csma;
+#[path = "checks/flow.rs"]
+mod flow;
 #[path = "checks/line.rs"]
 mod line;
 #[path = "checks/place.rs"]
@@ -37,6 +39,11 @@ const CHECKS: &[Check] = &[
     ("two collide and back off", csma::two_collide_and_back_off),
     ("collisions of two", csma::collisions_of_two),
     ("efficiency as published", csma::efficiency_as_published),
+    ("three share the way in", flow::three_share_the_way_in),
+    ("a flow takes what others leave", flow::a_flow_takes_what_others_leave),
+    ("all share one cable", flow::all_share_one_cable),
+    ("a sender waits for its buffer", flow::a_sender_waits_for_its_buffer),
+    ("a ring is the same on lines", flow::a_ring_is_the_same_on_lines),
     ("the published table", line::the_published_table),
     ("messages follow one another", line::messages_follow_one_another),
     ("tasks share the cores of their host", place::tasks_share_the_cores_of_their_host),

@@ -205,6 +205,8 @@ pub(crate) enum ModelName {
 pub(crate) enum Depth {
     /// A latency and a time a byte, nothing shared but the sender's door
     Line,
+    /// Messages share cables by max-min fairness: no packets, windows or losses
+    Flow,
     /// Each segment of TCP on each cable; without this option up to 1000 tasks
     Packet,
 }

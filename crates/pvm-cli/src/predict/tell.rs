@@ -214,6 +214,7 @@ fn inputs(prediction: &Prediction<'_>) -> Value {
     let word = (options.model == ModelName::Ours).then(|| {
         match depth(options.depth, prediction.platform, tasks) {
             Depth::Line => "line",
+            Depth::Flow => "flow",
             Depth::Packet => "packet",
         }
     });

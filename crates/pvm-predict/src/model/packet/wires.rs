@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::kernel::Dice;
 use crate::link::csma::{self, Csma};
 use crate::link::port::{self, Port};
+use crate::model::run::inbox::Way;
 use crate::planted::{self, Bug};
 use crate::platform::{Network, Switch};
 use crate::transport::tcp::Segment;
@@ -43,9 +44,13 @@ impl Packet {
     ) -> Self {
         Self { from, to, sender, receiver, bytes, segment, ..Self::default() }
     }
+}
 
-    /// What held it up since it was sent.
-    pub(super) fn tell(&self, told: &mut Told) {
+impl Way for Packet {
+    /// The packet is the last one that its message waited for.
+    fn tell(&self, told: &mut Told) {
+        told.until(Phase::Queue, self.segment.first_sent);
+        told.until(Phase::Retransmission, self.segment.sent);
         let phases = PHASES[usize::from(self.is_shared)];
         phases.iter().zip(self.times).for_each(|(phase, time)| told.until(*phase, time));
     }

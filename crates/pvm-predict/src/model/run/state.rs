@@ -1,14 +1,11 @@
-//! What a task does at the moment, and what an end of a connection is for.
+//! What a task does at the moment.
 
-use super::inbox::{Message, Receive};
+use super::inbox::Receive;
 use super::looks::Looks;
 use super::send::Send;
-use crate::action::TaskNumber;
 use crate::blame::Chain;
 use crate::report::StationReport;
-use crate::transport::tcp::End;
 use crate::unit::Time;
-use std::collections::VecDeque;
 
 /// A task.
 #[derive(Debug, Default)]
@@ -36,17 +33,4 @@ pub(super) enum State {
     Writing(Box<Send>, Time),
     Receiving(Box<Receive>),
     Over,
-}
-
-/// One end of a connection, and what it is for.
-#[derive(Debug)]
-pub(super) struct Side {
-    pub(super) end: End,
-    pub(super) own: TaskNumber,
-    pub(super) other: TaskNumber,
-    /// The other end's number.
-    pub(super) peer: u32,
-    /// Bytes that were written so far, and messages that have not arrived at the other end.
-    pub(super) written: u64,
-    pub(super) open: VecDeque<Message>,
 }

@@ -21,9 +21,9 @@ pub(super) struct Send {
 
 impl Send {
     /// The message to the receiver that is served.
-    pub(super) fn message(&self, handed: Time, end: u64) -> Message {
+    pub(super) fn message(&self, handed: Time) -> Message {
         let (bytes, tag, began, chain) = (self.bytes, self.tag, self.began, self.chain);
         let serial = self.serial + self.at as u64;
-        Message { serial, bytes, tag, end, began, handed, chain }
+        Message { serial, bytes, tag, began, handed, chain }
     }
 }

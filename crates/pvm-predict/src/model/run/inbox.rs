@@ -1,73 +1,73 @@
 //! Messages that have arrived, by receiver, sender and tag, and what led to each.
 
-use super::wires::Packet;
 use crate::action::{Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
 use crate::kernel::Map;
 use crate::unit::Time;
 use std::collections::VecDeque;
+use std::fmt::Debug;
 
 /// A message that was handed over, or has arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
-    pub(super) serial: u64,
-    pub(super) bytes: u64,
-    pub(super) tag: i32,
-    /// In its connection's stream, the byte behind its last one.
-    pub(super) end: u64,
-    pub(super) began: Time,
-    pub(super) handed: Time,
+pub(in crate::model) struct Message {
+    pub(in crate::model) serial: u64,
+    pub(in crate::model) bytes: u64,
+    pub(in crate::model) tag: i32,
+    pub(in crate::model) began: Time,
+    pub(in crate::model) handed: Time,
     /// What led to its begin.
-    pub(super) chain: Chain,
+    pub(in crate::model) chain: Chain,
+}
+
+/// How a message crossed the network.
+pub(in crate::model) trait Way: Copy + Debug {
+    /// Tells what held the message up, from the moment at which it was handed over.
+    fn tell(&self, told: &mut Told);
 }
 
 /// One that has arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
+pub(in crate::model) struct Arrived<W> {
     message: Message,
     left: u64,
-    /// The packet that was the last it waited for, unless it is one to oneself.
-    last: Option<Packet>,
+    /// The way that it came, unless it is one to oneself.
+    way: Option<W>,
     /// When it was there, if it came through memory.
     there: Time,
 }
 
 /// A receive that waits, or has just begun.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Receive {
-    pub(super) from: TaskNumber,
-    pub(super) tag: i32,
-    pub(super) bytes: u64,
-    pub(super) left: u64,
-    pub(super) time: Time,
-    pub(super) began: Time,
-    pub(super) wait: Told,
+pub(in crate::model) struct Receive {
+    pub(in crate::model) from: TaskNumber,
+    pub(in crate::model) tag: i32,
+    pub(in crate::model) bytes: u64,
+    pub(in crate::model) left: u64,
+    pub(in crate::model) time: Time,
+    pub(in crate::model) began: Time,
+    pub(in crate::model) wait: Told,
     /// What led to the last of what it has taken.
-    pub(super) cause: Chain,
+    pub(in crate::model) cause: Chain,
     /// The message whose last byte it took.
-    pub(super) message: Option<u64>,
-    pub(super) is_done: bool,
+    pub(in crate::model) message: Option<u64>,
+    pub(in crate::model) is_done: bool,
 }
 
-impl Arrived {
-    pub(super) const fn new(message: Message, last: Option<Packet>) -> Self {
-        Self { message, left: message.bytes, last, there: message.handed }
+impl<W: Way> Arrived<W> {
+    pub(in crate::model) fn new(message: Message, way: Option<W>) -> Self {
+        Self { message, left: message.bytes, way, there: message.handed }
     }
 
     /// Through memory, at this time.
-    pub(super) const fn through_memory(message: Message, there: Time) -> Self {
-        Self { message, left: message.bytes, last: None, there }
+    pub(in crate::model) fn through_memory(message: Message, there: Time) -> Self {
+        Self { message, left: message.bytes, way: None, there }
     }
 
     /// What held it up.
     fn tell(&self, told: &mut Told) {
         told.until(Phase::Late, self.message.began);
         told.until(Phase::Host, self.there);
-        if let Some(last) = &self.last {
-            told.until(Phase::Queue, last.segment.first_sent);
-            told.until(Phase::Retransmission, last.segment.sent);
-            last.tell(told);
-        }
+        self.way.iter().for_each(|way| way.tell(told));
     }
 
     fn taken_by(&self, receive: &mut Receive) {
@@ -83,28 +83,28 @@ impl Arrived {
 
 /// What has arrived and was not taken.
 #[derive(Debug)]
-pub(super) struct Inbox {
-    lists: Map<(TaskNumber, TaskNumber, i32), VecDeque<Arrived>>,
+pub(in crate::model) struct Inbox<W> {
+    lists: Map<(TaskNumber, TaskNumber, i32), VecDeque<Arrived<W>>>,
     matching: Matching,
 }
 
-impl Inbox {
-    pub(super) fn new(matching: Matching) -> Self {
+impl<W: Way> Inbox<W> {
+    pub(in crate::model) fn new(matching: Matching) -> Self {
         Self { lists: Map::default(), matching }
     }
 
     /// True if something of this sender with this tag is there.
-    pub(super) fn has(&self, task: TaskNumber, from: TaskNumber, tag: i32) -> bool {
+    pub(in crate::model) fn has(&self, task: TaskNumber, from: TaskNumber, tag: i32) -> bool {
         self.lists.contains_key(&(task, from, self.matching.tag(tag)))
     }
 
-    pub(super) fn put(&mut self, to: TaskNumber, from: TaskNumber, arrived: Arrived) {
+    pub(in crate::model) fn put(&mut self, to: TaskNumber, from: TaskNumber, arrived: Arrived<W>) {
         let key = (to, from, self.matching.tag(arrived.message.tag));
         self.lists.entry(key).or_default().push_back(arrived);
     }
 
     /// A receive takes what is there. It is done, or waits for more.
-    pub(super) fn take(&mut self, task: TaskNumber, receive: &mut Receive) {
+    pub(in crate::model) fn take(&mut self, task: TaskNumber, receive: &mut Receive) {
         let key = (task, receive.from, self.matching.tag(receive.tag));
         let is_over = |receive: &Receive| match self.matching {
             Matching::Messages | Matching::Numbers => receive.message.is_some(),

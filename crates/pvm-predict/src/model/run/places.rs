@@ -1,7 +1,7 @@
 //! Which task is on which host: cores that tasks share, and messages through the memory of one
 //! host.
 
-use super::inbox::{Arrived, Message};
+use super::inbox::{Arrived, Message, Way};
 use crate::action::TaskNumber;
 use crate::error::Error;
 use crate::host::cores::{self, Cores};
@@ -20,9 +20,8 @@ pub(super) enum Output {
 }
 
 /// The places of tasks.
-pub(super) struct Places {
+pub(super) struct Places<W> {
     hosts: Vec<u32>,
-    count: u32,
     /// Hosts go on computers in turns.
     computers: u32,
     /// By computer; nothing where there are cores for all.
@@ -31,12 +30,12 @@ pub(super) struct Places {
     /// When the last message of a pair is there: messages do not overtake one another.
     last: Map<(TaskNumber, TaskNumber), Time>,
     /// Messages on their way through memory.
-    under_way: Vec<(TaskNumber, TaskNumber, Arrived)>,
+    under_way: Vec<(TaskNumber, TaskNumber, Arrived<W>)>,
     free: Vec<u32>,
     out: VecDeque<Output>,
 }
 
-impl Places {
+impl<W: Way> Places<W> {
     pub(super) fn new(place: &Placement, tasks: TaskNumber, host: Host) -> Result<Self, Error> {
         let hosts = place.hosts(tasks).map_err(Error::Unfit)?;
         let count = hosts.iter().max().map_or(0, |most| most + 1);
@@ -45,7 +44,6 @@ impl Places {
         hosts.iter().for_each(|host| on[(host % computers) as usize] += 1);
         let shared = |tasks: &u32| host.cores.filter(|cores| tasks > cores).map(Cores::new);
         Ok(Self {
-            count,
             computers,
             cores: on.iter().map(shared).collect(),
             hosts,
@@ -57,9 +55,9 @@ impl Places {
         })
     }
 
-    /// How many hosts there are.
-    pub(super) const fn hosts(&self) -> u32 {
-        self.count
+    /// The host of each task.
+    pub(super) fn hosts(&self) -> &[u32] {
+        &self.hosts
     }
 
     pub(super) fn host(&self, task: TaskNumber) -> u32 {
@@ -109,11 +107,10 @@ impl Places {
         &mut self,
         now: Time,
         pair: (TaskNumber, TaskNumber),
-        bytes: u64,
         message: Message,
     ) -> (Time, u32) {
         let last = self.last.entry(pair).or_default();
-        *last = (*last).max(now + self.memory.latency + self.memory.time_of(bytes));
+        *last = (*last).max(now + self.memory.latency + self.memory.time_of(message.bytes));
         let (at, arrived) = (*last, Arrived::through_memory(message, *last));
         let entry = (pair.0, pair.1, arrived);
         if let Some(place) = self.free.pop() {
@@ -125,7 +122,7 @@ impl Places {
     }
 
     /// A message through memory is there: its receiver, its sender, and itself.
-    pub(super) fn arrived(&mut self, place: u32) -> (TaskNumber, TaskNumber, Arrived) {
+    pub(super) fn arrived(&mut self, place: u32) -> (TaskNumber, TaskNumber, Arrived<W>) {
         self.free.push(place);
         self.under_way[place as usize]
     }

@@ -1,0 +1,256 @@
+//! Depth `flow`: messages are flows that share links by max-min fairness.
+//!
+//! Each host has a link out and a link in, or all hosts share one cable. Messages of a pair of
+//! tasks follow one another. What packets, windows and losses do to a flow is left out: a flow has
+//! its share at once, and gives it up at once.
+
+use super::run::inbox::{Arrived, Message, Way};
+use super::run::network::{Network, Output};
+use super::run::{self, OPEN_MAX};
+use crate::action::TaskNumber;
+use crate::blame::{Phase, Told};
+use crate::error::Error;
+use crate::kernel::Map;
+use crate::link::share::{self, Share};
+use crate::platform::{self, Line, Platform, Transport};
+use crate::program::Source;
+use crate::report::{Report, Watcher};
+use crate::unit::Time;
+use std::collections::VecDeque;
+
+/// Runs a program on a platform.
+pub fn run(
+    source: &mut dyn Source,
+    platform: &Platform,
+    watcher: &mut dyn Watcher,
+) -> Result<Report, Error> {
+    run::run(source, platform, |hosts| Ok(Flows::new(platform, hosts)), watcher)
+}
+
+/// What is planned.
+#[derive(Clone, Copy, Debug)]
+enum Planned {
+    /// Flows may have ended: a wish of the links.
+    Share(u64),
+    /// The first message that has left this connection arrives.
+    Arrival(u32),
+}
+
+/// How a message crossed.
+#[derive(Clone, Copy, Debug)]
+struct Crossed {
+    /// When it was there.
+    at: Time,
+    /// How long it would have taken with all links for itself.
+    alone: Time,
+}
+
+impl Way for Crossed {
+    fn tell(&self, told: &mut Told) {
+        told.until(Phase::Queue, self.at.since(self.alone));
+        told.until(Phase::Wire, self.at);
+    }
+}
+
+/// Messages of one task to another one, in their order.
+#[derive(Debug)]
+struct Connection {
+    from: TaskNumber,
+    to: TaskNumber,
+    links: [u32; 2],
+    /// What was handed over, with its bytes; the first is the flow under way, since a moment.
+    queue: VecDeque<(Message, u64)>,
+    since: Time,
+    /// Bytes of all but the first.
+    behind: u64,
+    /// The sender keeps the last byte of its message until less than a buffer is under way.
+    waits: bool,
+    /// What has left, and is not there yet.
+    leaving: VecDeque<(Message, Crossed)>,
+}
+
+impl Connection {
+    /// How much of the first message may be left when there is room behind it.
+    fn mark(&self, buffer: u64) -> Option<u64> {
+        if self.waits { buffer.checked_sub(self.behind) } else { None }
+    }
+}
+
+/// Connections, and the links that they share.
+struct Flows {
+    line: Line,
+    /// What each message has beside its data.
+    extra: u64,
+    buffer: u64,
+    /// The host of each task; without, all share one cable.
+    hosts: Option<Vec<u32>>,
+    share: Share,
+    connections: Vec<Connection>,
+    numbers: Map<(TaskNumber, TaskNumber), u32>,
+    /// How long messages of each task took.
+    net: Vec<Time>,
+    out: VecDeque<Output<Planned, Crossed>>,
+}
+
+impl Flows {
+    fn new(platform: &Platform, hosts: &[u32]) -> Self {
+        let line = platform.line();
+        let is_cable = matches!(platform.network, platform::Network::Cable(_));
+        let count = hosts.iter().max().map_or(0, |most| *most as usize + 1);
+        let links = if is_cable { 1 } else { 2 * count };
+        let (extra, buffer) = match platform.transport {
+            Transport::Tcp(tcp) => (tcp.message, tcp.send_buffer),
+            Transport::None => (0, u64::MAX),
+        };
+        Self {
+            line,
+            extra,
+            buffer,
+            hosts: (!is_cable).then(|| hosts.to_vec()),
+            share: Share::new(std::iter::repeat_n(line.byte, links)),
+            connections: Vec::new(),
+            numbers: Map::default(),
+            net: vec![Time::ZERO; hosts.len()],
+            out: VecDeque::new(),
+        }
+    }
+
+    fn connection(&mut self, from: TaskNumber, to: TaskNumber) -> u32 {
+        let host = |task: TaskNumber| self.hosts.as_ref().map(|hosts| hosts[task as usize]);
+        let links = match (host(from), host(to)) {
+            (Some(from), Some(to)) => [2 * from, 2 * to + 1],
+            _ => [0, 0],
+        };
+        *self.numbers.entry((from, to)).or_insert_with(|| {
+            let (queue, leaving) = (VecDeque::new(), VecDeque::new());
+            let (since, behind, waits) = (Time::ZERO, 0, false);
+            self.connections.push(Connection {
+                from,
+                to,
+                links,
+                queue,
+                since,
+                behind,
+                waits,
+                leaving,
+            });
+            self.connections.len() as u32 - 1
+        })
+    }
+
+    /// The first message of a connection begins to cross.
+    fn begin(&mut self, now: Time, number: u32) {
+        let connection = &mut self.connections[number as usize];
+        let Some((_, bytes)) = connection.queue.front() else { return };
+        connection.since = now;
+        self.share.handle(now, number, connection.links, *bytes);
+        if let Some(mark) = connection.mark(self.buffer) {
+            self.share.mark(now, number, mark);
+        }
+    }
+
+    /// The first message of a connection has left.
+    fn left(&mut self, now: Time, number: u32) {
+        let connection = &mut self.connections[number as usize];
+        let Some((message, bytes)) = connection.queue.pop_front() else { return };
+        let latency = self.line.latency;
+        let crossed = Crossed { at: now + latency, alone: self.line.time_of(bytes) + latency };
+        self.net[connection.from as usize] += crossed.at - connection.since;
+        connection.leaving.push_back((message, crossed));
+        connection.behind -= connection.queue.front().map_or(0, |(_, bytes)| *bytes);
+        self.out.push_back(Output::At(crossed.at, Planned::Arrival(number)));
+        self.begin(now, number);
+    }
+
+    /// Does what the links say.
+    fn told(&mut self, now: Time) {
+        while let Some(output) = self.share.poll_output() {
+            match output {
+                share::Output::Wake(at, wish) => {
+                    self.out.push_back(Output::At(at, Planned::Share(wish)));
+                }
+                share::Output::Marked(number) => {
+                    let connection = &mut self.connections[number as usize];
+                    connection.waits = false;
+                    self.out.push_back(Output::Room(connection.from));
+                }
+                share::Output::Done(number) => self.left(now, number),
+            }
+        }
+    }
+}
+
+impl Network for Flows {
+    type Way = Crossed;
+    type Planned = Planned;
+
+    fn length(&self, bytes: u64) -> u64 {
+        (bytes + self.extra).max(1)
+    }
+
+    fn there_and_back(&self) -> Time {
+        self.line.latency.times(2)
+    }
+
+    /// Takes a message whole, but for its last byte where more than a buffer would be under way:
+    /// that byte is taken once there is room.
+    fn offer(
+        &mut self,
+        now: Time,
+        (from, to): (TaskNumber, TaskNumber),
+        message: Message,
+        left: u64,
+    ) -> Result<u64, Error> {
+        let number = self.connection(from, to);
+        let bytes = self.length(message.bytes);
+        if left < bytes {
+            return Ok(left);
+        }
+        let connection = &mut self.connections[number as usize];
+        if connection.queue.len() + connection.leaving.len() >= OPEN_MAX {
+            let what = "a connection";
+            return Err(Error::TooMany { task: from, what, limit: OPEN_MAX });
+        }
+        let first = connection.queue.front().map(|(_, bytes)| *bytes);
+        connection.behind += if first.is_some() { bytes } else { 0 };
+        connection.queue.push_back((message, bytes));
+        let under_way = first.unwrap_or(bytes).saturating_add(connection.behind);
+        connection.waits = under_way > self.buffer;
+        let (waits, mark) = (connection.waits, connection.mark(self.buffer));
+        if first.is_none() {
+            self.begin(now, number);
+        } else if let Some(mark) = mark {
+            self.share.mark(now, number, mark);
+        }
+        self.told(now);
+        Ok(left - u64::from(waits))
+    }
+
+    fn handle_timeout(&mut self, now: Time, planned: Planned) {
+        match planned {
+            Planned::Share(wish) => {
+                self.share.handle_timeout(now, wish);
+                self.told(now);
+            }
+            Planned::Arrival(number) => {
+                let connection = &mut self.connections[number as usize];
+                let (to, from) = (connection.to, connection.from);
+                if let Some((message, crossed)) = connection.leaving.pop_front() {
+                    let arrived = Arrived::new(message, Some(crossed));
+                    self.out.push_back(Output::Arrived { to, from, arrived });
+                    self.out.push_back(Output::Look { to, from });
+                }
+            }
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Output<Planned, Crossed>> {
+        self.out.pop_front()
+    }
+
+    fn report(&self, report: &mut Report) {
+        for (station, net) in report.stations.iter_mut().zip(&self.net) {
+            station.net = *net;
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A run in the order of time: tasks act, share the cores of their hosts, and wait for messages
+//! that a network carries. Which network that is decides the depth.
+
+mod acting;
+pub(super) mod inbox;
+mod looks;
+pub(super) mod network;
+mod places;
+mod receiving;
+mod send;
+mod sending;
+mod state;
+
+use self::inbox::{Inbox, Receive};
+use self::network::{Network, Output};
+use self::places::Places;
+use self::state::{State, Task};
+use crate::action::{Matching, TaskNumber};
+use crate::blame::Phase;
+use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
+use crate::kernel::Queue;
+use crate::model::meeting::Meetings;
+use crate::platform::{Host, Platform};
+use crate::program::Source;
+use crate::report::{Report, Watcher};
+use crate::sections::Sections;
+use crate::unit::Time;
+
+/// More tasks are refused: each is a host with a port.
+const TASKS_MAX: TaskNumber = 1 << 16;
+/// Messages of one pair that have not arrived, and receives that a task puts off.
+pub(super) const OPEN_MAX: usize = 1 << 20;
+
+/// A program on a platform whose network was made from what hosts it has.
+pub(super) fn run<N: Network>(
+    source: &mut dyn Source,
+    platform: &Platform,
+    network: impl FnOnce(&[u32]) -> Result<N, Error>,
+    watcher: &mut dyn Watcher,
+) -> Result<Report, Error> {
+    let tasks = source.tasks();
+    if tasks > TASKS_MAX {
+        let what = format!("{tasks} tasks are more than {TASKS_MAX}: --depth line");
+        return Err(Error::Unfit(what));
+    }
+    let matching = source.matching();
+    let places = Places::new(&platform.place, tasks, platform.host)?;
+    Run {
+        source,
+        watcher,
+        host: platform.host,
+        queue: Queue::new(),
+        tasks: (0..tasks).map(|_| Task::default()).collect(),
+        network: network(places.hosts())?,
+        places,
+        inbox: Inbox::new(matching),
+        matching,
+        meetings: Meetings::default(),
+        sections: Sections::default(),
+        actions: 0,
+        serial: 0,
+    }
+    .all()
+}
+
+/// What is planned.
+#[derive(Clone, Copy, Debug)]
+enum Planned<P> {
+    Task(TaskNumber),
+    /// Somebody may have had the processor time that it wanted, on this computer.
+    Cores(u32, u64),
+    /// A message through memory is there.
+    Memory(u32),
+    Network(P),
+}
+
+struct Run<'a, N: Network> {
+    source: &'a mut dyn Source,
+    watcher: &'a mut dyn Watcher,
+    host: Host,
+    queue: Queue<Planned<N::Planned>>,
+    tasks: Vec<Task>,
+    places: Places<N::Way>,
+    network: N,
+    inbox: Inbox<N::Way>,
+    matching: Matching,
+    meetings: Meetings,
+    sections: Sections,
+    actions: u64,
+    serial: u64,
+}
+
+impl<N: Network> Run<'_, N> {
+    fn all(mut self) -> Result<Report, Error> {
+        for task in 0..self.tasks.len() as TaskNumber {
+            if self.source.is_started(task) {
+                self.tasks[task as usize].state = State::New;
+            } else {
+                self.queue.push(Time::ZERO, Planned::Task(task));
+            }
+        }
+        while let Some((now, planned)) = self.queue.pop() {
+            if now == Time::END {
+                return Err(Error::Endless);
+            }
+            match planned {
+                Planned::Task(task) => self.task(now, task)?,
+                Planned::Cores(computer, wish) => {
+                    self.places.handle_timeout(now, computer, wish);
+                    self.processors();
+                }
+                Planned::Memory(place) => {
+                    let (to, from, arrived) = self.places.arrived(place);
+                    self.inbox.put(to, from, arrived);
+                    self.look(now, to, from)?;
+                }
+                Planned::Network(planned) => self.network.handle_timeout(now, planned),
+            }
+            self.carry(now)?;
+        }
+        self.finish()
+    }
+
+    /// Does what the network says, and what follows from that.
+    fn carry(&mut self, now: Time) -> Result<(), Error> {
+        while let Some(output) = self.network.poll_output() {
+            match output {
+                Output::At(at, planned) => self.queue.push(at, Planned::Network(planned)),
+                Output::Room(task) => self.room(now, task)?,
+                Output::Arrived { to, from, arrived } => self.inbox.put(to, from, arrived),
+                Output::Look { to, from } => self.look(now, to, from)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what the processors say.
+    fn processors(&mut self) {
+        while let Some(output) = self.places.poll_output() {
+            match output {
+                places::Output::Wake(computer, at, wish) => {
+                    self.queue.push(at, Planned::Cores(computer, wish));
+                }
+                places::Output::Done(now, task) => self.queue.push(now, Planned::Task(task)),
+            }
+        }
+    }
+
+    /// A task wants a processor for so long; then its call or computation is over.
+    fn busy(&mut self, now: Time, number: TaskNumber, time: Time) {
+        self.tasks[number as usize].busy = (now, time);
+        if self.places.handle(now, number, time) {
+            return self.processors();
+        }
+        self.queue.push(now + time, Planned::Task(number));
+    }
+
+    /// A task's call or computation is over.
+    fn task(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
+        let task = &mut self.tasks[number as usize];
+        // What it took longer than it wanted, others had the processors.
+        let (since, time) = std::mem::take(&mut task.busy);
+        if time > Time::ZERO {
+            let late = now.since(since + time);
+            task.report.blocked.add(Phase::Host, late);
+            task.chain.split.add(Phase::Host, late);
+        }
+        match std::mem::take(&mut self.tasks[number as usize].state) {
+            State::Sending(send) => self.write(now, number, send),
+            State::Ready => self.act(now, number),
+            other => {
+                self.tasks[number as usize].state = other;
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(self) -> Result<Report, Error> {
+        let waiting = (0..).zip(&self.tasks).filter_map(|(task, state)| {
+            let State::Receiving(receive) = &state.state else {
+                return self.meetings.waiting(task);
+            };
+            let Receive { from, tag, bytes, left, .. } = **receive;
+            let (label, there) = (self.matching.label(tag), bytes - left);
+            Some(Waiting { task, what: Awaited::Message { from, label, bytes, there } })
+        });
+        let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
+        if !first.is_empty() {
+            let count = waiting.count() as u64;
+            return Err(Error::Standstill(Standstill { count, first }));
+        }
+        let is_new = |task: &Task| matches!(task.state, State::New);
+        if let Some(task) = self.tasks.iter().position(is_new) {
+            return Err(super::never_started(task));
+        }
+        let mut report = Report {
+            stations: self.tasks.iter().map(|task| task.report).collect(),
+            actions: self.actions,
+            put_off: self.tasks.iter().map(|task| task.looks.count).sum(),
+            sections: self.sections.finish(),
+            ..Report::default()
+        };
+        self.network.report(&mut report);
+        report.finish(self.tasks.iter().map(|task| task.chain));
+        Ok(report)
+    }
+}

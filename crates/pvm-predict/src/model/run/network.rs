@@ -1,0 +1,61 @@
+//! What a run asks of a network: it takes messages in pieces, and says what has come.
+
+use super::inbox::{Arrived, Message, Way};
+use crate::action::TaskNumber;
+use crate::error::Error;
+use crate::report::Report;
+use crate::unit::Time;
+use std::fmt::Debug;
+
+/// A network between hosts, as one small machine.
+pub(in crate::model) trait Network {
+    /// How a message crossed it.
+    type Way: Way;
+    /// What it wants to be reminded of.
+    type Planned: Copy + Debug;
+
+    /// What a message of so many bytes is on the network.
+    fn length(&self, bytes: u64) -> u64;
+
+    /// How long nothing takes there and back.
+    fn there_and_back(&self) -> Time;
+
+    /// A task hands over a message for a task of another host, of which `left` bytes are to be
+    /// handed over still. Returns how many it took. If that is not all, it says later that there is
+    /// room.
+    fn offer(
+        &mut self,
+        now: Time,
+        pair: (TaskNumber, TaskNumber),
+        message: Message,
+        left: u64,
+    ) -> Result<u64, Error>;
+
+    /// A task has handed a message over, by whatever way.
+    fn sent(&mut self, _from: TaskNumber, _to: TaskNumber) {}
+
+    /// A task looks for messages, and finds no more if it waits.
+    fn looks(&mut self, _now: Time, _task: TaskNumber, _waits: bool) {}
+
+    /// What was planned for now.
+    fn handle_timeout(&mut self, now: Time, planned: Self::Planned);
+
+    /// What it has to say, until it has said all.
+    fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Way>>;
+
+    /// At the end of a run: what it has counted.
+    fn report(&self, report: &mut Report);
+}
+
+/// What a network has to say.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::model) enum Output<P, W> {
+    /// Call `handle_timeout` at this time with this.
+    At(Time, P),
+    /// A task that has more to hand over can do so.
+    Room(TaskNumber),
+    /// A message is there.
+    Arrived { to: TaskNumber, from: TaskNumber, arrived: Arrived<W> },
+    /// All that came for a task at this moment is there.
+    Look { to: TaskNumber, from: TaskNumber },
+}
