@@ -293,7 +293,7 @@ impl View {
             suboffsets: ptr::null_mut(),
             internal: kept.cast(),
         };
-        // SAFETY: the interpreter's promise.
+        // SAFETY: the interpreter passes memory for a view, and reads it when this returns 0.
         unsafe { view.write(filled) };
         Ok(())
     }

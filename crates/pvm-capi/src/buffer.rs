@@ -424,7 +424,8 @@ pub(crate) unsafe extern "C" fn pvm_bufinfo(
             [length(content.size()), buffer.tag(), source(buffer)]
         })?;
         for (out, value) in [bytes, tag, tid].into_iter().zip(facts) {
-            // SAFETY: the caller's promise.
+            // SAFETY: each pointer is null, which `store` skips, or points to an int of the
+            // program's.
             unsafe { crate::pointer::store(out, value) };
         }
         Ok(0)
@@ -471,7 +472,7 @@ unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
                 destination: envelope.dst.as_c_int(),
             }
         })?;
-        // SAFETY: not null, and the caller's promise.
+        // SAFETY: not null, and then it points to a `struct pvmminfo`; `store` needs no alignment.
         unsafe { crate::pointer::store(info, facts) };
         Ok(0)
     })
@@ -486,7 +487,7 @@ unsafe extern "C" fn pvm_setminfo(id: c_int, info: *const MessageInfo) -> c_int 
     traced!(unsafe SETMINFO, pvm_setminfo(id, info), [MB: id], |r| [CC: r]);
     call("pvm_setminfo", || {
         let slot = occupied(id)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: null, which `load` answers with none, or a `struct pvmminfo` of the program's.
         let info = unsafe { crate::pointer::load(info) }.ok_or(Code::BadParam)?;
         slot.with(|buffer| {
             buffer.edit(|envelope| {

@@ -180,7 +180,8 @@ unsafe extern "C" fn _neopvm_format_step(
     let answer = if format.is_null() {
         Next::Wrong
     } else {
-        // SAFETY: not null, ends with 0 by the program's promise.
+        // SAFETY: not null, and the shim hands on the program's format, a C string that ends with
+        // 0.
         let format = unsafe { CStr::from_ptr(format) };
         // SAFETY: the shim passes its own variable, which nobody else knows.
         next(format.to_bytes(), unsafe { &mut *at }, packing != 0)

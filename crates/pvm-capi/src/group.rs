@@ -336,7 +336,7 @@ unsafe fn array<'a>(first: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Co
     if first.is_null() || isize::try_from(bytes).is_err() {
         return Err(Code::BadParam);
     }
-    // SAFETY: the caller's promise, and not null.
+    // SAFETY: not null, and it has `bytes` bytes that nobody else touches before the call returns.
     Ok(unsafe { slice::from_raw_parts_mut(first.cast(), bytes) })
 }
 
@@ -350,7 +350,7 @@ unsafe fn reduce(
     if data.is_null() {
         return Err(Code::BadParam);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the name is null or ends with 0: `pvm_reduce` asks the program for it.
     let (task, call) = inside(|| unsafe { collective(given, false) })?;
     let operation = operation.ok_or(Code::BadParam)?;
     // SAFETY: `data` has `count` items of this type, by the call's contract.
@@ -396,7 +396,7 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
         |r| [CC: r]
     );
     let given = Given { count, kind, tag, name, root };
-    // SAFETY: the program's promise.
+    // SAFETY: `reduce` needs what this call asks of the program: `count` elements, a text or null.
     finish("pvm_reduce", unsafe { reduce(operation, data, given) })
 }
 
@@ -406,14 +406,14 @@ unsafe fn gather(result: *mut c_void, data: *const c_void, given: Given) -> Resu
     if data.is_null() {
         return Err(Code::BadParam);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the name is null or ends with 0: `pvm_gather` asks the program for it.
     let (task, call) = inside(|| unsafe { collective(given, true) })?;
     if !call.is_root() {
         // SAFETY: `data` has `count` items of this type, by the call's contract.
         let items = unsafe { array(data.cast_mut(), call.bytes()) }?;
         return inside(|| call.hand_in(task, items));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the root's `result` has an array for each member, and only this call writes to it.
     let result = unsafe { array(result, call.bytes().saturating_mul(call.size())) }?;
     let own = result[call.own_place() * call.bytes()..].as_mut_ptr();
     // SAFETY: both have so many bytes; the arrays may be one.
@@ -443,7 +443,7 @@ pub(crate) unsafe extern "C" fn pvm_gather(
         |r| [CC: r]
     );
     let given = Given { count, kind, tag, name, root };
-    // SAFETY: the program's promise.
+    // SAFETY: `gather` needs what this call asks of the program, for both arrays and the name.
     finish("pvm_gather", unsafe { gather(result, data, given) })
 }
 
@@ -453,14 +453,14 @@ unsafe fn scatter(result: *mut c_void, data: *const c_void, given: Given) -> Res
     if result.is_null() {
         return Err(Code::BadParam);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the name is null or ends with 0: `pvm_scatter` asks the program for it.
     let (task, call) = inside(|| unsafe { collective(given, true) })?;
     if !call.is_root() {
         // SAFETY: `result` has `count` items of this type, by the call's contract.
         return call.receive_part(unsafe { array(result, call.bytes()) }?, &mut take);
     }
     let all = call.bytes().saturating_mul(call.size());
-    // SAFETY: the caller's promise.
+    // SAFETY: the root's `data` has an array for each member; `parts` is only read.
     let parts = unsafe { array(data.cast_mut(), all) }?;
     let own = inside(|| call.deal(task, parts))?;
     let part = parts[own * call.bytes()..].as_ptr();
@@ -491,7 +491,7 @@ pub(crate) unsafe extern "C" fn pvm_scatter(
         |r| [CC: r]
     );
     let given = Given { count, kind, tag, name, root };
-    // SAFETY: the program's promise.
+    // SAFETY: `scatter` needs what this call asks of the program, for both arrays and the name.
     finish("pvm_scatter", unsafe { scatter(result, data, given) })
 }
 

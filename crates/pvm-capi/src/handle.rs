@@ -191,7 +191,8 @@ unsafe extern "C" fn neopvm_pack(
     count: u64,
     stride: i64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the items can be read for as long as the buffer refers to them; null is checked
+    // there.
     if unsafe { fast::pack(handle, kind_number, items, count, stride) }.is_some() {
         return 0;
     }
@@ -201,7 +202,8 @@ unsafe extern "C" fn neopvm_pack(
         let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
         let items = Items::of_any_count(items.cast_mut(), size(count)?, stride)?;
         let slot = buffer::get(handle)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `Items::new` has checked the numbers, and the items can be read, by the call's
+        // contract.
         slot.write(kind, |buffer| unsafe { pack::pack(buffer, kind, items) })?
     }))
 }
@@ -252,7 +254,7 @@ unsafe extern "C" fn neopvm_multicast(
     in_context: i32,
 ) -> i32 {
     noted!(unsafe NEOPVM_MULTICAST, neopvm_multicast(handle, tids, count, tag, in_context));
-    // SAFETY: the caller's promise.
+    // SAFETY: `tids` is null, which `array` refuses, or has `count` elements.
     let list = || unsafe { crate::pointer::array(tids, size(count)?) };
     if guard::is_inside() {
         let context = session::or_current(in_context);
@@ -432,7 +434,7 @@ unsafe extern "C" fn neopvm_unpack(
     count: u64,
     stride: i64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the items can be written, by the call's contract; null is checked there.
     if unsafe { fast::unpack(handle, kind_number, items, count, stride) }.is_some() {
         return 0;
     }
@@ -441,7 +443,8 @@ unsafe extern "C" fn neopvm_unpack(
         let kind = kind(kind_number)?;
         let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
         let items = Items::of_any_count(items, size(count)?, stride)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `Items::new` has checked the numbers, and the items can be written, by the call's
+        // contract.
         with(handle, |buffer| unsafe { pack::unpack(buffer, kind, items) })
     }))
 }
@@ -465,7 +468,8 @@ unsafe extern "C" fn neopvm_unpack_text(
                 // SAFETY: `length` is null or has room for the answer, by the call's contract.
                 unsafe { store(length, needed as u64) };
             })?;
-            // SAFETY: the caller's promise; the text fits.
+            // SAFETY: `out` has `room` bytes, and the text with its end mark is no longer than
+            // that.
             unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), out.cast(), text.len()) };
             Ok(())
         })

@@ -226,9 +226,9 @@ unsafe extern "C" fn pvmdisplaymhfinfo(
     tid: c_int,
 ) -> c_int {
     call("pvmdisplaymhfinfo", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `who` is null or ends with 0; the text is copied before this call returns.
         let who = unsafe { pointer::text_or_none(who) }.unwrap_or_default();
-        // SAFETY: the program's promise.
+        // SAFETY: `what` is null or ends with 0; the text is copied before this call returns.
         let what = unsafe { pointer::text_or_none(what) }.unwrap_or_default();
         let who = format!("{} t{tid:x}", String::from_utf8_lossy(who));
         let mut text = format!("\n{who}: {}\n", String::from_utf8_lossy(what));

@@ -184,7 +184,7 @@ unsafe extern "C" fn pvmgetclock(time: *mut Timeval) -> c_int {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         if !time.is_null() {
             let now = timeval(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
-            // SAFETY: the caller's promise.
+            // SAFETY: not null, and then it points to a `struct timeval`.
             unsafe { time.write(now) };
         }
         0
@@ -215,7 +215,7 @@ unsafe extern "C" fn pvmputenv(setting: *mut c_char) -> c_int {
     if setting.is_null() {
         return -1;
     }
-    // SAFETY: the caller's promise is the one that putenv asks for.
+    // SAFETY: putenv keeps the pointer, and the program leaves the text where it is.
     unsafe { putenv(setting) }
 }
 
@@ -301,7 +301,7 @@ unsafe extern "C" fn pvmnametag(tag: c_int, known: *mut c_int) -> *mut c_char {
     plain(ptr::null_mut(), || {
         let name = tag_name(tag);
         if !known.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: not null, and then it points to an int.
             unsafe { known.write(name.is_some().into()) };
         }
         forever(OsStr::new(&name.unwrap_or_else(|| tag.to_string())))
@@ -405,7 +405,7 @@ unsafe extern "C" fn pvmhdump(data: *const u8, length: c_int, prefix: *const c_c
         if data.is_null() || length == 0 {
             return 0;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: not null, and it has `length` bytes, which is not negative.
         let data = unsafe { std::slice::from_raw_parts(data, length) };
         // SAFETY: `prefix` is null or ends with 0, by the call's contract.
         let prefix = if prefix.is_null() { b"" } else { unsafe { bytes(prefix) } };
@@ -432,7 +432,8 @@ macro_rules! network_numbers {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $put(at: *mut c_void, value: c_int) -> c_int {
             let bytes = (value as $type).to_be_bytes();
-            // SAFETY: the caller's promise; bytes have no alignment.
+            // SAFETY: `at` has room for a number of this type, and arrays of bytes need no
+            // alignment.
             unsafe { at.cast::<[u8; size_of::<$type>()]>().write_unaligned(bytes) };
             0
         }
@@ -443,7 +444,7 @@ macro_rules! network_numbers {
         /// `at` holds one.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $get(at: *const c_void) -> c_int {
-            // SAFETY: the caller's promise; bytes have no alignment.
+            // SAFETY: `at` holds a number of this type, and arrays of bytes need no alignment.
             let bytes = unsafe { at.cast::<[u8; size_of::<$type>()]>().read_unaligned() };
             <$type>::from_be_bytes(bytes) as c_int
         }

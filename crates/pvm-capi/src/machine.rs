@@ -334,7 +334,7 @@ pub(crate) unsafe extern "C" fn pvm_addhosts(
         [HNL: &texts_at(names, number)[..]],
         |r| [CC: r]
     );
-    // SAFETY: the program's promise.
+    // SAFETY: `names` has `number` texts, and `results` is null or has as many elements.
     unsafe { change_hosts_call(names, number, results, true) }
 }
 
@@ -354,7 +354,7 @@ pub(crate) unsafe extern "C" fn pvm_delhosts(
         [HNL: &texts_at(names, number)[..]],
         |r| [CC: r]
     );
-    // SAFETY: the program's promise.
+    // SAFETY: `names` has `number` texts, and `results` is null or has as many elements.
     unsafe { change_hosts_call(names, number, results, false) }
 }
 

@@ -38,7 +38,8 @@ unsafe extern "C" fn pvm_realloc(
     size: usize,
     _purpose: *const c_char,
 ) -> *mut c_void {
-    // SAFETY: the caller's promise.
+    // SAFETY: `old` is null or came from malloc, by `pvm_alloc` or `pvm_realloc`, and was not
+    // freed.
     unsafe { realloc(old, size) }
 }
 
@@ -48,7 +49,8 @@ unsafe extern "C" fn pvm_realloc(
 /// `old` is null or came from `pvm_alloc` or `pvm_realloc`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_free(old: *mut c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `old` is null or came from malloc, by `pvm_alloc` or `pvm_realloc`, and was not
+    // freed.
     unsafe { free(old) }
 }
 
@@ -86,7 +88,7 @@ unsafe extern "C" fn pvmcopyenv(list: *const *mut c_char) -> *mut *mut c_char {
         return ptr::null_mut();
     }
     plain(ptr::null_mut(), || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `list` is an array of texts that ends with null.
         let length = unsafe { list_length(list) };
         // SAFETY: malloc takes any size.
         let copy = unsafe { malloc((length + 1) * size_of::<*mut c_char>()) };
@@ -119,9 +121,9 @@ unsafe extern "C" fn pvmenvinsert(list: *mut *mut *mut c_char, setting: *const c
         // SAFETY: `setting` is null or ends with 0, by the call's contract.
         let setting = unsafe { bytes(setting) };
         let Some(name) = setting.iter().position(|&c| c == b'=') else { return -1 };
-        // SAFETY: the caller's promise.
+        // SAFETY: `list` points to an environment that `pvmcopyenv` made, so to a pointer.
         let entries = unsafe { list.read() };
-        // SAFETY: the caller's promise.
+        // SAFETY: an environment of `pvmcopyenv`'s ends with null.
         let length = unsafe { list_length(entries) };
         for i in 0..length {
             // SAFETY: within the list.
@@ -162,7 +164,7 @@ unsafe extern "C" fn pvmfreeenv(list: *mut *mut c_char) {
     if list.is_null() {
         return;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: not null, and an environment of `pvmcopyenv`'s ends with null.
     for i in 0..unsafe { list_length(list) } {
         // SAFETY: within the list.
         let text = unsafe { list.add(i).read() };

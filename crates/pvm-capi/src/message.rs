@@ -192,7 +192,7 @@ pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag:
         if tag < 0 && session::option(session::RESERVED) == 0 {
             return Err(Code::BadParam);
         }
-        // SAFETY: the program's promise.
+        // SAFETY: `tids` is null, which `array` refuses, or has `count` elements.
         unsafe { pointer::array(tids, count) }
     };
     if guard::is_inside() {
@@ -348,7 +348,7 @@ pub(crate) extern "C" fn pvm_nrecv(tid: c_int, tag: c_int) -> c_int {
 /// # Safety
 /// `timeout` is null or points to a `struct timeval`.
 unsafe fn limit_part(timeout: *const Timeval, part: usize) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `timeout` is null, which `load` answers with none, or points to a `struct timeval`.
     unsafe { pointer::load(timeout) }
         .map_or(-1, |parts| c_int::try_from(parts[part]).unwrap_or(c_int::MAX))
 }
@@ -375,7 +375,7 @@ pub(crate) unsafe extern "C" fn pvm_trecv(
         ],
         |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]
     );
-    // SAFETY: the program's promise.
+    // SAFETY: `timeout` is null, which `load` answers with none, or points to a `struct timeval`.
     let limit = match unsafe { pointer::load(timeout) } {
         None => Limit::Never,
         Some([seconds, micros]) => limit_after(seconds, micros),
@@ -432,7 +432,8 @@ unsafe extern "C" fn pvm_getfds(fds: *mut *const c_int) -> c_int {
             list.set([descriptor]);
             list.as_ptr().cast_const().cast()
         });
-        // SAFETY: the program's promise.
+        // SAFETY: `fds` is null, which `store` skips, or points to a pointer. The list lives as
+        // long as this thread.
         unsafe { pointer::store(fds, list) };
         Ok(1)
     })

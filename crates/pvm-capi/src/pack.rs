@@ -72,7 +72,7 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
         if items.stride != 1 {
             return Err(Code::NotImpl);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the items can be read, `bytes` of them, until the buffer is freed or begun anew.
         let memory = unsafe { pvm::ProgramMemory::new(items.first, bytes) };
         return buffer.pack_in_place(kind, memory);
     }
@@ -80,7 +80,8 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
         return Ok(());
     }
     if items.is_contiguous() {
-        // SAFETY: the caller's promise; not null, as the count is above zero.
+        // SAFETY: not null, as the count is above zero; the items lie side by side, `bytes` of
+        // them.
         let data = unsafe { std::slice::from_raw_parts(items.first, bytes) };
         return buffer.pack(kind, data);
     }
@@ -88,7 +89,8 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
     buffer.pack_strided(kind, items.count, &mut |first, out| {
         for (i, item) in out.chunks_exact_mut(size).enumerate() {
             let from = items.at(first + i, size);
-            // SAFETY: the caller's promise; bytes have no alignment.
+            // SAFETY: `from` is one of the `count` items, which can be read; bytes have no
+            // alignment.
             unsafe { ptr::copy_nonoverlapping(from, item.as_mut_ptr(), size) };
         }
     })
@@ -110,8 +112,8 @@ pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Re
         return Ok(());
     }
     if items.is_contiguous() {
-        // SAFETY: the caller's promise. The memory may be uninitialised for C; `unpack` only
-        // writes to it.
+        // SAFETY: the items lie side by side, `bytes` of them, and can be written. They may be
+        // uninitialised for C; `unpack` only writes to them.
         let out = unsafe { std::slice::from_raw_parts_mut(items.first, bytes) };
         return buffer.unpack(kind, out);
     }
@@ -123,7 +125,7 @@ pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Re
     let mut gathered = vec![0; bytes.min(most.saturating_mul(size))];
     buffer.unpack(kind, &mut gathered)?;
     for (i, item) in gathered.chunks_exact(size).enumerate() {
-        // SAFETY: the caller's promise; bytes have no alignment.
+        // SAFETY: item `i` is below the count, and items can be written; bytes have no alignment.
         unsafe { ptr::copy_nonoverlapping(item.as_ptr(), items.at(i, size), size) };
     }
     Ok(())
@@ -170,9 +172,10 @@ unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code>
     // needed for.
     let length = usize::try_from(buffer.unpack_length()?).unwrap_or(0);
     let text = buffer.unpack_str_of(length)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` has room for the text, which lies in the buffer's memory and so not in the
+    // program's.
     unsafe { ptr::copy_nonoverlapping(text.as_ptr(), out.cast(), text.len()) };
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` has room for one byte behind the text.
     unsafe { out.add(text.len()).write(0) };
     Ok(())
 }
@@ -189,7 +192,7 @@ unsafe fn pack_call(
     call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
         let slot = thread.sending.slot().ok_or(Code::NoBuf)?;
-        // SAFETY: the program's promise to the exported function.
+        // SAFETY: the exported call asks the program for items that can be read.
         let packed = slot.write(kind, |buffer| unsafe { pack(buffer, kind, items) });
         packed.map_err(buffer::not_current)??;
         Ok(0)
@@ -208,7 +211,7 @@ unsafe fn unpack_call(
     call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
         let slot = thread.receiving.slot().ok_or(Code::NoBuf)?;
-        // SAFETY: the program's promise to the exported function.
+        // SAFETY: the exported call asks the program for items that can be written.
         let unpacked = slot.with(|buffer| unsafe { unpack(buffer, kind, items) });
         unpacked.map_err(buffer::not_current)??;
         Ok(0)
@@ -236,7 +239,8 @@ macro_rules! typed_calls {
                     |r| [CC: r]
                 );
                 let items = items.cast_mut().cast();
-                // SAFETY: the program's promise; packing only reads.
+                // SAFETY: the items can be read, by this call's contract; packing does not write
+                // through the cast.
                 unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
             }
             #[inline(never)]
@@ -295,7 +299,7 @@ macro_rules! typed_calls {
                     [PDA: items, PC: count, PSD: stride],
                     |r| [CC: r]
                 );
-                // SAFETY: the program's promise.
+                // SAFETY: the items can be written, by this call's contract.
                 unsafe {
                     unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride)
                 }
@@ -361,7 +365,8 @@ typed_calls! {
 pub(crate) unsafe extern "C" fn pvm_pkstr(text: *const c_char) -> c_int {
     traced!(unsafe PKSTR, pvm_pkstr(text), [PDA: text], |r| [CC: r]);
     call("pvm_pkstr", || {
-        // SAFETY: the program's promise.
+        // SAFETY: `text` is null, which is refused, or ends with 0, and stays until this call
+        // returns.
         let text = unsafe { pointer::text(text) }?;
         buffer::sending()?.write(Kind::Int, |buffer| pack_text(buffer, text))??;
         Ok(0)
@@ -380,7 +385,7 @@ pub(crate) unsafe extern "C" fn pvm_upkstr(out: *mut c_char) -> c_int {
         if out.is_null() {
             return Err(Code::BadParam);
         }
-        // SAFETY: the program's promise.
+        // SAFETY: `out` has room for the text that is next in the message and its end mark.
         slot.with(|buffer| unsafe { unpack_text(buffer, out) })??;
         Ok(0)
     })
@@ -437,7 +442,7 @@ pub(crate) extern "C" fn pvm_upkmesg() -> c_int {
 /// `format` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _neopvm_format_begin(format: *const c_char, packing: c_int) -> c_int {
-    // SAFETY: the program's promise.
+    // SAFETY: `format` is null or ends with 0: the shim hands on the program's.
     let makes_one = unsafe { pointer::text_or_none(format) }
         .is_some_and(|format| packing != 0 && format.starts_with(b"%+"));
     let slot = if packing != 0 { buffer::sending } else { buffer::receiving };
@@ -466,7 +471,7 @@ unsafe extern "C" fn _neopvm_format_pack(
     let packed = inside(|| {
         let slot = buffer::sending()?;
         let Some(kind) = Kind::from_number(kind) else {
-            // SAFETY: the program's promise.
+            // SAFETY: the format said `%s`, so `items` is null, which is refused, or ends with 0.
             let text = unsafe { pointer::text(items.cast()) }?;
             return match slot.write(Kind::Int, |buffer| pack_text(buffer, text))? {
                 // PVM leaves a text out of an in-place message here, and does not complain.
@@ -482,7 +487,8 @@ unsafe extern "C" fn _neopvm_format_pack(
                 // does not complain.
                 return Ok(());
             }
-            // SAFETY: the program's promise.
+            // SAFETY: `items` can be read as the format said, which `kind` and the count are made
+            // of.
             unsafe { pack(buffer, kind, items) }
         })?
     });
@@ -506,11 +512,12 @@ unsafe extern "C" fn _neopvm_format_unpack(
             if items.is_null() {
                 return Err(Code::BadParam);
             }
-            // SAFETY: the program's promise.
+            // SAFETY: the format said `%s`, so `items` has room for the text and its end mark.
             return slot.with(|buffer| unsafe { unpack_text(buffer, items.cast()) })?;
         };
         let items = Items::new(items, count.max(0), stride)?;
-        // SAFETY: the program's promise.
+        // SAFETY: `items` can be written as the format said, which `kind` and the count are made
+        // of.
         slot.with(|buffer| unsafe { unpack(buffer, kind, items) })?
     });
     unpacked.map_or_else(Code::number, |()| 0)
@@ -562,7 +569,7 @@ pub(crate) unsafe fn unpack_what_fits(
     // Not only whole items: the bytes of a raw message need not be a multiple.
     let room = items.bytes(kind)?;
     let whole = Items { count: room.min(in_memory) / kind.size(), ..items };
-    // SAFETY: the caller's promise.
+    // SAFETY: the items can be written, and `whole` is no more of them than there are.
     unsafe { unpack(buffer, kind, whole) }?;
     let rest = room.min(in_memory) % kind.size();
     if rest == 0 {
@@ -570,6 +577,6 @@ pub(crate) unsafe fn unpack_what_fits(
     }
     let at = items.at(whole.count, kind.size());
     let tail = Items::of_any_count(at.cast(), rest, 1)?;
-    // SAFETY: the caller's promise; the array has room for the rest.
+    // SAFETY: the items can be written, and the rest of the array is longer than these bytes.
     unsafe { unpack(buffer, Kind::Byte, tail) }
 }

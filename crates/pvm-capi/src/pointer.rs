@@ -10,7 +10,8 @@ use pvm_wire::Code;
 /// `out` is null or points to memory for a `T`.
 pub(crate) unsafe fn store<T>(out: *mut T, value: T) {
     if !out.is_null() {
-        // SAFETY: not null, and the caller's promise; Fortran may not have aligned it.
+        // SAFETY: not null, so it points to memory for a `T`; the write needs no alignment, which
+        // Fortran may not have given.
         unsafe { out.write_unaligned(value) };
     }
 }
@@ -20,7 +21,8 @@ pub(crate) unsafe fn store<T>(out: *mut T, value: T) {
 /// # Safety
 /// `from` is null or points to a `T`.
 pub(crate) unsafe fn load<T: Copy>(from: *const T) -> Option<T> {
-    // SAFETY: the caller's promise; Fortran may not have aligned it.
+    // SAFETY: not null, so it points to a `T`; the read needs no alignment, which Fortran may not
+    // have given.
     (!from.is_null()).then(|| unsafe { from.read_unaligned() })
 }
 
@@ -29,7 +31,7 @@ pub(crate) unsafe fn load<T: Copy>(from: *const T) -> Option<T> {
 /// # Safety
 /// `text` is null or ends with 0, and stays for the time of the call.
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a [u8], Code> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or ends with 0: this function asks its callers for it, too.
     unsafe { text_or_none(text) }.ok_or(Code::BadParam)
 }
 
@@ -38,7 +40,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a [u8], Code> {
 /// # Safety
 /// As [`text`].
 pub(crate) unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: not null, and the caller's promise.
+    // SAFETY: not null, so it ends with 0, and it stays for the time of the call.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
@@ -50,7 +52,7 @@ pub(crate) unsafe fn array<'a, T>(items: *const T, count: usize) -> Result<&'a [
     match (items.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(Code::BadParam),
-        // SAFETY: not null, and the caller's promise.
+        // SAFETY: not null, so it has `count` elements, and they stay for the time of the call.
         (false, count) => Ok(unsafe { std::slice::from_raw_parts(items, count) }),
     }
 }

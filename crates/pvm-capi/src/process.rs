@@ -264,7 +264,7 @@ pub(crate) unsafe extern "C" fn pvm_spawn(
         let args = unsafe { arguments(args) };
         let outcomes = spawn(Spawn { file, args, flags, place, count })?;
         for (i, &outcome) in outcomes.iter().enumerate().filter(|_| !tids.is_null()) {
-            // SAFETY: the program's promise; there are `count` outcomes.
+            // SAFETY: not null, and it has `count` elements: as many as there are outcomes.
             unsafe { tids.add(i).write(outcome) };
         }
         started(&outcomes)

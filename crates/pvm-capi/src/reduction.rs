@@ -29,9 +29,11 @@ unsafe fn apply(
         return combine(operation, kind, &mut [], &[]);
     }
     if std::ptr::addr_eq(x, y) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `y` has `count` elements of this kind, `bytes` in all; the slice ends with its
+        // copy.
         let same = unsafe { slice::from_raw_parts(y.cast::<u8>(), bytes) }.to_vec();
-        // SAFETY: the caller's promise; the other one is a copy.
+        // SAFETY: `x` has `count` elements of this kind; the other slice is a copy, so they do not
+        // overlap.
         return combine(
             operation,
             kind,
@@ -39,9 +41,9 @@ unsafe fn apply(
             &same,
         );
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `x` has `count` elements of this kind, and `y`, at another address, is another array.
     let x = unsafe { slice::from_raw_parts_mut(x.cast(), bytes) };
-    // SAFETY: the caller's promise.
+    // SAFETY: `y` has `count` elements of this kind, and `x`, at another address, is another array.
     combine(operation, kind, x, unsafe { slice::from_raw_parts(y.cast(), bytes) })
 }
 
@@ -66,7 +68,8 @@ macro_rules! operations {
             let applied = if count > 0 && (x.is_null() || y.is_null()) {
                 Err(Code::BadParam)
             } else {
-                // SAFETY: the caller's promise.
+                // SAFETY: both arrays have `*count` elements of `*kind`, and are not null if there
+                // are any.
                 unsafe { apply(Operation::$operation, kind, x, y, count) }
             };
             let result = applied.map_or_else(Code::number, |()| 0);
@@ -86,7 +89,7 @@ macro_rules! operations {
             count: *const c_int,
             info: *mut c_int,
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: Fortran passes what C passes: pointers to the numbers, and the arrays.
             unsafe { $c_name(kind, x, y, count, info) }
         }
     )*};

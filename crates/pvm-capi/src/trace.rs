@@ -46,7 +46,8 @@ macro_rules! traced {
     ) => {
         if $crate::probe::is_on() && $crate::trace::begin() {
             #[allow(unused_unsafe, reason = "some fields are numbers")]
-            // SAFETY: the program's promise to the call, whose arguments these are.
+            // SAFETY: the same call again, with the arguments for which the program keeps its
+            // contract.
             return unsafe {
                 $crate::trace::around(
                     $crate::trace::kind::$kind,
@@ -90,7 +91,8 @@ macro_rules! noted {
     };
     (unsafe $call:ident, $again:expr) => {
         if $crate::probe::is_on() && $crate::trace::begin() {
-            // SAFETY: the program's promise to the call, whose arguments these are.
+            // SAFETY: the same call again, with the arguments for which the program keeps its
+            // contract.
             return $crate::trace::around_ours(pvm_wire::record::calls::$call, || unsafe {
                 $again
             });

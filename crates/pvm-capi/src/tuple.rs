@@ -116,7 +116,7 @@ fn limit(nanoseconds: i64) -> Limit {
 /// # Safety
 /// `name` is null or ends with 0.
 unsafe fn name(name: *const c_char) -> Result<Blob, Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null, which `text` refuses, or ends with 0.
     let text = unsafe { crate::pointer::text(name) }?;
     if text.is_empty() || text.len() > pvm_space::registry::NAME_BYTES_MAX {
         return Err(Code::BadParam.into());

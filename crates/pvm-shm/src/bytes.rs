@@ -20,7 +20,8 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
             to.add(last).cast::<T>().write_unaligned(b);
         }
     }
-    // SAFETY: the caller's promise, and each branch's `T` is no larger than `size`.
+    // SAFETY: `size` bytes can be read and written there, and each branch's `T` is no larger than
+    // `size`.
     unsafe {
         // The most frequent sizes are asked for first.
         if size.wrapping_sub(8) <= 8 {
@@ -70,7 +71,7 @@ pub fn copy_few(from: &[u8], to: &mut [u8]) -> bool {
 /// to `from`.
 #[inline(always)]
 pub(crate) unsafe fn copy_few_to(from: &[u8], to: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: as many bytes as `from` has can be written at `to`, and nobody else writes to either.
     unsafe { copy_few_between(from.as_ptr(), to, from.len()) }
 }
 

@@ -247,7 +247,8 @@ impl Mapping {
     pub unsafe fn view<T>(&self, offset: usize) -> &T {
         let address = self.at(offset, size_of::<T>()).cast::<T>();
         assert!(address.is_aligned());
-        // SAFETY: inside, aligned, and valid for any bits by the caller's promise.
+        // SAFETY: inside and aligned, as was checked; any bits are a `T`, and its parts allow other
+        // writers.
         unsafe { &*address }
     }
 
@@ -259,7 +260,8 @@ impl Mapping {
         let bytes = size_of::<T>().checked_mul(count).expect("a count within a segment");
         let address = self.at(offset, bytes).cast::<T>();
         assert!(address.is_aligned());
-        // SAFETY: inside, aligned, and valid for any bits by the caller's promise.
+        // SAFETY: inside and aligned, as was checked; any bits are a `T`, and its parts allow other
+        // writers.
         unsafe { std::slice::from_raw_parts(address, count) }
     }
 

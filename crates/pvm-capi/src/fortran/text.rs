@@ -13,7 +13,7 @@ unsafe fn characters<'a>(text: *const c_char, length: Length) -> &'a [u8] {
     if text.is_null() || length == 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: not null, and Fortran passes the length of each text with it.
     let all = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
     // Programs that pass C texts end them with 0.
     let end = all.iter().position(|&c| c == 0).unwrap_or(length);
@@ -25,7 +25,8 @@ unsafe fn characters<'a>(text: *const c_char, length: Length) -> &'a [u8] {
 /// # Safety
 /// `text` is null or has `length` characters.
 pub(super) unsafe fn input(text: *const c_char, length: Length) -> CString {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or has `length` characters: this function asks its callers for it,
+    // too.
     let text = unsafe { characters(text, length) };
     let end = text.iter().rposition(|&c| c != b' ').map_or(0, |last| last + 1);
     CString::new(&text[..end]).unwrap_or_default()
@@ -36,7 +37,8 @@ pub(super) unsafe fn input(text: *const c_char, length: Length) -> CString {
 /// # Safety
 /// `text` is null or has `length` characters.
 pub(super) unsafe fn whole(text: *const c_char, length: Length) -> CString {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or has `length` characters: this function asks its callers for it,
+    // too.
     CString::new(unsafe { characters(text, length) }).unwrap_or_default()
 }
 
@@ -51,7 +53,8 @@ pub(super) unsafe fn output(text: &[u8], out: *mut c_char, length: Length) {
     }
     for i in 0..length {
         let c = text.get(i).copied().unwrap_or(b' ');
-        // SAFETY: the caller's promise.
+        // SAFETY: not null, and `i` is below `length`, the number of characters that Fortran
+        // passed.
         unsafe { out.cast::<u8>().add(i).write(c) };
     }
 }

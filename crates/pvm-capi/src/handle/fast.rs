@@ -52,7 +52,7 @@ pub(super) unsafe fn pack(
     stride: i64,
 ) -> Option<()> {
     let (kind, first, bytes) = few(kind, items.cast_mut(), count, stride)?;
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let slot = buffer::fast::find(handle)?;
     let pack = || fast!(fast => pack::fast::pack_by(&fast, slot, kind, data), else None);
@@ -72,7 +72,8 @@ pub(super) unsafe fn unpack(
     stride: i64,
 ) -> Option<()> {
     let (kind, first, bytes) = few(kind, items, count, stride)?;
-    // SAFETY: the caller's promise; not null. It is only written to.
+    // SAFETY: not null, and the program's items are `bytes` long. They may be uninitialised: they
+    // are only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
     let slot = buffer::fast::find(handle)?;
     let mut unpack = || fast!(fast => pack::fast::unpack_by(&fast, slot, kind, out), else None);

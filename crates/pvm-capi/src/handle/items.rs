@@ -51,7 +51,7 @@ unsafe extern "C" fn neopvm_send_items(
         // A handler could not give the buffer back.
         return Code::Already.number();
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the items can be read until this call returns; null is checked there.
     if unsafe { fast_send(encoding, (kind, items, count), (tid, tag, context)) }.is_some() {
         return 0;
     }
@@ -59,7 +59,7 @@ unsafe extern "C" fn neopvm_send_items(
         unsafe NEOPVM_SEND_ITEMS,
         neopvm_send_items(encoding, kind, items, count, tid, tag, context)
     );
-    // SAFETY: the caller's promise.
+    // SAFETY: the items can be read until this call returns, and `send` keeps no pointer to them.
     status(inside(|| unsafe { send(encoding, (kind, items, count), (tid, tag, context)) }))
 }
 
@@ -79,7 +79,8 @@ unsafe fn send(
     };
     let items = Items::of_any_count(items.cast_mut(), super::size(count)?, 1)?;
     let mut buffer = Buffer::new(encoding);
-    // SAFETY: the caller's promise, and the buffer ends with this call.
+    // SAFETY: the items can be read until this call returns, and the buffer that may refer to them
+    // ends before.
     unsafe { pack::pack(&mut buffer, super::kind(kind)?, items) }?;
     message::send_buffer(&mut buffer, tid, tag, super::context(context)?)
 }
@@ -98,7 +99,7 @@ unsafe fn fast_send(
         return None;
     }
     let (kind, first, bytes) = few(kind, items.cast_mut(), count, 1)?;
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let to = (Tid::from_c_int(tid), tag, session::or_current(context));
     const CALL: u16 = calls::NEOPVM_SEND_ITEMS;
@@ -139,10 +140,10 @@ unsafe extern "C" fn neopvm_receive_items(
     }
     let wanted = (source, tag, context);
     if probe::is_on()
-        // SAFETY: the caller's promise.
+        // SAFETY: `received` points to its type, by the call's contract.
         && let Glance::Taken(taken) = unsafe { receive_noted(wanted, received) }
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: `received` points to its type, by the call's contract.
         return unsafe { give(received, Ok(Some(taken))) };
     }
     noted!(
@@ -150,7 +151,7 @@ unsafe extern "C" fn neopvm_receive_items(
         neopvm_receive_items(source, tag, context, limit_ns, received)
     );
     let note = |message: (&Head, usize)| items_within(message, source, tag);
-    // SAFETY: the caller's promise.
+    // SAFETY: `received` points to its type, and the look ends before this call returns.
     let look = || unsafe { fast_receive(wanted, received, note) };
     let looked = Looked::now(look);
     let taken = match looked.seen {
@@ -164,7 +165,7 @@ unsafe extern "C" fn neopvm_receive_items(
             }
         }
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `received` points to its type, by the call's contract.
     unsafe { give(received, taken) }
 }
 
@@ -179,7 +180,7 @@ unsafe fn give(received: *mut Received, taken: Result<Option<Few>, Code>) -> i32
         Ok(None) => Ok(0),
         Err(code) => Err(code),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `received` points to its type: this function asks its callers for it, too.
     status(handle.and_then(|handle| unsafe { put_head(received, handle) }))
 }
 
@@ -193,7 +194,7 @@ unsafe fn receive_noted(wanted: (i32, i32, i32), received: *mut Received) -> Gla
     let note = |message: (&Head, usize)| {
         begun.taken_items(calls::NEOPVM_RECEIVE_ITEMS, 0, message, (wanted.0, wanted.1));
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `received` points to its type: this function asks its callers for it, too.
     unsafe { fast_receive(wanted, received, note) }
 }
 
@@ -213,24 +214,25 @@ unsafe fn fast_receive(
     note: impl Fn((&Head, usize)),
 ) -> Glance<Few> {
     if LONGER.load(Ordering::Relaxed)
-        // SAFETY: the caller's promise.
+        // SAFETY: `received` points to its type: this function asks its callers for it, too.
         && let Glance::Taken(taken) = unsafe { take_whole(wanted, received, &note) }
     {
         return Glance::Taken(taken);
     }
     let mut about = Head::NONE;
-    // SAFETY: the caller's promise. It is only written to.
+    // SAFETY: `received` points to its type, of which only this call knows. It is only written to.
     let room = unsafe { &mut (*received).items };
     match receive_items(wanted, (false, aside::MATCHES), &mut about, room) {
         Glance::Taken(size) => {
             note((&about, size));
-            // SAFETY: the caller's promise.
+            // SAFETY: `received` points to its type, and the reference to its items is not used any
+            // more.
             unsafe { put_taken(received, &about, size) };
             Glance::Taken(Few::Told)
         }
         Glance::Nothing => Glance::Nothing,
         Glance::More => {
-            // SAFETY: the caller's promise.
+            // SAFETY: `received` points to its type: this function asks its callers for it, too.
             let taken = unsafe { take_whole(wanted, received, &note) };
             if let Glance::Taken(_) = taken {
                 LONGER.store(true, Ordering::Relaxed);
@@ -258,13 +260,13 @@ unsafe fn take_whole(
         told.set(size > ITEMS_MAX);
         if told.get() {
             let info = Info::of_head(buffer.head(), buffer.reported_size());
-            // SAFETY: the caller's promise.
+            // SAFETY: `received` points to its type, so its field can be written.
             unsafe { store(&raw mut (*received).info, info) };
         }
     });
     match taken {
         Glance::Taken(handle) if told.get() => {
-            // SAFETY: the caller's promise.
+            // SAFETY: `received` points to its type: this function asks its callers for it, too.
             unsafe { put_number(received, handle) };
             Glance::Taken(Few::Told)
         }
@@ -279,7 +281,7 @@ unsafe fn take_whole(
 /// # Safety
 /// `received` points to its type.
 unsafe fn put_number(received: *mut Received, handle: i32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `received` points to its type, so its fields can be written.
     unsafe {
         store(&raw mut (*received).buffer, handle);
         store(&raw mut (*received).kind, 0);
@@ -295,7 +297,7 @@ unsafe fn put_taken(received: *mut Received, about: &Head, size: usize) {
     let run = about.run().filter(|_| about.encoding() == Encoding::Default);
     let kind = run.and_then(|run| Kind::of_shape(run.shape)).unwrap_or(Kind::Byte);
     let bytes = run.map_or(size, Run::xdr_size);
-    // SAFETY: the caller's promise.
+    // SAFETY: `received` points to its type, so its fields can be written.
     unsafe {
         store(&raw mut (*received).buffer, 0);
         store(&raw mut (*received).kind, i32::from(kind as u8));
@@ -315,7 +317,8 @@ unsafe fn put_items(received: *mut Received, buffer: &Buffer) -> bool {
     };
     let bytes = buffer.reported_size();
     let info = Info::new(&buffer.envelope(), buffer.encoding(), bytes, bytes);
-    // SAFETY: the caller's promise, and there is room for so many.
+    // SAFETY: `received` points to its type, and its array has room for the items that were counted
+    // above.
     unsafe {
         store(&raw mut (*received).buffer, 0);
         store(&raw mut (*received).kind, i32::from(kind as u8));
@@ -332,14 +335,14 @@ unsafe fn put_items(received: *mut Received, buffer: &Buffer) -> bool {
 /// # Safety
 /// `received` points to its type.
 unsafe fn put_head(received: *mut Received, handle: i32) -> Result<(), Code> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `received` points to its type: this function asks its callers for it, too.
     unsafe { put_number(received, handle) };
     if handle == 0 {
         return Ok(());
     }
     let out = inside(|| {
         buffer::get(handle)?.content(|content| {
-            // SAFETY: the caller's promise.
+            // SAFETY: `received` points to its type, so its fields can be written.
             unsafe {
                 store(&raw mut (*received).info, Info::of(content));
                 put_items(received, &content.buffer)

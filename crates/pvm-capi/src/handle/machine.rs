@@ -107,9 +107,10 @@ unsafe extern "C" fn neopvm_spawn(
         neopvm_spawn(program, args, flags, place, count, outcomes, started)
     );
     status(inside(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the texts are null or end with 0, and live until this call returns.
         let results = process::spawn(unsafe { wish(program, args, flags, place, count) }?)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `outcomes` has `count` elements, one for each result, and `started` is null or a
+        // number's.
         unsafe { told(&results, outcomes, started) }
     }))
 }
@@ -129,7 +130,7 @@ pub(super) unsafe fn wish<'a>(
     let file = unsafe { text(program) }?;
     // SAFETY: `place` is null or ends with 0, by the call's contract.
     let place = unsafe { text_or_none(place) }.unwrap_or_default();
-    // SAFETY: the caller's promise.
+    // SAFETY: `args` is null or ends with null, and its texts live for `'a`.
     let args = unsafe { process::arguments(args) };
     Ok(Spawn { file, args, flags, place, count })
 }
@@ -144,7 +145,7 @@ pub(super) unsafe fn told(
     started: *mut i32,
 ) -> Result<(), Code> {
     for (i, &result) in results.iter().enumerate().filter(|_| !outcomes.is_null()) {
-        // SAFETY: the caller's promise.
+        // SAFETY: not null, and it has room for all results, of which this is one.
         unsafe { outcomes.add(i).write(result) };
     }
     // SAFETY: `started` is null or has room for the answer, by the call's contract.
@@ -162,7 +163,7 @@ where
 {
     let room = if out.is_null() { 0 } else { size(room)? };
     for (i, &line) in lines.iter().enumerate().take(room) {
-        // SAFETY: the caller's promise.
+        // SAFETY: not null, and `i` is below `room`, the number of its elements.
         unsafe { out.add(i).write(line) };
     }
     // SAFETY: `count` is null or has room for the answer, by the call's contract.
@@ -189,7 +190,8 @@ unsafe extern "C" fn neopvm_hosts(hosts: *mut Host, room: u64, count: *mut u64) 
                 arch: field(&host.arch.0),
             })
             .collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: `hosts` is null or has `room` elements, and `count` is null or points to a
+        // number.
         unsafe { fill(&lines, hosts, room, count) }
     }))
 }
@@ -219,7 +221,8 @@ unsafe extern "C" fn neopvm_tasks(
                 name: field(&task.name.0),
             })
             .collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: `tasks` is null or has `room` elements, and `count` is null or points to a
+        // number.
         unsafe { fill(&lines, tasks, room, count) }
     }))
 }
@@ -297,7 +300,7 @@ unsafe extern "C" fn neopvm_members(
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         let members = session::task()?.members(unsafe { group::group_name(name) }?)?;
         let lines: Vec<i32> = members.tids.iter().map(|tid| tid.as_c_int()).collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: `tids` is null or has `room` elements, and `count` is null or points to a number.
         unsafe { fill(&lines, tids, room, count) }
     }))
 }

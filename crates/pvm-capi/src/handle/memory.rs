@@ -162,7 +162,8 @@ unsafe extern "C" fn neopvm_get_memory(
         if bytes == 0 {
             return task.get(Tid::from_c_int(tid), number, offset, &mut []);
         }
-        // SAFETY: the caller's promise. It may be uninitialised for C; `get` only writes to it.
+        // SAFETY: `data` has `bytes` bytes. They may be uninitialised for C; `get` only writes to
+        // them.
         let out = unsafe { slice::from_raw_parts_mut(data.cast::<u8>(), bytes) };
         task.get(Tid::from_c_int(tid), number, offset, out)
     }))
@@ -253,7 +254,7 @@ unsafe extern "C" fn neopvm_add_memory(
             Word::Four => Change::Add4 { add: four_bytes(add)? },
             Word::Eight => Change::Add8 { add: add as u64 },
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: `before` is null or points to a number, by the call's contract.
         unsafe { change((tid, number, offset), word, wanted, before) }
     }))
 }
@@ -285,7 +286,7 @@ unsafe extern "C" fn neopvm_exchange_memory(
             }
             Word::Eight => Change::Exchange8 { expected: expected as u64, wanted: wanted as u64 },
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: `before` is null or points to a number, by the call's contract.
         unsafe { change((tid, number, offset), word, exchange, before) }
     }))
 }

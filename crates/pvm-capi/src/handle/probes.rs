@@ -173,7 +173,8 @@ unsafe extern "C" fn neopvm_read_records(
         if let Some((from, to)) = reader.moments() {
             let scale = Scale::new(from, to);
             for record in DecodedRecords::new(&cells).flatten().take(room) {
-                // SAFETY: the caller's promise; no more than `room` come.
+                // SAFETY: `records` has `room` elements, and `at` is below that: no more records
+                // than `room` come.
                 unsafe { records.add(at).write(Line::new(&record, &scale)) };
                 at += 1;
             }
@@ -214,7 +215,7 @@ unsafe fn own(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn neopvm_mark(name: *const c_char, value: i64) -> i32 {
     let what = |name| What::Mark { name, value };
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null, which `own` takes for no name, or ends with 0.
     unsafe { own(calls::NEOPVM_MARK, (Class::Mark, name), what) }
 }
 
@@ -225,7 +226,7 @@ pub(crate) unsafe extern "C" fn neopvm_mark(name: *const c_char, value: i64) -> 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn neopvm_state(name: *const c_char) -> i32 {
     let what = |name| What::State { name };
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null, which `own` takes for no name, or ends with 0.
     unsafe { own(calls::NEOPVM_STATE, (Class::State, name), what) }
 }
 
@@ -236,7 +237,7 @@ pub(crate) unsafe extern "C" fn neopvm_state(name: *const c_char) -> i32 {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn neopvm_progress(text: *const c_char, done: u64, total: u64) -> i32 {
     let what = |name| What::Progress { name, done, total };
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null, which `own` takes for no name, or ends with 0.
     unsafe { own(calls::NEOPVM_PROGRESS, (Class::Progress, text), what) }
 }
 

@@ -22,7 +22,8 @@ unsafe fn word<'a>(word: *const i32) -> &'a AtomicI32 {
     if word.is_null() {
         return &NEVER;
     }
-    // SAFETY: the caller's promise; it is only read here.
+    // SAFETY: not null, it lives for as long as the call and is written atomically; here it is only
+    // read.
     unsafe { AtomicI32::from_ptr(word.cast_mut()) }
 }
 
@@ -35,7 +36,8 @@ unsafe fn patiently<T>(
     give_up: *const i32,
     wait: impl FnOnce(Patience<'_>) -> Result<T, Code>,
 ) -> Result<T, Code> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `give_up` is null or lives for as long as the call: this function asks its callers
+    // for it, too.
     let word = unsafe { word(give_up) };
     wait(Patience { limit, enough: &|| word.load(Ordering::Acquire) != 0 })
 }
@@ -64,7 +66,7 @@ unsafe extern "C" fn neopvm_get_until(
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         registry::receive_until(|| unsafe { text(name) }, (index, flags), patience)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `give_up` is null or lives for as long as the call, and is written atomically.
     let received = unsafe { patiently(limit(limit_ns), give_up, wait) };
     // SAFETY: `buffer` is null or has room for the answer, by the call's contract.
     unsafe {
@@ -92,7 +94,7 @@ unsafe extern "C" fn neopvm_barrier_until(
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         group::barrier_until(|| unsafe { group::group_name(name) }, count, patience)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `give_up` is null or lives for as long as the call, and is written atomically.
     let waited = unsafe { patiently(limit(limit_ns), give_up, wait) };
     status(waited.and_then(|is_met| {
         inside(|| {
@@ -122,14 +124,16 @@ unsafe extern "C" fn neopvm_spawn_until(
         unsafe NEOPVM_SPAWN_UNTIL,
         neopvm_spawn_until(program, args, flags, place, count, give_up, outcomes, started)
     );
-    // SAFETY: the caller's promise.
+    // SAFETY: the texts are null or end with 0, and live until this call returns; the wish is used
+    // before.
     let wish = || unsafe { machine::wish(program, args, flags, place, count) };
     let wait = |patience: Patience<'_>| process::spawn_until(wish, patience);
-    // SAFETY: the caller's promise.
+    // SAFETY: `give_up` is null or lives for as long as the call, and is written atomically.
     let spawned = unsafe { patiently(Limit::Never, give_up, wait) };
     status(spawned.and_then(|results| {
         inside(|| match results {
-            // SAFETY: the caller's promise.
+            // SAFETY: `outcomes` has `count` elements, one for each result, and `started` is null
+            // or a number's.
             Some(results) => unsafe { machine::told(&results, outcomes, started) },
             None => {
                 // SAFETY: `started` is null or has room for the answer, by the call's contract.
@@ -157,7 +161,7 @@ unsafe extern "C" fn neopvm_freeze_until(
         // SAFETY: `name` is null or ends with 0, by the call's contract.
         group::freeze_until(|| unsafe { group::group_name(name) }, size, patience)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `give_up` is null or lives for as long as the call, and is written atomically.
     let frozen = unsafe { patiently(Limit::Never, give_up, wait) };
     status(frozen.and_then(|frozen| {
         inside(|| {

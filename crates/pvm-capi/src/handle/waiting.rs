@@ -19,7 +19,7 @@ unsafe extern "C" fn neopvm_wait(seen: *mut u32, limit_ns: i64) -> i32 {
     if seen.is_null() {
         return Code::BadParam.number();
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: not null, and then it points to a number, which may be unaligned.
     let before = unsafe { seen.read_unaligned() };
     status(wait(before, limit_ns).and_then(|now| {
         inside(|| {

@@ -37,7 +37,7 @@ pub(crate) unsafe extern "C" fn pvm_psend(
     count: c_int,
     kind: c_int,
 ) -> c_int {
-    // SAFETY: the program's promise.
+    // SAFETY: the items can be read until this call returns; null is checked there.
     match unsafe { fast_send((tid, tag), items, count, kind) } {
         Some(()) => 0,
         // SAFETY: as above.
@@ -62,7 +62,7 @@ unsafe fn fast_send(
     }
     let kind = Kind::from_number(kind)?;
     let (first, bytes) = few(kind, items.cast_mut(), usize::try_from(count).ok()?, 1)?;
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let to = (Tid::from_c_int(tid), tag, session::context());
     // Of raw data, too, their type is told, so that a computer of another layout can read them.
@@ -91,7 +91,8 @@ unsafe fn send(tid: c_int, tag: c_int, items: *const c_void, count: c_int, kind:
         }
         let items = Items::new(items.cast_mut(), count.max(0), 1)?;
         let mut buffer = Buffer::new(Encoding::InPlace);
-        // SAFETY: the program's promise, and the buffer ends with this call.
+        // SAFETY: the items can be read until this call returns, and the buffer that may refer to
+        // them ends before.
         unsafe { pack::pack(&mut buffer, kind, items) }?;
         buffer.say_kind(kind);
         let task = session::task()?;
@@ -119,7 +120,7 @@ impl Answers {
     #[inline(always)]
     unsafe fn give(self, source: Tid, tag: c_int, bytes: usize) {
         let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
-        // SAFETY: the caller's promise.
+        // SAFETY: each answer is null, which `store` skips, or points to an int of the program's.
         unsafe {
             pointer::store(self.tid, source.as_c_int());
             pointer::store(self.tag, tag);
@@ -139,7 +140,7 @@ unsafe fn unpack_bulk(
     answers: Answers,
 ) -> Result<(), Code> {
     let length = message.reported_size();
-    // SAFETY: the caller's promise.
+    // SAFETY: the items can be written: this function asks its callers for it, too.
     unsafe { pack::unpack_what_fits(&mut message, kind, items) }?;
     // SAFETY: as above.
     unsafe { answers.give(message.source(), message.tag(), length) };
@@ -163,7 +164,7 @@ pub(crate) unsafe extern "C" fn pvm_precv(
 ) -> c_int {
     let answers = Answers { tid: from_tid, tag: from_tag, length };
     let taken = if probe::is_on() {
-        // SAFETY: the program's promise.
+        // SAFETY: the items can be written, and each answer is null or points to an int.
         unsafe { receive_noted((tid, tag), (items, count, kind), answers) }
     } else {
         // SAFETY: as above.
@@ -196,13 +197,15 @@ unsafe fn fast_receive(
     if items.is_null() {
         return Glance::More;
     }
-    // SAFETY: the caller's promise; not null. It is only written to.
+    // SAFETY: not null, and the program's items are `bytes` long. They may be uninitialised: they
+    // are only written to.
     let room = unsafe { std::slice::from_raw_parts_mut(items.cast(), bytes) };
     let mut about = Head::NONE;
     match receive_items((tid, tag, session::context()), (true, 0), &mut about, room) {
         Glance::Taken(size) => {
             note((&about, size));
-            // SAFETY: the caller's promise.
+            // SAFETY: each answer is null or points to an int: this function asks its callers for
+            // it, too.
             unsafe { answers.give(about.source(), about.tag(), size) };
             Glance::Taken(())
         }
@@ -223,7 +226,7 @@ unsafe fn receive_noted(
 ) -> Glance<()> {
     let Some(begun) = Begun::now() else { return Glance::More };
     let note = |message: (&Head, usize)| begun.taken_items(calls::PRECV, 0, message, from);
-    // SAFETY: the caller's promise.
+    // SAFETY: the items and the answers can be written: this function asks its callers for it, too.
     unsafe { fast_receive(from, items, answers, note) }
 }
 
@@ -250,7 +253,7 @@ unsafe fn receive(
             SRC: int_at(from_tid),
         ]
     );
-    // SAFETY: the program's promise.
+    // SAFETY: the items and the answers can be written, and the look ends before this call returns.
     let look = || unsafe {
         let note = |message: (&Head, usize)| items_within(message, tid, tag);
         fast_receive((tid, tag), (items, count, kind), answers, note)
@@ -267,7 +270,7 @@ unsafe fn receive(
         Glance::Taken(()) => Ok(()),
         Glance::Nothing | Glance::More => inside(|| check_bulk(kind, items, count))
             .map_err(Stop::from)
-            // SAFETY: the program's promise.
+            // SAFETY: the items and the answers can be written until this call returns.
             .and_then(|(kind, items)| unsafe { receive_bulk((tid, tag), kind, items, answers) }),
     };
     if let Some(task) = task {
@@ -313,7 +316,8 @@ unsafe fn receive_bulk(
         };
         return inside(|| {
             let message = buffer::withdraw(id)?.ok_or(Code::NoSuchBuf)?;
-            // SAFETY: the caller's promise.
+            // SAFETY: the items and the answers can be written: this function asks its callers for
+            // it, too.
             unsafe { unpack_bulk(message, kind, items, answers) }
         })
         .map_err(Stop::from);
@@ -321,7 +325,8 @@ unsafe fn receive_bulk(
     inside(|| if never_comes(tid, tag) { Err(Code::BadParam) } else { Ok(()) })?;
     wait_for(Limit::Never, |task| match take(task, tid, tag)? {
         Look::Done(message) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the items and the answers can be written: this function asks its callers for
+            // it, too.
             unsafe { unpack_bulk(message, kind, items, answers) }.map(Look::Done)
         }
         Look::Handler(due) => Ok(Look::Handler(due)),

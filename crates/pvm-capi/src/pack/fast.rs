@@ -31,7 +31,7 @@ pub(super) unsafe fn pack(
     stride: c_int,
 ) -> Option<()> {
     let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
-    // SAFETY: the program's promise to the exported function; not null.
+    // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     fast!(fast => {
         let mut place = fast.thread.sending.slot()?.try_enter(fast.owner)?;
@@ -41,7 +41,8 @@ pub(super) unsafe fn pack(
         } else if content.buffer.fast_pack(kind, data) {
             Some(())
         } else {
-            // SAFETY: the program's promise to the exported function.
+            // SAFETY: the exported call asks for items that can be read until the buffer is freed
+            // or begun anew.
             unsafe { note_place(content, data, stride) }
         }
     }, else None)
@@ -65,14 +66,15 @@ fn few_of((kind, first, count, stride): Passed) -> Option<(*mut u8, usize)> {
 #[inline(always)]
 pub(super) unsafe fn pack_few(thread: &Thread, owner: Biased, passed: Passed) -> Option<c_int> {
     let (first, bytes) = few_of(passed)?;
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let items = unsafe { std::slice::from_raw_parts(first, bytes) };
     let mut place = thread.sending.place().enter_biased(owner)?;
     let form = match place.mode {
         Mode::PACKS_RAW => Form::Raw,
         Mode::PACKS_DEFAULT => Form::Default,
         Mode::PACKS_IN_PLACE => {
-            // SAFETY: the caller's promise, until the buffer is freed or begun anew.
+            // SAFETY: the items can be read until the buffer is freed or begun anew, when it
+            // forgets them.
             let memory = unsafe { pvm::ProgramMemory::new(first, bytes) };
             return place.content.buffer.fast_pack_in_place(memory).then_some(0);
         }
@@ -88,7 +90,8 @@ pub(super) unsafe fn pack_few(thread: &Thread, owner: Biased, passed: Passed) ->
 #[inline(always)]
 pub(super) unsafe fn unpack_few(thread: &Thread, owner: Biased, passed: Passed) -> Option<c_int> {
     let (first, bytes) = few_of(passed)?;
-    // SAFETY: the caller's promise; not null. It is only written to.
+    // SAFETY: not null, and the program's items are `bytes` long. They may be uninitialised: they
+    // are only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
     let mut place = thread.receiving.place().enter_biased(owner)?;
     let form = match place.mode.form() {
@@ -105,7 +108,7 @@ pub(super) unsafe fn unpack_few(thread: &Thread, owner: Biased, passed: Passed) 
 /// The items can be read until the buffer is freed or begun anew.
 #[inline(never)]
 unsafe fn note_place(content: &mut Content, data: &[u8], stride: c_int) -> Option<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the items can be read until the buffer is freed or begun anew, when it forgets them.
     let memory = unsafe { pvm::ProgramMemory::new(data.as_ptr(), data.len()) };
     (stride == 1 && content.buffer.fast_pack_in_place(memory)).then_some(())
 }
@@ -126,7 +129,8 @@ pub(super) unsafe fn unpack(
     stride: c_int,
 ) -> Option<()> {
     let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
-    // SAFETY: the program's promise to the exported function; not null. It is only written to.
+    // SAFETY: not null, and the program's items are `bytes` long. They may be uninitialised: they
+    // are only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
     fast!(fast => unpack_by(&fast, fast.thread.receiving.slot()?, kind, out), else None)
 }

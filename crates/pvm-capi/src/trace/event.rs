@@ -135,7 +135,8 @@ pub(crate) unsafe fn text_at<'a>(text: *const c_char) -> &'a [u8] {
 /// `first` is null or has `count` elements, if that is above zero.
 pub(crate) unsafe fn ints_at<'a>(first: *const c_int, count: c_int) -> &'a [c_int] {
     match usize::try_from(count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: not null and aligned, so it has `count` elements, which stay for the time of the
+        // call.
         Ok(count) if !first.is_null() && first.is_aligned() => unsafe {
             std::slice::from_raw_parts(first, count)
         },
@@ -160,7 +161,8 @@ pub(crate) unsafe fn list_at<'a>(list: *const *const c_int, count: c_int) -> &'a
     if count <= 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `list` is null or points to the address of such a list, and null is none for
+    // `ints_at`.
     unsafe { ints_at(load(list).unwrap_or(std::ptr::null()), count) }
 }
 
@@ -170,7 +172,7 @@ pub(crate) unsafe fn list_at<'a>(list: *const *const c_int, count: c_int) -> &'a
 /// `first` is null or has `count` elements, each null or ending with 0.
 pub(crate) unsafe fn texts_at<'a>(first: *const *const c_char, count: c_int) -> Vec<&'a [u8]> {
     match usize::try_from(count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: not null, so it has `count` elements, each null or a text that ends with 0.
         Ok(count) if !first.is_null() => unsafe {
             (0..count).map(|i| text_at(first.add(i).read_unaligned())).collect()
         },

@@ -82,7 +82,7 @@ unsafe extern "C" fn neotuple_new(tuple: *mut i32) -> i32 {
             return Err(Code::BadParam);
         }
         let handle = TABLE.enter()?.add(Held::default()).ok_or(Code::OutOfRes)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `tuple` points to a handle, or is null, which `store` skips.
         unsafe { store(tuple, handle) };
         Ok(())
     }))
@@ -122,7 +122,7 @@ unsafe extern "C" fn neotuple_add(handle: i32, number: i32, value: *const c_void
         if !kind.has_shape() {
             return Err(Code::BadParam);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `value` points to one item of this kind; `to_tuple` copies it.
         unsafe {
             to_tuple(kind, value, 1, |item| built(held.builder.actual(kind, Shape::Scalar, item)))
         }
@@ -146,7 +146,7 @@ unsafe extern "C" fn neotuple_add_array(
             return Err(Code::BadParam);
         }
         let add = |items: &[u8]| built(held.builder.actual(kind, Shape::Array, items));
-        // SAFETY: the caller's promise.
+        // SAFETY: `items` has `count` items of this kind; `to_tuple` copies them.
         unsafe { to_tuple(kind, items, count, add) }
     })
 }
@@ -167,7 +167,8 @@ unsafe extern "C" fn neotuple_add_bytes(
         if kind.has_shape() {
             return Err(Code::BadParam);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `data` has `count` bytes, or is null, which `array` refuses unless there are
+        // none.
         let data = unsafe { crate::pointer::array(data.cast::<u8>(), count) }?;
         built(held.builder.actual(kind, Shape::Scalar, data))
     })
@@ -191,7 +192,7 @@ extern "C" fn neotuple_add_formal(handle: i32, number: i32, shape_number: i32, b
 unsafe extern "C" fn neotuple_fields(handle: i32, count: *mut u64) -> i32 {
     status(with(handle, |held| {
         let fields = held.tuple().map_or(0, |tuple| tuple.arity() as u64);
-        // SAFETY: the caller's promise.
+        // SAFETY: `count` points to a number, or is null, which `store` skips.
         unsafe { store(count, fields) };
         Ok(())
     }))
@@ -245,7 +246,7 @@ fn with_tuple(held: &mut Held) -> Result<&mut Held, Code> {
 unsafe extern "C" fn neotuple_field(handle: i32, index: u64, out: *mut Field) -> i32 {
     status(with(handle, |held| {
         let field = field(held, index)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `out` points to a field, or is null, which `store` skips.
         unsafe { store(out, field) };
         Ok(())
     }))
@@ -271,7 +272,7 @@ unsafe extern "C" fn neotuple_get(
         if (field.kind, field.shape) != (kind as i32, shape as i32) || field.formal != 0 {
             return Err(Code::Mismatch);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `count` points to a number, or is null, which `store` skips.
         unsafe { store(count, field.count) };
         if field.bytes > room || (data.is_null() && field.bytes > 0) {
             return Err(Code::Overflow);
@@ -289,7 +290,7 @@ unsafe extern "C" fn neotuple_get(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neotuple_tries(handle: i32, tries: *mut u64) -> i32 {
     status(with(handle, |held| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `tries` points to a number, or is null, which `store` skips.
         unsafe { store(tries, u64::from(held.tries)) };
         Ok(())
     }))

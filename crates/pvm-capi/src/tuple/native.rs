@@ -62,7 +62,8 @@ pub(super) unsafe fn to_tuple<T>(
     add: impl FnOnce(&[u8]) -> Result<T, Code>,
 ) -> Result<T, Code> {
     let bytes = count.checked_mul(size(kind)).ok_or(Code::BadParam)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `items` has `count` items, `bytes` in all; `array` refuses null unless there are
+    // none.
     let native = unsafe { crate::pointer::array(items.cast::<u8>(), bytes) }?;
     if is_plain(kind) {
         return add(native);
@@ -154,10 +155,10 @@ pub(super) const fn alignment(kind: Kind) -> usize {
 /// `out` has so many bytes.
 pub(super) unsafe fn give(bytes: *const c_void, count: usize, out: *mut c_void) {
     if count > 0 {
-        // SAFETY: the caller's promise; the bytes are the library's, and no program has been given
+        // SAFETY: `bytes` has `count` bytes of the library's own, and no program has been given
         // them to write.
         let from = unsafe { slice::from_raw_parts(bytes.cast::<u8>(), count) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `out` has room for `count` bytes; `copy` allows the two to overlap.
         unsafe { std::ptr::copy(from.as_ptr(), out.cast(), count) };
     }
 }

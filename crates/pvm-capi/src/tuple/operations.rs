@@ -67,12 +67,13 @@ unsafe extern "C" fn neotuple_open(
         if out.is_null() || flags & !(CREATE | NEW | OWNED) != 0 {
             return Err(Code::BadParam.into());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `given_name` ends with 0, and `given` is null or points to options, which are
+        // copied.
         let (name, given) = unsafe { (name(given_name)?, load(given)) };
         let spaces = spaces()?;
         let opened = open(spaces, &name, flags, options(given)?)?;
         let handle = TABLE.enter()?.add_space(spaces.task().tid(), opened);
-        // SAFETY: the caller's promise.
+        // SAFETY: `out` points to a handle, or is null, which `store` skips.
         unsafe { store(out, handle.ok_or(Code::OutOfRes)?) };
         Ok(())
     }))
@@ -123,7 +124,7 @@ extern "C" fn neotuple_close(handle: i32) -> i32 {
 unsafe extern "C" fn neotuple_delete(given: *const c_char) -> i32 {
     noted!(unsafe NEOTUPLE_DELETE, neotuple_delete(given));
     status(within(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: `given` ends with 0, or is null, which `name` refuses.
         let name = unsafe { name(given) }?;
         spaces()?.delete(&name)
     }))
@@ -139,7 +140,8 @@ fn tuple(handle: i32) -> Result<Tuple, Error> {
 /// There are `count` handles.
 unsafe fn tuples(handles: *const i32, count: u64) -> Result<Vec<Tuple>, Error> {
     let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `handles` has `count` elements, or is null, which `array` refuses unless there are
+    // none.
     unsafe { array(handles, count) }?.iter().map(|handle| tuple(*handle)).collect()
 }
 
@@ -175,14 +177,14 @@ unsafe fn put(
 ) -> Result<(), Error> {
     let limit = limit(limit_ns);
     let done = perform(handle, limit, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `handles` has `count` elements: this function asks its callers for it, too.
         let tuples = unsafe { tuples(handles, count) }?;
         if tuples.iter().any(Tuple::has_formals) {
             return Err(Error::Formal);
         }
         Ok(Op::Put { tuples, wait: limit_ns != 0 })
     })?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `put` points to a number, or is null, which `store` skips.
     unsafe { store(put, i32::from(done == Outcome::Done)) };
     Ok(())
 }
@@ -194,7 +196,7 @@ unsafe fn put(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neotuple_out(handle: i32, tuple: i32, limit_ns: i64, done: *mut i32) -> i32 {
     noted!(unsafe NEOTUPLE_OUT, neotuple_out(handle, tuple, limit_ns, done));
-    // SAFETY: there is one handle; the rest is the caller's promise.
+    // SAFETY: `tuple` is one handle, and `done` is null or points to a number.
     status(unsafe { put(handle, &raw const tuple, 1, limit_ns, done) })
 }
 
@@ -211,7 +213,7 @@ unsafe extern "C" fn neotuple_out_all(
     done: *mut i32,
 ) -> i32 {
     noted!(unsafe NEOTUPLE_OUT_ALL, neotuple_out_all(handle, handles, count, limit_ns, done));
-    // SAFETY: the caller's promise.
+    // SAFETY: `handles` has `count` elements, and `done` is null or points to a number.
     status(unsafe { put(handle, handles, count, limit_ns, done) })
 }
 
@@ -233,7 +235,7 @@ unsafe fn find(handle: i32, template: i32, limit_ns: i64, how: Find, out: *mut i
                 }
                 _ => 0,
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: `out` points to a handle, or is null, which `store` skips.
             unsafe { store(out, found) };
             Ok(())
         })
@@ -247,7 +249,7 @@ unsafe fn find(handle: i32, template: i32, limit_ns: i64, how: Find, out: *mut i
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neotuple_in(handle: i32, template: i32, limit_ns: i64, out: *mut i32) -> i32 {
     noted!(unsafe NEOTUPLE_IN, neotuple_in(handle, template, limit_ns, out));
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` is null or points to a handle, as `find` asks.
     unsafe { find(handle, template, limit_ns, Find::Take, out) }
 }
 
@@ -258,7 +260,7 @@ unsafe extern "C" fn neotuple_in(handle: i32, template: i32, limit_ns: i64, out:
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neotuple_rd(handle: i32, template: i32, limit_ns: i64, out: *mut i32) -> i32 {
     noted!(unsafe NEOTUPLE_RD, neotuple_rd(handle, template, limit_ns, out));
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` is null or points to a handle, as `find` asks.
     unsafe { find(handle, template, limit_ns, Find::Copy, out) }
 }
 
@@ -284,7 +286,7 @@ unsafe extern "C" fn neotuple_claim(
         return Code::BadParam.number();
     }
     let how = Find::Claim { lease_ms: lease(lease_ns) };
-    // SAFETY: the caller's promise.
+    // SAFETY: `out` points to a handle, as `find` asks.
     unsafe { find(handle, template, limit_ns, how, out) }
 }
 
@@ -312,7 +314,7 @@ unsafe extern "C" fn neotuple_done(
     noted!(unsafe NEOTUPLE_DONE, neotuple_done(handle, claimed, handles, count));
     end(handle, || {
         let claim = claim(claimed)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `handles` has `count` elements, by the call's contract.
         let tuples = unsafe { tuples(handles, count) }?;
         Ok(Op::Done { claim, tuples })
     })
@@ -349,7 +351,7 @@ unsafe extern "C" fn neotuple_count(handle: i32, template: i32, count: *mut u64)
     let op = || Ok(Op::Count { template: tuple(template)? });
     status(perform(handle, Limit::Never, op).and_then(|outcome| match outcome {
         Outcome::Counted { count: found } => {
-            // SAFETY: the caller's promise.
+            // SAFETY: `count` points to a number, or is null, which `store` skips.
             unsafe { store(count, found) };
             Ok(())
         }
@@ -376,7 +378,7 @@ unsafe fn gather(
     status(gathered.and_then(|outcome| {
         let Outcome::Gathered { tuples } = outcome else { return Err(Code::DSysErr.into()) };
         within(|| {
-            // SAFETY: the caller's promise.
+            // SAFETY: `count` points to a number, or is null, which `store` skips.
             unsafe { store(count, tuples.len() as u64) };
             let mut table = TABLE.enter()?;
             for (place, tuple) in tuples.into_iter().enumerate() {
@@ -403,7 +405,7 @@ unsafe extern "C" fn neotuple_collect(
     count: *mut u64,
 ) -> i32 {
     noted!(unsafe NEOTUPLE_COLLECT, neotuple_collect(handle, template, tuples, room, count));
-    // SAFETY: the caller's promise.
+    // SAFETY: `tuples` has `room` elements, and `count` is null or points to a number.
     unsafe { gather(handle, template, (tuples, room), count, true) }
 }
 
@@ -420,6 +422,6 @@ unsafe extern "C" fn neotuple_copy(
     count: *mut u64,
 ) -> i32 {
     noted!(unsafe NEOTUPLE_COPY, neotuple_copy(handle, template, tuples, room, count));
-    // SAFETY: the caller's promise.
+    // SAFETY: `tuples` has `room` elements, and `count` is null or points to a number.
     unsafe { gather(handle, template, (tuples, room), count, false) }
 }
