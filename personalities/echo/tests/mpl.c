@@ -78,6 +78,35 @@ static void looking(void)
     CHECK_IS(value, tasks - 1);
 }
 
+/* A program whose count is an int keeps what lies behind it. */
+static void told_in_ints(void)
+{
+    struct { int bytes, behind; } told = {77, 4711};
+    int from = left, type = 12, value = me, id = 0;
+    size_t wide = 77;
+
+    CHECK_IS(mpc_probe(&from, &type, &told.bytes), 0);
+    CHECK(told.bytes == -1 && told.behind == 4711);
+    CHECK_IS(mpc_sync(ALLGRP), 0);
+    CHECK_IS(mpc_bsend(&value, sizeof value, right, 12), 0);
+    CHECK_IS(mpc_brecv(&value, sizeof value, &from, &type, &told.bytes), 0);
+    CHECK(told.bytes == 4 && told.behind == 4711);
+    CHECK_IS(mpc_bsendrecv(&value, 3, right, 12, &value, sizeof value, &from, &told.bytes), 0);
+    CHECK(told.bytes == 3 && told.behind == 4711);
+    CHECK_IS(mpc_send(&value, 2, right, 12, &id), 0);
+    CHECK_IS(mpc_wait(&id, &told.bytes), 0);
+    CHECK(told.bytes == 2 && told.behind == 4711);
+    CHECK_IS((mpc_brecv)(&value, sizeof value, &from, &type, &wide), 0);
+    CHECK_IS(wide, 2);
+    CHECK_IS(mpc_bsend(&value, sizeof value, right, 13), 0);
+    type = 13;
+    CHECK_IS(mpc_brecv(&value, sizeof value, &from, &type, (long long *)&wide), 0);
+    CHECK_IS(wide, 4);
+    CHECK_IS(mpc_bsend(&value, 1, right, 14), 0);
+    type = 14;
+    CHECK_IS(mpc_brecv(&value, sizeof value, &from, &type, (size_t *)NULL), 0);
+}
+
 static void refused(void)
 {
     int from = DONTCARE, type = 10, value = 0, big[2] = {1, 2};
@@ -153,6 +182,7 @@ int main(int argc, char **argv)
     blocking();
     under_way();
     looking();
+    told_in_ints();
     refused();
     by_address();
     return 0;

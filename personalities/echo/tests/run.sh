@@ -55,6 +55,9 @@ for name in mpl cmmd vertex mpsc; do
 	[ ! -s uncalled ] || fail "no test calls $(tr '\n' ' ' <uncalled)"
 done
 build mpl "$HERE/solver.c"
+echo '#include <mpl.h>
+int main() { int id = -1, n; size_t w; return mpc_wait(&id, &n) + ::mpc_wait(&id, &w); }' >counts.cc
+"$CXX" -std=c++17 -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$PREFIX/include/neopvm/mpl" counts.cc || fail "MPL's counts in C++"
 "$CC" -O1 -I"$PREFIX/include" -o stranger "$HERE/../../tests/stranger.c" -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 ||
 	fail "stranger.c does not compile"
 

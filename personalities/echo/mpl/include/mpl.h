@@ -50,6 +50,59 @@ int mp_sync(int *group);
 int mp_bcast(void *data, int *bytes, int *root, int *group);
 int mp_stopall(int *code);
 
+/*
+ * Where the C calls tell how many bytes came, old programs have an int there as often as a size_t, which on the old
+ * machine was as wide. So these four look at what the pointer points at: in an int goes an int (at most INT_MAX, and -1
+ * where mpc_probe has found nothing), and all else is a size_t. A name in parentheses, (mpc_brecv)(...), is the function
+ * with the size_t.
+ */
+static __inline__ int neopvm_mpl_told(int result, size_t got, void *bytes, size_t width)
+{
+    if (result != 0 || !bytes)
+        return result;
+    if (width == sizeof(int))
+        *(int *)bytes = got == (size_t)-1 ? -1 : got > 0x7fffffff ? 0x7fffffff : (int)got;
+    else
+        __builtin_memcpy(bytes, &got, sizeof got);
+    return result;
+}
+
+static __inline__ int neopvm_mpl_brecv(void *data, size_t room, int *from, int *type, void *bytes, size_t width)
+{
+    size_t got = 0;
+    int result = (mpc_brecv)(data, room, from, type, &got);
+    return neopvm_mpl_told(result, got, bytes, width);
+}
+
+static __inline__ int neopvm_mpl_bsendrecv(void *out, size_t length, int to, int type, void *in, size_t room, int *from,
+                                           void *bytes, size_t width)
+{
+    size_t got = 0;
+    int result = (mpc_bsendrecv)(out, length, to, type, in, room, from, &got);
+    return neopvm_mpl_told(result, got, bytes, width);
+}
+
+static __inline__ int neopvm_mpl_wait(int *id, void *bytes, size_t width)
+{
+    size_t got = 0;
+    int result = (mpc_wait)(id, &got);
+    return neopvm_mpl_told(result, got, bytes, width);
+}
+
+static __inline__ int neopvm_mpl_probe(int *from, int *type, void *bytes, size_t width)
+{
+    size_t got = 0;
+    int result = (mpc_probe)(from, type, &got);
+    return neopvm_mpl_told(result, got, bytes, width);
+}
+
+#define mpc_brecv(data, room, from, type, bytes) \
+    neopvm_mpl_brecv((data), (room), (from), (type), (bytes), sizeof *(bytes))
+#define mpc_bsendrecv(out, length, to, type, in, room, from, bytes) \
+    neopvm_mpl_bsendrecv((out), (length), (to), (type), (in), (room), (from), (bytes), sizeof *(bytes))
+#define mpc_wait(id, bytes) neopvm_mpl_wait((id), (bytes), sizeof *(bytes))
+#define mpc_probe(from, type, bytes) neopvm_mpl_probe((from), (type), (bytes), sizeof *(bytes))
+
 #ifdef __cplusplus
 }
 #endif

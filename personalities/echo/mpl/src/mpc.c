@@ -13,12 +13,12 @@ ECHO_CALL int mpc_bsend(void *data, size_t bytes, int to, int type)
     return mpl_send(data, bytes, to, type);
 }
 
-ECHO_CALL int mpc_brecv(void *data, size_t room, int *from, int *type, size_t *bytes)
+ECHO_CALL int (mpc_brecv)(void *data, size_t room, int *from, int *type, size_t *bytes)
 {
     return mpl_receive(data, room, from, type, bytes);
 }
 
-ECHO_CALL int mpc_bsendrecv(void *out, size_t bytes, int to, int type, void *in, size_t room, int *from, size_t *got)
+ECHO_CALL int (mpc_bsendrecv)(void *out, size_t bytes, int to, int type, void *in, size_t room, int *from, size_t *got)
 {
     return mpl_send_receive(out, bytes, to, type, in, room, from, got);
 }
@@ -38,12 +38,12 @@ ECHO_CALL int mpc_status(int id)
     return mpl_status(id);
 }
 
-ECHO_CALL int mpc_wait(int *id, size_t *bytes)
+ECHO_CALL int (mpc_wait)(int *id, size_t *bytes)
 {
     return mpl_wait(id, bytes);
 }
 
-ECHO_CALL int mpc_probe(int *from, int *type, size_t *bytes)
+ECHO_CALL int (mpc_probe)(int *from, int *type, size_t *bytes)
 {
     return mpl_probe(from, type, bytes);
 }
