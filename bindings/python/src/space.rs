@@ -133,19 +133,7 @@ fn open(
     let Some((copies, limit, fail_when_full, owned, new)) = made else { return spaces.open(name) };
     let limit_bytes = if limit == 0 { LIMIT_BYTES } else { limit };
     let options = Options { copies, limit_bytes, fail_when_full };
-    loop {
-        if !new {
-            match spaces.open(name) {
-                Err(Error::NoSpace) => {}
-                other => return other,
-            }
-        }
-        match spaces.create(name, options, owned) {
-            // Somebody else was quicker.
-            Err(Error::Exists) if !new => {}
-            other => return other,
-        }
-    }
+    spaces.open_or_create(name, options, owned, new)
 }
 
 /// Deletes a space.

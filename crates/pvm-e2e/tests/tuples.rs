@@ -30,3 +30,31 @@ fn a_bag_of_tasks_is_emptied_though_a_worker_is_killed() {
     machine.run("tuples.c", &["bag", "4"]);
     machine.halt();
 }
+
+#[test]
+fn a_task_that_forged_notices_deleted_every_space_and_took_claims_away() {
+    let machine = Machine::start();
+    machine.run("poison.c", &["notice"]);
+    machine.halt();
+}
+
+#[test]
+fn an_entry_without_a_living_primary_ended_the_server_of_all_spaces() {
+    let machine = Machine::start();
+    machine.run("poison.c", &["entry"]);
+    machine.halt();
+}
+
+#[test]
+fn bytes_under_the_name_of_a_space_kept_its_maker_waiting_for_ever() {
+    let machine = Machine::start();
+    machine.run("poison.c", &["bytes"]);
+    machine.halt();
+}
+
+#[test]
+fn bytes_in_the_place_of_the_next_entry_stopped_the_server_of_all_spaces() {
+    let machine = Machine::start();
+    machine.run("poison.c", &["next"]);
+    machine.halt();
+}

@@ -73,8 +73,12 @@ impl Post {
         T::from_bytes(&self.bytes).ok()
     }
 
-    /// The task or host that the notice is about that was received.
+    /// The task that the notice is about that was received. None if it is no notice: those come
+    /// from the machine, and any task can send a message with their tag.
     pub(crate) fn noticed(&mut self) -> Option<Tid> {
+        if self.received.source() != Tid::NOTICE_SOURCE {
+            return None;
+        }
         let mut number = [0; 4];
         self.received.unpack(Kind::Int, &mut number).ok()?;
         Some(Tid::from_c_int(i32::from_ne_bytes(number)))

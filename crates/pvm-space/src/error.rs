@@ -31,6 +31,9 @@ pub enum Error {
     /// No server can be started.
     #[error("no tuple server can be started on this host ({0})")]
     NoServer(String),
+    /// The space is neither there nor can it be made.
+    #[error("the space cannot be made: others make and delete it again and again")]
+    Unsteady,
     /// The machine refused something, or does not answer.
     #[error("{0}")]
     Machine(Code),

@@ -54,38 +54,93 @@ fn read(task: &Task, name: Blob, index: i32, flags: i32) -> Result<Option<(i32, 
     }
 }
 
+/// What is under a space's name at the first index from here on, and its index.
+fn from(task: &Task, space: &Blob, index: i32) -> Result<Option<(i32, Message)>, Code> {
+    read(task, entry_name(space), index, FIRST_AVAILABLE)
+}
+
+/// The entry that a message is. None if it is something else that somebody has put under the name:
+/// an entry names tasks, and whoever puts it is the primary. The daemons vouch for who has put a
+/// message.
+fn entry_of(message: &Message) -> Option<Entry> {
+    let entry = Entry::from_bytes(&message.body.0).ok()?;
+    let names_tasks = entry.copies.iter().chain([&entry.primary]).all(|tid| tid.is_task());
+    (names_tasks && message.envelope.src == entry.primary).then_some(entry)
+}
+
 /// The last entry of a space and its epoch.
 ///
 /// # Errors
 /// What the machine answers.
 pub fn latest(task: &Task, space: &Blob) -> Result<Option<(i32, Entry)>, Code> {
-    let (mut from, mut last) = (0, None);
-    while let Some((epoch, message)) = read(task, entry_name(space), from, FIRST_AVAILABLE)? {
-        // What somebody else has put under this name is no entry.
-        if let Ok(entry) = Entry::from_bytes(&message.body.0) {
-            last = Some((epoch, entry));
-        }
-        from = epoch.checked_add(1).ok_or(Code::Overflow)?;
+    let (mut next, mut last) = (Some(0), None);
+    while let Some(index) = next
+        && let Some((epoch, message)) = from(task, space, index)?
+    {
+        last = entry_of(&message).map(|entry| (epoch, entry)).or(last);
+        next = epoch.checked_add(1);
     }
     Ok(last)
 }
 
-/// Puts the entry of an epoch; false if it has one.
-pub(crate) fn put(task: &Task, space: &Blob, epoch: i32, entry: &Entry) -> Result<bool, Code> {
-    let flags = PERSISTENT | OVERWRITABLE;
-    insert(task, entry_name(space), epoch, flags, entry.to_bytes())
+/// Puts an entry as that of an epoch, or of the first one behind it in whose place there is
+/// nothing: what is no entry is passed over. The epoch that it was put in; none if there is another
+/// entry from that epoch on.
+pub(crate) fn put(
+    task: &Task,
+    space: &Blob,
+    epoch: i32,
+    entry: &Entry,
+) -> Result<Option<i32>, Code> {
+    let (flags, mut place) = (PERSISTENT | OVERWRITABLE, epoch);
+    while !insert(task, entry_name(space), place, flags, entry.to_bytes())? {
+        let there = read(task, entry_name(space), place, 0)?;
+        if there.is_some_and(|(_, message)| entry_of(&message).is_some()) {
+            return Ok(None);
+        }
+        place = place.checked_add(1).ok_or(Code::OutOfRes)?;
+    }
+    if !is_alone(task, space, epoch, place)? {
+        // What was passed over by one of two is gone, and the other one has put its entry there.
+        delete(task, entry_name(space), place)?;
+        return Ok(None);
+    }
+    Ok(Some(place))
 }
 
-/// Deletes the entries before an epoch.
-pub(crate) fn forget(task: &Task, space: &Blob, epoch: i32) -> Result<(), Code> {
-    let name = entry_name(space);
-    while let Some((index, _)) = read(task, name.clone(), 0, FIRST_AVAILABLE)?
-        && index < epoch
+/// True if no entry but that of an epoch is there from another one on.
+fn is_alone(task: &Task, space: &Blob, first: i32, own: i32) -> Result<bool, Code> {
+    let mut next = Some(first);
+    while let Some(index) = next
+        && let Some((index, message)) = from(task, space, index)?
     {
-        match task.request(&Request::DelInfo { name: name.clone(), index, flags: 0 }) {
-            Ok(_) | Err(Code::NotFound) => {}
-            Err(code) => return Err(code),
+        if index != own && entry_of(&message).is_some() {
+            return Ok(false);
         }
+        next = index.checked_add(1);
+    }
+    Ok(true)
+}
+
+/// Deletes a message, if there is one. What another task guards stays.
+fn delete(task: &Task, name: Blob, index: i32) -> Result<(), Code> {
+    match task.request(&Request::DelInfo { name, index, flags: 0 }) {
+        Ok(_) | Err(Code::NotFound | Code::Denied) => Ok(()),
+        Err(code) => Err(code),
+    }
+}
+
+/// Deletes what is under a space's name before an epoch; all of it if there is none. What another
+/// task guards stays.
+pub(crate) fn forget(task: &Task, space: &Blob, before: Option<i32>) -> Result<(), Code> {
+    let name = entry_name(space);
+    let mut next = Some(0);
+    while let Some(index) = next
+        && let Some((index, _)) = from(task, space, index)?
+        && before.is_none_or(|before| index < before)
+    {
+        delete(task, name.clone(), index)?;
+        next = index.checked_add(1);
     }
     Ok(())
 }
@@ -118,16 +173,18 @@ pub(crate) fn be_server(task: &Task) -> Result<bool, Code> {
     if server_of(task, task.tid().host())?.is_some() {
         return Ok(false);
     }
-    match task.request(&Request::DelInfo { name: SERVERS.into(), index, flags: 0 }) {
-        Ok(_) | Err(Code::NotFound) => insert(),
-        Err(code) => Err(code),
-    }
+    delete(task, SERVERS.into(), index)?;
+    insert()
 }
 
 /// The server of a host, if it lives.
 pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Code> {
     let found = read(task, SERVERS.into(), i32::from(host.0), 0)?;
-    let server = found.and_then(|(_, message)| Tid::from_bytes(&message.body.0).ok());
+    // Nobody says that another task is a server.
+    let server = found.and_then(|(_, message)| {
+        let server = Tid::from_bytes(&message.body.0).ok()?;
+        (server == message.envelope.src && server.host() == host).then_some(server)
+    });
     match server {
         Some(server) if is_alive(task, server)? => Ok(Some(server)),
         _ => Ok(None),
@@ -138,7 +195,8 @@ pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Cod
 pub(crate) fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
     match task.request(&Request::TaskStatus { tid }) {
         Ok(_) => Ok(true),
-        Err(Code::NoTask | Code::HostFail | Code::NoHost) => Ok(false),
+        // `BadParam`: what somebody else has put there is no task's id.
+        Err(Code::NoTask | Code::HostFail | Code::NoHost | Code::BadParam) => Ok(false),
         Err(code) => Err(code),
     }
 }

@@ -41,6 +41,7 @@ pub fn run() -> Result<(), Code> {
         post: Post::new(task),
         partitions: BTreeMap::new(),
         watched: BTreeSet::new(),
+        servers: BTreeSet::new(),
         helpers: Helpers::new(task),
         idle_since: Instant::now(),
         begun: (Instant::now(), since_1970()),
@@ -62,6 +63,8 @@ struct Server {
     partitions: BTreeMap<u64, Partition>,
     /// Tasks of whose end a notice will come.
     watched: BTreeSet<Tid>,
+    /// Servers of other hosts that are known to be some.
+    servers: BTreeSet<Tid>,
     helpers: Helpers,
     idle_since: Instant,
     begun: (Instant, u64),
@@ -138,7 +141,7 @@ impl Server {
                 Some(tid) => self.gone(tid),
                 None => Ok(()),
             },
-            JOINED => self.tell_all(&Event::Joined),
+            JOINED if from == Tid::NOTICE_SOURCE => self.tell_all(&Event::Joined),
             _ => Ok(()),
         }
     }
@@ -156,10 +159,27 @@ impl Server {
     }
 
     fn answer(&mut self, client: Tid, number: u64, told: &Told) -> Result<(), Code> {
-        unless_gone(self.post.send(client, answer_tag(number), told))
+        unless_ended(self.post.send(client, answer_tag(number), told))
+    }
+
+    /// True for the server of another host. Any task can send what only servers say.
+    fn is_server(&mut self, tid: Tid) -> Result<bool, Code> {
+        if self.servers.contains(&tid) {
+            return Ok(true);
+        }
+        let is_server = registry::server_of(self.task, tid.host())? == Some(tid);
+        if is_server {
+            self.servers.insert(tid);
+        }
+        Ok(is_server)
     }
 
     fn other_said(&mut self, from: Tid, said: Between) -> Result<(), Code> {
+        match self.is_server(from) {
+            Ok(true) => {}
+            // It comes again if it was a server's.
+            other => return unless_ended(other.map(drop)),
+        }
         let space = said.space();
         if !self.partitions.contains_key(&space) {
             let Some(new) = Partition::follow(self.task.tid(), from, said, self.now()) else {
@@ -172,7 +192,10 @@ impl Server {
     }
 
     fn gone(&mut self, task: Tid) -> Result<(), Code> {
-        self.watched.remove(&task);
+        self.servers.remove(&task);
+        if !self.watched.remove(&task) {
+            return Ok(());
+        }
         self.tell_all(&Event::Gone { task })
     }
 
@@ -194,7 +217,7 @@ impl Server {
 
     fn pass_time(&mut self) -> Result<(), Code> {
         let now = self.now();
-        for (space, server) in self.helpers.found()? {
+        for (space, server) in self.helpers.found() {
             self.tell(space, Event::Helper { server })?;
         }
         let is_due = |partition: &Partition| partition.poll_timeout().is_some_and(|at| at <= now);
@@ -213,14 +236,14 @@ impl Server {
         while let Some(output) = self.partitions.get_mut(&space).and_then(Partition::poll_output) {
             match output {
                 Output::Tell { client, number, told } => self.answer(client, number, &told)?,
-                Output::Say { to, what } => unless_gone(self.post.send(to, BETWEEN, &what))?,
-                Output::Watch { task } => self.watch(task)?,
+                Output::Say { to, what } => unless_ended(self.post.send(to, BETWEEN, &what))?,
+                Output::Watch { task } => self.watch(space, task)?,
                 Output::Put { epoch, entry } => self.put(space, epoch, &entry)?,
                 Output::Look { look } => self.look(space, look)?,
-                Output::Want { besides } => self.helpers.want(space, &besides)?,
-                Output::Forget { epoch } => {
+                Output::Want { besides } => self.want(space, &besides)?,
+                Output::Forget { before } => {
                     if let Some(name) = self.name(space) {
-                        registry::forget(self.task, &name, epoch)?;
+                        unless_ended(registry::forget(self.task, &name, before))?;
                     }
                 }
                 Output::Close { deleted } => self.close(space, deleted)?,
@@ -233,38 +256,60 @@ impl Server {
         self.partitions.get(&space).map(|partition| partition.name().clone())
     }
 
-    fn watch(&mut self, tid: Tid) -> Result<(), Code> {
-        if self.watched.insert(tid) {
-            return watch(self.task, tid);
+    /// Tells a partition how something has ended that it wanted. What the machine has refused is
+    /// wanted again later.
+    fn report(&mut self, space: u64, done: Result<Event, Code>) -> Result<(), Code> {
+        let event = match done {
+            Ok(event) => event,
+            Err(Code::SysErr) => return Err(Code::SysErr),
+            Err(_) => Event::Refused,
+        };
+        let now = self.now();
+        if let Some(partition) = self.partitions.get_mut(&space) {
+            partition.handle(now, event);
         }
         Ok(())
+    }
+
+    fn watch(&mut self, space: u64, tid: Tid) -> Result<(), Code> {
+        if !self.watched.insert(tid) {
+            return Ok(());
+        }
+        match watch(self.task, tid) {
+            // It is no task's id, so there is no such task.
+            Err(Code::BadParam) => {
+                self.watched.remove(&tid);
+                self.report(space, Ok(Event::Gone { task: tid }))
+            }
+            other => unless_ended(other),
+        }
     }
 
     fn put(&mut self, space: u64, epoch: i32, entry: &Entry) -> Result<(), Code> {
         let Some(name) = self.name(space) else { return Ok(()) };
-        let done = registry::put(self.task, &name, epoch, entry)?;
-        let now = self.now();
-        if let Some(partition) = self.partitions.get_mut(&space) {
-            partition.handle(now, Event::Put { epoch, done });
-        }
-        Ok(())
+        let put = registry::put(self.task, &name, epoch, entry);
+        self.report(space, put.map(|epoch| Event::Put { epoch }))
     }
 
     fn look(&mut self, space: u64, look: u64) -> Result<(), Code> {
         let Some(name) = self.name(space) else { return Ok(()) };
-        let entry = registry::latest(self.task, &name)?;
-        let now = self.now();
-        if let Some(partition) = self.partitions.get_mut(&space) {
-            partition.handle(now, Event::Latest { look, entry });
+        let entry = registry::latest(self.task, &name);
+        self.report(space, entry.map(|entry| Event::Latest { look, entry }))
+    }
+
+    fn want(&mut self, space: u64, besides: &[Tid]) -> Result<(), Code> {
+        match self.helpers.want(space, besides) {
+            Ok(()) => Ok(()),
+            Err(Code::SysErr) => Err(Code::SysErr),
+            Err(_) => self.report(space, Ok(Event::Helper { server: None })),
         }
-        Ok(())
     }
 
     fn close(&mut self, space: u64, deleted: bool) -> Result<(), Code> {
         let Some(partition) = self.partitions.remove(&space) else { return Ok(()) };
         self.helpers.forget(space);
         if deleted {
-            registry::forget(self.task, partition.name(), i32::MAX)?;
+            unless_ended(registry::forget(self.task, partition.name(), None))?;
         }
         Ok(())
     }
@@ -274,16 +319,43 @@ impl Server {
         client: Tid,
         number: u64,
         name: Blob,
-        (options, owned): (Options, bool),
+        options: (Options, bool),
     ) -> Result<(), Code> {
-        let refused = |reason| Told::Refused { number, reason };
-        let before = registry::latest(self.task, &name)?;
+        let reason = match self.new_entry(client, &name, options) {
+            Ok(Some((epoch, entry))) => {
+                let (space, now) = (entry.space, self.now());
+                let title = Title { name, epoch, entry };
+                let new = Partition::create(self.task.tid(), title, Some((client, number)), now);
+                self.partitions.insert(space, new);
+                return self.carry_out(space);
+            }
+            Ok(None) => Reason::Exists,
+            Err(Code::SysErr) => return Err(Code::SysErr),
+            Err(_) => Reason::Machine,
+        };
+        self.answer(client, number, &Told::Refused { number, reason })
+    }
+
+    /// Puts the entry of a new space; none if there is such a space.
+    fn new_entry(
+        &self,
+        client: Tid,
+        name: &Blob,
+        (options, owned): (Options, bool),
+    ) -> Result<Option<(i32, Entry)>, Code> {
+        if name.0.is_empty() || name.0.len() > registry::NAME_BYTES_MAX {
+            return Err(Code::BadParam);
+        }
+        let before = registry::latest(self.task, name)?;
         if let Some((_, entry)) = &before
             && self.is_held(entry)?
         {
-            return self.answer(client, number, &refused(Reason::Exists));
+            return Ok(None);
         }
-        let epoch = before.map_or(0, |(epoch, _)| epoch + 1);
+        let epoch = match before {
+            Some((epoch, _)) => epoch.checked_add(1).ok_or(Code::OutOfRes)?,
+            None => 0,
+        };
         let me = self.task.tid();
         let entry = Entry {
             space: since_1970() << 8 | u64::from(me.host().0 & 0xff),
@@ -293,14 +365,8 @@ impl Server {
             owner: if owned { client } else { Tid::NONE },
             deleted: false,
         };
-        if !registry::put(self.task, &name, epoch, &entry)? {
-            return self.answer(client, number, &refused(Reason::Exists));
-        }
-        let (space, now) = (entry.space, self.now());
-        let title = Title { name, epoch, entry };
-        let new = Partition::create(me, title, Some((client, number)), now);
-        self.partitions.insert(space, new);
-        self.carry_out(space)
+        let put = registry::put(self.task, name, epoch, &entry)?;
+        Ok(put.map(|epoch| (epoch, entry)))
     }
 
     /// True if somebody keeps the space, or may go on with it.
@@ -317,10 +383,11 @@ impl Server {
     }
 }
 
-/// What is said to a task that is gone is lost; a notice tells of that.
-fn unless_gone(sent: Result<(), Code>) -> Result<(), Code> {
-    match sent {
-        Err(Code::NoTask | Code::HostFail | Code::BadParam) => Ok(()),
-        other => other,
+/// Only the end of the machine ends a server. What is lost otherwise was for a task that is gone,
+/// of which a notice tells, or is asked for again.
+fn unless_ended(done: Result<(), Code>) -> Result<(), Code> {
+    match done {
+        Err(Code::SysErr) => Err(Code::SysErr),
+        _ => Ok(()),
     }
 }

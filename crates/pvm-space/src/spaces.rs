@@ -18,6 +18,10 @@ pub type Limit = Deadline;
 /// A server that was started says within this time that it is there.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(2);
+/// So many servers may end while they make a space.
+const SERVERS_MAX: u32 = 5;
+/// So often a space may be made and deleted by others while it is opened.
+const TURNS_MAX: u32 = 100;
 
 /// Requests of this process count up, whatever their space: a server tells them apart by this.
 static NUMBER: AtomicU64 = AtomicU64::new(1);
@@ -114,7 +118,7 @@ impl Spaces {
     /// # Errors
     /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
     pub fn create(&self, name: &Blob, options: Options, owned: bool) -> Result<Space, Error> {
-        loop {
+        for _ in 0..SERVERS_MAX {
             let server = self.server()?;
             let number = self.next();
             let ask = Ask::Create { number, name: name.clone(), options, owned };
@@ -127,6 +131,38 @@ impl Spaces {
                 return self.open(name);
             }
         }
+        let text = format!("{SERVERS_MAX} have ended while they made the space");
+        Err(Error::NoServer(text))
+    }
+
+    /// Opens a space, or makes it if there is none. `is_new`: there must be none.
+    ///
+    /// # Errors
+    /// As for [`Spaces::create`], and [`Error::Unsteady`].
+    pub fn open_or_create(
+        &self,
+        name: &Blob,
+        options: Options,
+        owned: bool,
+        is_new: bool,
+    ) -> Result<Space, Error> {
+        if is_new {
+            return self.create(name, options, owned);
+        }
+        for turn in 0..TURNS_MAX {
+            match self.open(name) {
+                Err(Error::NoSpace) => {}
+                other => return other,
+            }
+            match self.create(name, options, owned) {
+                // Somebody else was quicker, or deletes it at this moment.
+                Err(Error::Exists | Error::NoSpace) => {
+                    std::thread::sleep(LOOK * turn.min(10));
+                }
+                other => return other,
+            }
+        }
+        Err(Error::Unsteady)
     }
 
     fn next(&self) -> u64 {
@@ -305,15 +341,19 @@ impl Spaces {
         while !enough(inner) && inner.post.receive()? {
             let now = self.now();
             if inner.post.from().1 == GONE {
-                if let Some(task) = inner.post.noticed() {
-                    inner.watched.remove(&task);
+                if let Some(task) = inner.post.noticed()
+                    && inner.watched.remove(&task)
+                {
                     inner.open.values_mut().for_each(|open| open.client.gone(now, task));
                 }
             } else if let Some(told) = inner.post.read::<Told>() {
                 inner.told(now, told);
             }
             for space in inner.busy() {
-                self.carry_out(inner, space)?;
+                // It may be another space than the caller's, and what was not sent is sent again.
+                if let Err(Code::SysErr) = self.carry_out(inner, space) {
+                    return Err(Code::SysErr);
+                }
             }
             others |= !enough(inner);
         }
@@ -335,11 +375,15 @@ impl Spaces {
                     other => other?,
                 },
                 Output::Watch { task } => inner.watch(self.task, task)?,
-                Output::Look { number } => {
-                    let entry = registry::latest(self.task, &open.name)?;
-                    let entry = entry.as_ref().map(|(_, entry)| entry);
-                    open.client.looked(self.now(), number, entry);
-                }
+                Output::Look { number } => match registry::latest(self.task, &open.name) {
+                    Ok(entry) => {
+                        let entry = entry.as_ref().map(|(_, entry)| entry);
+                        open.client.looked(self.now(), number, entry);
+                    }
+                    Err(Code::SysErr) => return Err(Code::SysErr),
+                    // It is looked again: other spaces of this task go on.
+                    Err(_) => {}
+                },
             }
         }
         Ok(())
@@ -406,7 +450,7 @@ impl Spaces {
         });
         self.close(space);
         match outcome(ended?) {
-            Err(Error::Lost) => Ok(registry::forget(self.task, name, i32::MAX)?),
+            Err(Error::Lost) => Ok(registry::forget(self.task, name, None)?),
             other => other.map(drop),
         }
     }

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub const RESEND_MS: u64 = 1000;
 /// Where no server was found for a missing copy, one is looked for again after this time.
 const SEARCH_AGAIN_MS: u64 = 10_000;
-/// An heir that the last entry does not name looks again after this time ...
+/// Whoever has not found in the names what it needs looks again after this time ...
 const LOOK_AGAIN_MS: u64 = 500;
 /// ... for so long: what its primary wanted to put last may still come, and name it.
 const UNDECIDED_MS: u64 = 60_000;
@@ -50,13 +50,14 @@ pub enum Event {
         /// Which.
         task: Tid,
     },
-    /// The answer to [`Output::Put`]: whether the entry was put.
+    /// The answer to [`Output::Put`].
     Put {
-        /// The epoch.
-        epoch: i32,
-        /// False if that epoch had an entry.
-        done: bool,
+        /// The epoch in which the entry was put: that which was asked for, or a later one. None if
+        /// there is one of somebody else.
+        epoch: Option<i32>,
     },
+    /// Another answer to [`Output::Put`] or [`Output::Look`]: the machine cannot do it now.
+    Refused,
     /// The answer to [`Output::Look`]: the last entry; none if the space has none any more.
     Latest {
         /// The look that it answers.
@@ -97,7 +98,7 @@ pub enum Output {
         /// Which task.
         task: Tid,
     },
-    /// The entry of an epoch is to be put, if that epoch has none.
+    /// The entry of an epoch is to be put, if neither that epoch nor a later one has one.
     Put {
         /// The epoch.
         epoch: i32,
@@ -116,8 +117,8 @@ pub enum Output {
     },
     /// Entries before this epoch are not needed any more.
     Forget {
-        /// The first that is.
-        epoch: i32,
+        /// The first that is; none if all are to go.
+        before: Option<i32>,
     },
     /// The space is held here no longer. `deleted`: it has no entries any more, either.
     Close {
@@ -263,7 +264,7 @@ impl Partition {
         if new.entry.owner != Tid::NONE {
             new.watch(new.entry.owner);
         }
-        new.outputs.push_back(Output::Forget { epoch });
+        new.outputs.push_back(Output::Forget { before: Some(epoch) });
         new.tend();
         new
     }
@@ -307,7 +308,12 @@ impl Partition {
             Event::Asked { client, ask } => self.asked(client, ask),
             Event::Heard { from, said } => self.heard(from, said),
             Event::Gone { task } => self.gone(task),
-            Event::Put { epoch, done } => self.put_done(epoch, done),
+            Event::Put { epoch } => self.put_done(epoch),
+            // What the names say is looked up again, and the rest follows from that.
+            Event::Refused => {
+                self.putting = None;
+                self.look_at = Some(now_ms + LOOK_AGAIN_MS);
+            }
             Event::Latest { look, entry } => self.latest(look, entry),
             Event::Helper { server } => self.helper(server),
             Event::Joined => {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use world::World;
 
 /// A bug that needs more seeds is one that the simulation does not really look for.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 2000;
 const THREADS: usize = 2;
 
 /// The first seed that finds it; a crash is a find, too.

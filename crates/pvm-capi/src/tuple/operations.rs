@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use pvm_space::{Error, Found, Space, Spaces, Ticket};
+use pvm_space::{Error, Found, Spaces, Ticket};
 use pvm_tuples::client::End;
 use pvm_tuples::frames::Options;
 use pvm_tuples::{Find, Op, Outcome, Tuple};
@@ -71,33 +71,16 @@ unsafe extern "C" fn neotuple_open(
         // copied.
         let (name, given) = unsafe { (name(given_name)?, load(given)) };
         let spaces = spaces()?;
-        let opened = open(spaces, &name, flags, options(given)?)?;
+        let (options, owned) = (options(given)?, flags & OWNED != 0);
+        let opened = match flags & CREATE {
+            0 => spaces.open(&name)?,
+            _ => spaces.open_or_create(&name, options, owned, flags & NEW != 0)?,
+        };
         let handle = TABLE.enter()?.add_space(spaces.task().tid(), opened);
         // SAFETY: `out` points to a handle, or is null, which `store` skips.
         unsafe { store(out, handle.ok_or(Code::OutOfRes)?) };
         Ok(())
     }))
-}
-
-fn open(
-    spaces: &Spaces,
-    name: &pvm_wire::Blob,
-    flags: i32,
-    options: Options,
-) -> Result<Space, Error> {
-    loop {
-        if flags & (CREATE | NEW) != CREATE | NEW {
-            match spaces.open(name) {
-                Err(Error::NoSpace) if flags & CREATE != 0 => {}
-                other => return other,
-            }
-        }
-        match spaces.create(name, options, flags & OWNED != 0) {
-            // Somebody else was quicker.
-            Err(Error::Exists) if flags & NEW == 0 => {}
-            other => return other,
-        }
-    }
 }
 
 /// Closes a space.

@@ -53,16 +53,16 @@ impl Helpers {
     }
 
     /// Which spaces have got one, or get none.
-    pub(super) fn found(&mut self) -> Result<Vec<(u64, Option<Tid>)>, Code> {
+    pub(super) fn found(&mut self) -> Vec<(u64, Option<Tid>)> {
         let mut waiting = Vec::new();
         for wanted in self.wanted.drain(..) {
-            match registry::server_of(self.task, wanted.host)? {
-                None if Instant::now() < wanted.until => waiting.push(wanted),
-                server => self.found.push((wanted.space, server)),
+            match registry::server_of(self.task, wanted.host) {
+                Ok(None) | Err(_) if Instant::now() < wanted.until => waiting.push(wanted),
+                server => self.found.push((wanted.space, server.ok().flatten())),
             }
         }
         self.wanted = waiting;
-        Ok(std::mem::take(&mut self.found))
+        std::mem::take(&mut self.found)
     }
 
     /// When it is to be looked again.

@@ -91,11 +91,11 @@ impl Partition {
         self.outputs.push_back(Output::Put { epoch: self.epoch + 1, entry });
     }
 
-    pub(super) fn put_done(&mut self, epoch: i32, done: bool) {
-        match self.putting.take() {
-            Some(entry) if done && epoch == self.epoch + 1 => self.adopt(epoch, entry),
-            Some(_) => self.look(),
-            None => {}
+    pub(super) fn put_done(&mut self, epoch: Option<i32>) {
+        match (self.putting.take(), epoch) {
+            (Some(entry), Some(epoch)) if epoch > self.epoch => self.adopt(epoch, entry),
+            (Some(_), _) => self.look(),
+            (None, _) => {}
         }
     }
 
@@ -109,7 +109,7 @@ impl Partition {
         if self.role != Role::Primary {
             self.become_primary();
         }
-        self.outputs.push_back(Output::Forget { epoch });
+        self.outputs.push_back(Output::Forget { before: Some(epoch) });
         self.tend();
     }
 }

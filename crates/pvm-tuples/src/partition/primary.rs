@@ -160,7 +160,7 @@ impl Partition {
             self.tell(client, number, Told::Answer { number, outcome });
         }
         // Before that: whoever has deleted a space finds its name gone.
-        self.outputs.push_back(Output::Forget { epoch: i32::MAX });
+        self.outputs.push_back(Output::Forget { before: None });
         for (client, number) in std::mem::take(&mut self.deleters) {
             self.tell(client, number, Told::Answer { number, outcome: Outcome::Done });
         }

@@ -71,7 +71,7 @@ enum Said {
 enum Happening {
     Arrives { from: Tid, to: Tid, said: Said },
     Put { server: Tid, epoch: i32, entry: Entry },
-    PutAnswer { server: Tid, epoch: i32, done: bool },
+    PutAnswer { server: Tid, epoch: Option<i32> },
     Looks { task: Tid, number: u64 },
     LookAnswer { task: Tid, number: u64, entry: Option<(i32, Entry)> },
     Helps { server: Tid, besides: Vec<Tid> },
@@ -263,19 +263,24 @@ impl World {
     fn happens(&mut self, what: Happening) {
         match what {
             Happening::Arrives { from, to, said } => self.arrives(from, to, said),
+            // The table of names is full for a moment.
+            Happening::Put { server, .. } if self.now < BUSY_MS && self.dice.chance(3) => {
+                self.tell(server, Event::Refused);
+            }
             Happening::Put { server, epoch, entry } => {
-                let done = !self.entries.contains_key(&epoch);
+                // What is no entry may lie in its place, and is away when the next one comes.
+                let is_blocked = self.now < BUSY_MS && self.dice.chance(5);
+                let epoch = epoch + i32::from(is_blocked && !self.entries.contains_key(&epoch));
+                let done = self.entries.last_key_value().is_none_or(|(last, _)| *last < epoch);
                 if done {
                     let before = self.entries.last_key_value().map(|(_, entry)| entry.primary);
                     self.tally.takeovers += u64::from(before != Some(entry.primary));
                     self.entries.insert(epoch, entry);
                 }
                 let pause = self.pause();
-                self.later(pause, Happening::PutAnswer { server, epoch, done });
+                self.later(pause, Happening::PutAnswer { server, epoch: done.then_some(epoch) });
             }
-            Happening::PutAnswer { server, epoch, done } => {
-                self.tell(server, Event::Put { epoch, done });
-            }
+            Happening::PutAnswer { server, epoch } => self.tell(server, Event::Put { epoch }),
             Happening::Looks { task, number } => {
                 let entry = self.entries.last_key_value().map(|(at, entry)| (*at, entry.clone()));
                 let pause = self.pause();

@@ -30,6 +30,8 @@ import org.neopvm.engine.Incoming;
 public final class Space {
     private static final long DEFAULT_LIMIT = 1L << 30;
     private static final int SERVER_START_S = 10;
+    /** So often a space may be made and deleted by others while it is opened. */
+    private static final int TURNS_MAX = 100;
     private static final int ON_HOST = 1;
     private static final int COPY = 1;
     private static final int TAKE = 2;
@@ -63,7 +65,7 @@ public final class Space {
     }
 
     static Space openOrCreate(Engine engine, String name, Options options) throws InterruptedException {
-        for (;;) {
+        for (int turn = 0; turn < TURNS_MAX; turn++) {
             try {
                 return open(engine, name);
             } catch (PvmException e) {
@@ -74,12 +76,15 @@ public final class Space {
             try {
                 return create(engine, name, options);
             } catch (PvmException e) {
-                // Somebody else was quicker.
-                if (e.code() != Code.EXISTS) {
+                // Somebody else was quicker, or deletes it at this moment.
+                if (e.code() != Code.EXISTS && e.code() != Code.NOT_FOUND) {
                     throw e;
                 }
             }
+            Thread.sleep(2L * Math.min(turn, 10));
         }
+        String cause = "space " + name + " cannot be made: others make and delete it again and again";
+        throw new PvmException(Code.D_SYS_ERR, cause);
     }
 
     static Space create(Engine engine, String name, Options options) throws InterruptedException {
@@ -146,8 +151,10 @@ public final class Space {
             if (entry == null) {
                 return 0;
             }
-            int server = SpaceLink.bytes(entry).getInt();
-            return isAlive(engine, server) ? server : 0;
+            java.nio.ByteBuffer bytes = SpaceLink.bytes(entry);
+            // Nobody says that another task is a server.
+            int server = bytes.remaining() == Integer.BYTES ? bytes.getInt() : 0;
+            return server == entry.info().source() && isAlive(engine, server) ? server : 0;
         }
     }
 

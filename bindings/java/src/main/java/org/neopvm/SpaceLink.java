@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -26,6 +27,9 @@ final class SpaceLink {
     static final int CONTEXT = 0x7ec070b1;
     private static final int TO_SERVER = 0x40000000;
     private static final int GONE = 0x40000001;
+    /** The machine, as the sender of a notice. */
+    private static final int NOTICE_SOURCE = 0x80000000;
+    private static final int HOST_MAX = 0xfff;
     private static final int TASK_EXIT = 1;
     private static final int FIRST_AVAILABLE = 8;
     /** Bytes of a frame from which on its tuple may lie behind it. */
@@ -105,21 +109,48 @@ final class SpaceLink {
                 if (message == null) {
                     return last;
                 }
-                last = entry(bytes(message));
+                Entry entry = entry(message);
+                last = entry == null ? last : entry;
                 // The entry of an index has a tag that says which.
                 int tag = message.info().tag();
-                from = tag < 0 ? ~tag + 1 : from + 1;
+                int index = tag < 0 ? ~tag : from;
+                if (index == Integer.MAX_VALUE) {
+                    return last;
+                }
+                from = index + 1;
             }
         }
     }
 
-    private static Entry entry(ByteBuffer bytes) {
-        long space = bytes.getLong();
-        int primary = bytes.getInt();
-        int copies = bytes.getInt();
-        bytes.position(bytes.position() + Integer.BYTES * copies);
-        bytes.position(bytes.position() + Byte.BYTES + Long.BYTES + Byte.BYTES + Integer.BYTES);
-        return new Entry(space, primary, copies, bytes.get() != 0);
+    /**
+     * The entry that a message is; null for anything else that a task has put under a space's name. An entry names tasks,
+     * and whoever has put it is the primary.
+     */
+    private static Entry entry(Incoming message) {
+        try {
+            ByteBuffer bytes = bytes(message);
+            long space = bytes.getLong();
+            int primary = bytes.getInt();
+            int copies = bytes.getInt();
+            boolean named = isTask(primary) && message.info().source() == primary;
+            if (copies < 0 || copies > bytes.remaining() / Integer.BYTES) {
+                return null;
+            }
+            for (int i = 0; i < copies; i++) {
+                named &= isTask(bytes.getInt());
+            }
+            bytes.position(bytes.position() + Byte.BYTES + Long.BYTES + Byte.BYTES + Integer.BYTES);
+            int deleted = bytes.get();
+            boolean whole = (deleted == 0 || deleted == 1) && !bytes.hasRemaining();
+            return named && whole ? new Entry(space, primary, copies, deleted != 0) : null;
+        } catch (BufferUnderflowException | IllegalArgumentException | PvmException e) {
+            return null;
+        }
+    }
+
+    /** True for a number that can name a task: a host, a number there, and no flag. */
+    private static boolean isTask(int tid) {
+        return tid > 0 && tid >> 18 > 0 && tid >> 18 <= HOST_MAX && (tid & 0x3ffff) != 0;
     }
 
     static ByteBuffer bytes(Incoming message) {
@@ -150,7 +181,10 @@ final class SpaceLink {
                 if (notice == null) {
                     return;
                 }
-                shared.ended.add(notice.unpackInt(Kind.INT));
+                // Any task can send a message with this tag.
+                if (notice.info().source() == NOTICE_SOURCE) {
+                    shared.ended.add(notice.unpackInt(Kind.INT));
+                }
             }
         }
     }

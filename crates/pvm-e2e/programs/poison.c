@@ -1,0 +1,178 @@
+/* poison WHAT: a task of the machine says to a tuple server, and puts under the names of spaces, what only servers and
+   the machine may. Another space, "victim", must keep its tuple, and whoever makes or deletes a space must get an answer.
+     notice    notices of deaths, of nobody, of the server and of this task, which holds a claim
+     entry     entries of spaces whose primary is no task, is this task, or has never been
+     bytes     what is no entry, at the first number, at the next one and at the last one
+     next      what is no entry where a space's next entry is to be put */
+#include "e2e.h"
+#include "neotuple.h"
+#include <limits.h>
+
+#define OK(call) do { int32_t status_ = (call); \
+	if (status_) { fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, neotuple_text(status_)); exit(1); } \
+} while (0)
+
+enum { CONTEXT = 0x7ec070b1, TO_SERVER = 0x40000000, GONE, JOINED, BETWEEN };
+static const int64_t LIMIT = 20000000000LL;
+
+static neotuple text(const char *word)
+{
+	neotuple tuple;
+
+	OK(neotuple_new(&tuple));
+	OK(neotuple_add_bytes(tuple, NEOTUPLE_TEXT, word, strlen(word)));
+	return tuple;
+}
+
+static neotuple_space made(const char *name)
+{
+	neotuple_space space;
+
+	OK(neotuple_open(name, NEOTUPLE_CREATE, 0, &space));
+	return space;
+}
+
+static void put(neotuple_space space, const char *word)
+{
+	OK(neotuple_out(space, text(word), LIMIT, 0));
+}
+
+static void expect(neotuple_space space, const char *word)
+{
+	neotuple found;
+
+	OK(neotuple_rd(space, text(word), LIMIT, &found));
+	CHECK(found);
+	OK(neotuple_free(found));
+}
+
+/* The task that keeps the spaces of this host. */
+static int server(void)
+{
+	unsigned char id[4];
+
+	CALL(pvm_setrbuf(CALL(pvm_recvinfo("neopvm.tuple-servers", pvm_mytid() >> 18, 0))));
+	CALL(pvm_upkbyte((char *)id, 4, 1));
+	return id[0] | id[1] << 8 | id[2] << 16 | id[3] << 24;
+}
+
+static void say(int to, int tag, const void *bytes, int count)
+{
+	int before = pvm_setcontext(CONTEXT);
+
+	CALL(pvm_initsend(PvmDataRaw));
+	CALL(pvm_pkbyte((char *)bytes, count, 1));
+	CALL(pvm_send(to, tag));
+	pvm_setcontext(before);
+}
+
+static void notice(int to, int about)
+{
+	say(to, GONE, &about, sizeof about);
+}
+
+/* Bytes under the name of a space. */
+static void put_entry(const char *space, const char *bytes, int count)
+{
+	char name[200];
+
+	snprintf(name, sizeof name, "neopvm.space:%s", space);
+	CALL(pvm_initsend(PvmDataRaw));
+	CALL(pvm_pkbyte((char *)bytes, count, 1));
+	CALL(pvm_putinfo(name, pvm_getsbuf(), PvmMboxPersistent));
+}
+
+/* A whole entry of a space without copies whose primary is this number. */
+static void put_primary(const char *space, int primary)
+{
+	char entry[31] = {77};
+
+	memcpy(entry + 8, &primary, sizeof primary);
+	put_entry(space, entry, sizeof entry);
+}
+
+static void insert(const char *space, int index)
+{
+	char name[200];
+
+	snprintf(name, sizeof name, "neopvm.space:%s", space);
+	CALL(pvm_insert(name, index, 42));
+}
+
+static void notices(neotuple_space victim)
+{
+	neotuple claimed;
+	int to = server();
+
+	put(victim, "claimed");
+	OK(neotuple_claim(victim, text("claimed"), LIMIT, 0, &claimed));
+	notice(to, 0);
+	notice(to, pvm_mytid());
+	notice(to, to);
+	/* And the same to a client. */
+	notice(pvm_mytid(), to);
+	notice(pvm_mytid(), 0);
+	expect(victim, "precious");
+	OK(neotuple_done(victim, claimed, 0, 0));
+}
+
+static void entries(void)
+{
+	int primaries[] = {0, -1, 0x40000, 0x80001, INT_MIN, INT_MAX, pvm_mytid() + 1000}, i;
+	char name[20];
+
+	for (i = 0; i < (int)(sizeof primaries / sizeof *primaries); i++) {
+		snprintf(name, sizeof name, "entry%d", i);
+		put_primary(name, primaries[i]);
+		put(made(name), "one");
+		OK(neotuple_delete(name));
+	}
+}
+
+static void bytes(void)
+{
+	put_entry("bytes", "z", 1);
+	put(made("bytes"), "one");
+	expect(made("bytes"), "one");
+	OK(neotuple_delete("bytes"));
+	insert("last", INT_MAX);
+	put(made("last"), "one");
+	expect(made("last"), "one");
+	OK(neotuple_delete("last"));
+	insert("rows", 0), insert("rows", 1), insert("rows", 2);
+	put(made("rows"), "one");
+	OK(neotuple_delete("rows"));
+}
+
+static void next(void)
+{
+	put(made("next"), "one");
+	insert("next", 1), insert("next", 2);
+	OK(neotuple_delete("next"));
+	put(made("next"), "two");
+	expect(made("next"), "two");
+}
+
+int main(int argc, char **argv)
+{
+	neotuple_space victim;
+	int keeper;
+
+	CALL(pvm_mytid());
+	victim = made("victim");
+	put(victim, "precious");
+	keeper = server();
+	if (!strcmp(argv[1], "notice"))
+		notices(victim);
+	else if (!strcmp(argv[1], "entry"))
+		entries();
+	else if (!strcmp(argv[1], "bytes"))
+		bytes();
+	else if (argc == 2 && !strcmp(argv[1], "next"))
+		next();
+	else
+		CHECK(!"a word that is known");
+	expect(victim, "precious");
+	CHECK(server() == keeper);
+	return 0;
+}
