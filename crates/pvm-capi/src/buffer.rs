@@ -14,6 +14,7 @@ use pvm::{Buffer, Forked};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 
 use crate::guard::{brief_call, call, call_here, inside};
+use crate::own::{Kept as _, Own};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
@@ -49,6 +50,7 @@ struct Keeper;
 impl Drop for Keeper {
     fn drop(&mut self) {
         thread::here(|thread| {
+            thread.watched.set(false);
             if thread.inside.is_set() {
                 // A handler has interrupted the library and ends the process: what it was at work
                 // on is not to be touched.
@@ -62,14 +64,15 @@ impl Drop for Keeper {
 }
 
 thread_local! {
-    static KEEPER: Keeper = const { Keeper };
+    static KEEPER: Own<Option<Keeper>> = const { Own::new(None) };
 }
 
 /// From now on the end of this thread is noticed.
 fn watch(thread: &Thread) {
     if !thread.watched.replace(true) {
-        // A thread that is ending already has nothing left that could be told.
-        let _ = KEEPER.try_with(|_| ());
+        KEEPER.kept(|keeper| {
+            keeper.borrow_mut().get_or_insert(Keeper);
+        });
     }
 }
 

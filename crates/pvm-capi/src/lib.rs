@@ -33,6 +33,7 @@ mod memory;
 mod message;
 mod options;
 mod output;
+mod own;
 mod pack;
 mod pointer;
 mod probe;

@@ -16,6 +16,7 @@ use pvm_wire::request::{
 use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::{self, Limit, call, failed, inside};
+use crate::own::{Kept as _, Own};
 use crate::session::unexpected;
 use crate::timeval::{Timeval, timeval};
 use crate::trace::{int_at, text_at, texts_at, traced};
@@ -50,6 +51,12 @@ struct Table<T> {
     texts: Vec<CString>,
 }
 
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T> Table<T> {
     const fn new() -> Self {
         Self { entries: Vec::new(), texts: Vec::new() }
@@ -67,11 +74,11 @@ impl<T> Table<T> {
 
 thread_local! {
     /// What the last `pvm_config` of this thread returned.
-    static HOSTS: RefCell<Table<HostEntry>> = const { RefCell::new(Table::new()) };
+    static HOSTS: Own<Table<HostEntry>> = const { Own::new(Table::new()) };
     /// What the last `pvm_tasks` of this thread returned.
-    static TASKS: RefCell<Table<TaskEntry>> = const { RefCell::new(Table::new()) };
+    static TASKS: Own<Table<TaskEntry>> = const { Own::new(Table::new()) };
     /// What the last `pvm_reg_rm` of this thread returned.
-    static FIRST: RefCell<Table<HostEntry>> = const { RefCell::new(Table::new()) };
+    static FIRST: Own<Table<HostEntry>> = const { Own::new(Table::new()) };
 }
 
 /// The hosts.
@@ -163,7 +170,7 @@ pub(crate) unsafe extern "C" fn pvm_config(
         // SAFETY: `formats_out` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(formats_out, count(formats(&hosts))?) };
         if !table.is_null() {
-            let entries = HOSTS.with(|kept| host_table(kept, &hosts));
+            let entries = HOSTS.kept(|kept| host_table(kept, &hosts));
             // SAFETY: `table` is null or has room for the answer, by the call's contract.
             unsafe { pointer::store(table, entries) };
         }
@@ -208,7 +215,7 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
             };
             filled.entries.push(entry);
         }
-        let entries = TASKS.with(|kept| {
+        let entries = TASKS.kept(|kept| {
             *kept.borrow_mut() = filled;
             kept.borrow().entries.as_ptr()
         });
@@ -547,7 +554,7 @@ unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
         let again = register(MANAGER)? == Reply::Done;
         let hosts = hosts()?;
         let first = hosts.get(..1).unwrap_or_default();
-        let entry = FIRST.with(|kept| host_table(kept, first));
+        let entry = FIRST.kept(|kept| host_table(kept, first));
         // SAFETY: `host` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(host, if first.is_empty() { ptr::null() } else { entry }) };
         // As in PVM who calls it again is told who the manager is.

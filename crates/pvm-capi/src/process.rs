@@ -1,6 +1,5 @@
 //! This task and others: who, spawn, kill, notices.
 
-use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 
 use pvm::{Forked, Gate, Task};
@@ -8,6 +7,7 @@ use pvm_wire::request::{Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::{self, Patience, call, failed, inside};
+use crate::own::{Kept as _, Own};
 use crate::say::{say, who};
 use crate::trace::{self};
 use crate::trace::{ints_at, list_at, text_at, traced};
@@ -123,7 +123,7 @@ pub(crate) extern "C" fn pvm_tidtohost(tid: c_int) -> c_int {
 
 thread_local! {
     /// What the last `pvm_siblings` of this thread returned.
-    static SIBLINGS: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) };
+    static SIBLINGS: Own<Vec<c_int>> = const { Own::new(Vec::new()) };
 }
 
 /// Whom the process was told to be spawned with, instead of what its daemon says.
@@ -166,7 +166,7 @@ pub(crate) unsafe extern "C" fn pvm_siblings(tids: *mut *const c_int) -> c_int {
     call("pvm_siblings", || {
         let listed = siblings()?;
         let count = c_int::try_from(listed.len()).map_err(|_| Code::Overflow)?;
-        let list = SIBLINGS.with(|list| {
+        let list = SIBLINGS.kept(|list| {
             *list.borrow_mut() = listed;
             list.borrow().as_ptr()
         });
@@ -411,7 +411,7 @@ pub(crate) unsafe extern "C" fn pvm_notify(
 
 thread_local! {
     /// What the last `pvm_getnoresets` of this thread returned.
-    static SPARED: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) };
+    static SPARED: Own<Vec<c_int>> = const { Own::new(Vec::new()) };
 }
 
 /// The tasks that a reset spares.
@@ -426,7 +426,7 @@ unsafe extern "C" fn pvm_getnoresets(tids: *mut *const c_int, count: *mut c_int)
             .flat_map(|class| class.entries.iter().map(|entry| entry.owner.as_c_int()))
             .collect();
         let number = c_int::try_from(spared.len()).map_err(|_| Code::Overflow)?;
-        let list = SPARED.with(|list| {
+        let list = SPARED.kept(|list| {
             *list.borrow_mut() = spared;
             list.borrow().as_ptr()
         });

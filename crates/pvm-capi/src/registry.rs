@@ -1,6 +1,5 @@
 //! Named messages (`pvm_putinfo` and its kin), the integers of PVM 3.3, and contexts.
 
-use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
 
 use pvm::Buffer;
@@ -9,6 +8,7 @@ use pvm_wire::{Code, Encoding, Envelope, Kind, Tid};
 
 use crate::buffer;
 use crate::guard::{self, Patience, call, inside};
+use crate::own::{Kept as _, Own};
 use crate::session::unexpected;
 use crate::trace::{text_at, traced};
 use crate::{pointer, session};
@@ -189,6 +189,7 @@ pub(crate) struct ClassEntry {
 }
 
 /// Names for C, and what they point to.
+#[derive(Default)]
 struct Classes {
     entries: Vec<ClassEntry>,
     names: Vec<CString>,
@@ -196,6 +197,10 @@ struct Classes {
 }
 
 impl Classes {
+    const fn new() -> Self {
+        Self { entries: Vec::new(), names: Vec::new(), columns: Vec::new() }
+    }
+
     fn push(&mut self, class: &MailboxInfo) {
         let name = CString::new(class.name.0.clone()).unwrap_or_default();
         let of = |field: fn(&pvm_wire::request::MailboxEntry) -> c_int| {
@@ -216,9 +221,7 @@ impl Classes {
 
 thread_local! {
     /// What the last `pvm_getmboxinfo` of this thread returned.
-    static CLASSES: RefCell<Classes> = const {
-        RefCell::new(Classes { entries: Vec::new(), names: Vec::new(), columns: Vec::new() })
-    };
+    static CLASSES: Own<Classes> = const { Own::new(Classes::new()) };
 }
 
 /// The names that fit a pattern, in memory that stays until the next call.
@@ -240,11 +243,11 @@ unsafe extern "C" fn pvm_getmboxinfo(
     call("pvm_getmboxinfo", || {
         // SAFETY: `pattern` is null or ends with 0, by the call's contract.
         let found = list(unsafe { pointer::text_or_none(pattern) }.unwrap_or_default())?;
-        let mut filled = Classes { entries: Vec::new(), names: Vec::new(), columns: Vec::new() };
+        let mut filled = Classes::new();
         for class in &found {
             filled.push(class);
         }
-        let entries = CLASSES.with(|kept| {
+        let entries = CLASSES.kept(|kept| {
             *kept.borrow_mut() = filled;
             kept.borrow().entries.as_ptr()
         });

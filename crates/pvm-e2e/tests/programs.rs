@@ -31,6 +31,20 @@ fn four_threads_talk_to_four_tasks_at_once() {
 }
 
 #[test]
+fn buffers_made_in_the_destructor_of_a_key_were_never_freed() {
+    let machine = Machine::start();
+    machine.run("lastcalls.c", &["buffers", "200"]);
+    machine.halt();
+}
+
+#[test]
+fn lists_asked_for_in_the_destructor_of_a_key_were_an_internal_error() {
+    let machine = Machine::start();
+    machine.run("lastcalls.c", &["tables", "20"]);
+    machine.halt();
+}
+
+#[test]
 fn messages_by_handles_come_whole_and_in_order_alone_and_among_threads() {
     let machine = Machine::start();
     machine.run("handles.c", &["1"]);

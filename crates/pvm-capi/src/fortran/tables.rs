@@ -12,12 +12,19 @@ use pvm_wire::request::{HostInfo, TaskInfo};
 use super::number::{In, Out};
 use super::text::{Length, input, output};
 use crate::guard::call;
+use crate::own::{Kept as _, Own};
 use crate::{machine, process, registry};
 
 /// A table and the next line of it.
 struct Round<T> {
     lines: Vec<T>,
     next: usize,
+}
+
+impl<T: Clone> Default for Round<T> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl<T: Clone> Round<T> {
@@ -53,9 +60,9 @@ struct Entry {
 }
 
 thread_local! {
-    static HOSTS: RefCell<Round<HostInfo>> = const { RefCell::new(Round::new()) };
-    static TASKS: RefCell<Round<TaskInfo>> = const { RefCell::new(Round::new()) };
-    static NAMES: RefCell<Round<Entry>> = const { RefCell::new(Round::new()) };
+    static HOSTS: Own<Round<HostInfo>> = const { Own::new(Round::new()) };
+    static TASKS: Own<Round<TaskInfo>> = const { Own::new(Round::new()) };
+    static NAMES: Own<Round<Entry>> = const { Own::new(Round::new()) };
 }
 
 fn small(number: usize) -> c_int {
@@ -80,7 +87,7 @@ pub(crate) unsafe extern "C" fn pvmfconfig_(
 ) {
     let again = number.value() == -1;
     let result = call("pvm_config", || {
-        let (host, count, kinds) = HOSTS.with(|round| {
+        let (host, count, kinds) = HOSTS.kept(|round| {
             let mut round = round.borrow_mut();
             let (host, count) = round.turn(again, machine::hosts)?;
             Ok((host, count, machine::formats(&round.lines)))
@@ -124,7 +131,7 @@ pub(crate) unsafe extern "C" fn pvmftasks_(
         let turn = |round: &RefCell<Round<TaskInfo>>| {
             round.borrow_mut().turn(again, || machine::tasks(place))
         };
-        let (task, count) = TASKS.with(turn)?;
+        let (task, count) = TASKS.kept(turn)?;
         number.put(small(count));
         let Some(task) = task else { return Ok(0) };
         for (out, value) in [
@@ -197,7 +204,7 @@ pub(crate) unsafe extern "C" fn pvmfgetmboxinfo_(
     let pattern = unsafe { input(pattern, pattern_length) };
     let again = info.value() == -1;
     let result = call("pvm_getmboxinfo", || {
-        let entry = NAMES.with(|round| {
+        let entry = NAMES.kept(|round| {
             let mut round = round.borrow_mut();
             // The end of a round is told once, then the next begins.
             if !again && !round.lines.is_empty() && round.next == round.lines.len() {
