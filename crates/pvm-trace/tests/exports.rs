@@ -6,7 +6,10 @@
 mod ring;
 
 use pvm_trace::clocks::Clocks;
-use pvm_trace::{Edge, Happening, Limits, Reader, Record, What, Writer, calls, export};
+use pvm_trace::{
+    Edge, Happening, Limits, Reader, Record, TaskFacts, What, Writer, calls, export,
+};
+use pvm_wire::Tid;
 use ring::Ring;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -273,4 +276,22 @@ fn sddf_describes_each_kind_once_and_tells_all_calls() {
     assert_eq!(sddf.matches("\"newtask(0)\" {").count(), 4);
     let first = sddf.lines().find(|line| line.starts_with("\"send(0.0)\" {")).unwrap();
     assert!(first.ends_with("262146, 4032, 524290, 7, 0 };;"), "{first}");
+}
+
+#[test]
+fn calls_of_a_thread_that_overlap_by_their_clocks_error_were_nested_wrongly() {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).unwrap();
+    let (parent, process, program) = (Tid(0), 1, "a".into());
+    let task = TaskFacts { tid: Tid(0x40001), parent, process, program, began: 0 };
+    let task = writer.task(task).unwrap();
+    // The second one began before the first one was over.
+    for (begin, length) in [(1000, 500), (1490, 200)] {
+        writer.record(task, &Record::call(calls::SEND, begin, length)).unwrap();
+    }
+    let mut reader = Reader::open(writer.finish().unwrap()).unwrap();
+    let told = reader.timeline(|_, time| time).map(Result::unwrap);
+    let told: Vec<_> = told.map(|happening| (happening.time, happening.edge)).collect();
+    let expected =
+        [(1000, Edge::Begin), (1500, Edge::End), (1500, Edge::Begin), (1690, Edge::End)];
+    assert_eq!(told, expected);
 }

@@ -18,6 +18,7 @@ const PACKET: u32 = 1;
 
 /// `TracePacket`
 mod packet {
+    pub(super) const CLOCK_SNAPSHOT: u32 = 6;
     pub(super) const TIMESTAMP: u32 = 8;
     pub(super) const SEQUENCE: u32 = 10;
     pub(super) const TRACK_EVENT: u32 = 11;
@@ -27,6 +28,17 @@ mod packet {
     pub(super) const TRACK_DESCRIPTOR: u32 = 60;
     pub(super) const STATE_CLEARED: u64 = 1;
     pub(super) const NEEDS_STATE: u64 = 2;
+}
+
+/// `ClockSnapshot` and its clocks.
+mod snapshot {
+    pub(super) const CLOCK: u32 = 1;
+    pub(super) const PRIMARY: u32 = 2;
+    pub(super) const CLOCK_ID: u32 = 1;
+    pub(super) const CLOCK_TIME: u32 = 2;
+    pub(super) const REALTIME: u64 = 1;
+    /// The clock of packets that name none.
+    pub(super) const BOOT: u64 = 6;
 }
 
 /// `TrackDescriptor` and what is in it.
@@ -91,6 +103,8 @@ pub fn perfetto<R: Read + Seek>(
         small: Vec::new(),
         on_the_way: 0,
     };
+    let begins = reader.places().iter().map(|place| clocks.time(place.task, place.summary.first));
+    writer.clock(begins.min().unwrap_or(0))?;
     writer.describe()?;
     for entry in reader.timeline(|task, time| clocks.time(task, time)) {
         writer.happening(&entry?)?;
@@ -120,6 +134,8 @@ struct Perfetto<'a, W> {
 /// The counter of bytes on their way.
 const WAY_TRACK: u64 = 1;
 const PROGRESS_TRACKS: u64 = 1 << 40;
+/// Ids of threads other than first ones begin behind those of all tasks.
+const OTHER_THREADS: u64 = 1 << 20;
 
 const fn process_track(task: TaskIndex) -> u64 {
     2 + ((task as u64) << 17)
@@ -140,6 +156,21 @@ fn flow(from: u32, to: u32, number: u64) -> u64 {
 }
 
 impl<W: Write> Perfetto<'_, W> {
+    /// The trace's clock is that of the day: so the time of day can be shown.
+    fn clock(&mut self, begin: u64) -> Result<(), Error> {
+        let (event, small) = (&mut self.event, &mut self.small);
+        for id in [snapshot::BOOT, snapshot::REALTIME] {
+            proto::message(event, small, snapshot::CLOCK, |clock| {
+                proto::number(clock, snapshot::CLOCK_ID, id);
+                proto::number(clock, snapshot::CLOCK_TIME, begin);
+            });
+        }
+        proto::number(event, snapshot::PRIMARY, snapshot::BOOT);
+        proto::bytes(&mut self.packet, packet::CLOCK_SNAPSHOT, &self.event);
+        self.event.clear();
+        self.put()
+    }
+
     /// Tasks are processes; host, program and tid are their names.
     fn describe(&mut self) -> Result<(), Error> {
         for (task, index) in self.tables.tasks.iter().zip(0..) {
@@ -313,7 +344,8 @@ impl<W: Write> Perfetto<'_, W> {
             proto::number(out, track::PARENT, process_track(task));
             proto::message(out, part, track::THREAD, |out| {
                 proto::number(out, track::THREAD_PID, pid(task));
-                proto::number(out, track::THREAD_TID, pid(task) + u64::from(thread));
+                let tid = if thread == 0 { pid(task) } else { OTHER_THREADS + number };
+                proto::number(out, track::THREAD_TID, tid);
                 let name = if thread == 0 { "calls".into() } else { format!("thread {thread}") };
                 proto::bytes(out, track::THREAD_NAME, name.as_bytes());
             });
@@ -349,9 +381,9 @@ impl<W: Write> Perfetto<'_, W> {
     }
 }
 
-/// Process ids differ between hosts: tasks are numbered, with room for their threads.
+/// Process ids of several hosts may be alike: tasks are numbered instead, as their first threads are.
 const fn pid(task: TaskIndex) -> u64 {
-    (task as u64 + 1) * 1000
+    task as u64 + 1
 }
 
 fn entry(number: u64, name: &[u8]) -> Vec<u8> {

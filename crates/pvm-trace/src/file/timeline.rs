@@ -57,6 +57,9 @@ struct Held {
     /// By thread.
     records: BTreeMap<u16, Vec<Rc<Record>>>,
     ready: VecDeque<Happening>,
+    /// What was told of each thread last: records that overlap by an error of their clock are told
+    /// one after the other.
+    told: BTreeMap<u16, u64>,
     is_over: bool,
 }
 
@@ -156,6 +159,9 @@ impl Held {
     }
 
     fn push(&mut self, task: TaskIndex, time: u64, edge: Edge, record: Rc<Record>) {
+        let told = self.told.entry(record.thread).or_default();
+        let time = time.max(*told);
+        *told = time;
         self.ready.push_back(Happening { task, time, edge, record });
     }
 }
