@@ -1,8 +1,11 @@
 //! What recorders say, into a trace: frames of several hosts' recorders become one file.
 
+mod history;
+
 use crate::error::Error;
 use crate::file::Writer;
 use crate::tables::{Ended, Gap, TaskIndex};
+use history::History;
 use pvm_wire::record::frames::Frame;
 use pvm_wire::record::{DecodedRecords, Loss, RECORD_VERSION, Record, Scale};
 use pvm_wire::{HostIndex, Tid};
@@ -14,12 +17,14 @@ use std::io::{Seek, Write};
 pub struct Intake<W> {
     writer: Writer<W>,
     tasks: HashMap<Tid, TaskIndex>,
+    /// Of tasks that have not ended.
+    histories: HashMap<TaskIndex, History>,
 }
 
 impl<W: Write + Seek> Intake<W> {
     /// Into this trace.
     pub fn new(writer: Writer<W>) -> Self {
-        Self { writer, tasks: HashMap::new() }
+        Self { writer, tasks: HashMap::new(), histories: HashMap::new() }
     }
 
     /// The trace, for what does not come from a recorder.
@@ -52,6 +57,12 @@ impl<W: Write + Seek> Intake<W> {
                 }
             }
             Frame::Block { tid, from, to, cells } => {
+                if let Some(task) = self.tasks.get(&tid) {
+                    // Names that are told again have no time.
+                    if from != to {
+                        self.histories.entry(*task).or_default().add(from, to);
+                    }
+                }
                 self.block(host, tid, &Scale::new(from, to), &cells.0)?;
             }
             Frame::Gap { tid, from, to, lost, reason } => {
@@ -61,6 +72,7 @@ impl<W: Write + Seek> Intake<W> {
             Frame::Clock { pair } => self.writer.clock(host, pair)?,
             Frame::Ended { tid, at, status, counts } => {
                 if let Some(task) = self.tasks.get(&tid) {
+                    self.histories.remove(task);
                     self.writer.ended(*task, Ended::from((at, status, counts)))?;
                 }
             }
@@ -91,6 +103,7 @@ impl<W: Write + Seek> Intake<W> {
         cells: &[pvm_wire::record::Cell],
     ) -> Result<(), Error> {
         let Some(task) = self.tasks.get(&tid).copied() else { return Ok(()) };
+        let history = self.histories.entry(task).or_default();
         let mut damaged = 0;
         let mut last = 0;
         for record in DecodedRecords::new(cells) {
@@ -98,8 +111,8 @@ impl<W: Write + Seek> Intake<W> {
                 damaged += 1;
                 continue;
             };
-            let begin = scale.nanoseconds(record.begin);
-            let end = scale.nanoseconds(record.end());
+            let [begin, end] =
+                [record.begin, record.end()].map(|ticks| history.nanoseconds(ticks, scale));
             last = end;
             let told = Record { begin, length: end.saturating_sub(begin), ..record };
             self.writer.record(task, &told)?;

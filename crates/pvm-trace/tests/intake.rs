@@ -96,3 +96,26 @@ fn a_recorder_of_another_version_is_named() {
     let error = intake().take(HOST, Frame::Head { version: 77, host }).unwrap_err();
     assert!(matches!(error, Error::Version { found: 77, .. }), "{error}");
 }
+
+#[test]
+fn a_call_that_began_long_before_was_told_to_begin_elsewhere() {
+    let mut intake = intake();
+    intake.take(HOST, task(5)).unwrap();
+    let mut told = |record: Record, [from, to]: [(u64, u64); 2]| {
+        let mut cells = Cells::default();
+        record.encode(|cell| cells.0.push(cell));
+        let [from, to] =
+            [from, to].map(|(ticks, nanoseconds)| Moment { ticks, nanoseconds });
+        intake.take(HOST, Frame::Block { tid: TID, from, to, cells }).unwrap();
+    };
+    // Two ticks are a nanosecond. The second block's moments are a millisecond apart, and off by 0.1
+    // us: so its line is off by a millisecond ten seconds before.
+    told(Record::call(calls::SEND, 1000, 1000), [(0, 0), (4000, 2000)]);
+    let late = 20_000_000_000;
+    let wait = Record::call(calls::RECV, 2000, late - 1000);
+    told(wait, [(late, late / 2), (late + 2_000_000, late / 2 + 1_000_100)]);
+    let mut reader = Reader::open(intake.finish().unwrap()).unwrap();
+    let all: Vec<_> = reader.merged(|_, time| time).map(|entry| entry.unwrap().1).collect();
+    assert_eq!((all[0].begin, all[0].end()), (500, 1000));
+    assert_eq!(all[1].begin, 1000, "it began where the call before it ended");
+}

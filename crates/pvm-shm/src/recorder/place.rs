@@ -116,8 +116,9 @@ impl Header {
     pub(super) fn begin(&self, source: Source) {
         let about = &self.about.0;
         about.source.store(u32::from(source == Source::Counter), Ordering::Relaxed);
-        about.ticks.store(source.now(), Ordering::Relaxed);
-        about.nanoseconds.store(ticks::nanoseconds(), Ordering::Relaxed);
+        let (ticks, nanoseconds) = source.moment();
+        about.ticks.store(ticks, Ordering::Relaxed);
+        about.nanoseconds.store(nanoseconds, Ordering::Relaxed);
         // PAIRS WITH: `Header::clock`.
         about.ready.store(1, Ordering::Release);
     }

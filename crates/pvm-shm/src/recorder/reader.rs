@@ -50,7 +50,8 @@ impl Reader {
     /// the line through them. None before the owner has begun.
     pub fn moments(&mut self) -> Option<(Moment, Moment)> {
         let (source, first) = self.place.header().clock()?;
-        let now = Moment { ticks: source.now(), nanoseconds: ticks::nanoseconds() };
+        let (ticks, nanoseconds) = source.moment();
+        let now = Moment { ticks, nanoseconds };
         let before = self.looked.replace(now).unwrap_or(first);
         Some((before, now))
     }

@@ -1,0 +1,59 @@
+//! What a ring's ticks are worth, as far back as its records go.
+//!
+//! A block comes with two moments that are often a millisecond apart, so a line through them is off
+//! by microseconds some seconds before. A call that waited for long begins there: its begin is told
+//! by the moments of that time instead, as what was told then.
+
+use pvm_wire::record::{Moment, Scale};
+
+/// So many moments of a task are kept; of older ones fewer and fewer.
+const KEPT: usize = 64;
+
+/// Moments of a task, the earliest first.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    moments: Vec<Moment>,
+    /// Ticks at which the last block's line begins.
+    last: u64,
+}
+
+impl History {
+    /// The two moments of another block.
+    pub(super) fn add(&mut self, from: Moment, to: Moment) {
+        self.last = from.ticks;
+        for moment in [from, to] {
+            match self.moments.last() {
+                Some(last) if moment.ticks <= last.ticks => (),
+                // What a task says of its beginning may be anything: time does not run back.
+                Some(last) if moment.nanoseconds < last.nanoseconds => self.moments.clear(),
+                _ => self.moments.push(moment),
+            }
+        }
+        if self.moments.len() > KEPT {
+            let mut number = 0;
+            self.moments.retain(|_| {
+                number += 1;
+                number > KEPT / 2 || number % 2 == 1
+            });
+        }
+    }
+
+    /// When that was, for what is no later than the last block.
+    #[inline]
+    pub(super) fn nanoseconds(&self, ticks: u64, last: &Scale) -> u64 {
+        if ticks >= self.last { last.nanoseconds(ticks) } else { self.earlier(ticks, last) }
+    }
+
+    fn earlier(&self, ticks: u64, last: &Scale) -> u64 {
+        let behind = self.moments.partition_point(|moment| moment.ticks < ticks);
+        let pair = match behind {
+            // Before all of them: the line through the two that are the farthest apart.
+            0 => self.moments.first().zip(self.moments.last()),
+            _ => self.moments.get(behind - 1).zip(self.moments.get(behind)),
+        };
+        match pair {
+            Some((from, to)) if from.ticks < to.ticks => Scale::new(*from, *to).nanoseconds(ticks),
+            _ => last.nanoseconds(ticks),
+        }
+    }
+}
