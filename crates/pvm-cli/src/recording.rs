@@ -129,6 +129,11 @@ impl Recording {
         placed.map(drop).map_err(failed)
     }
 
+    /// Tasks of a host compute one after the other: whoever reads the trace is told so.
+    pub(crate) fn in_turns(&mut self) {
+        self.write(|intake| intake.writer().in_turns());
+    }
+
     /// Waits until all hosts have recorders that know of us.
     fn settle(&mut self) -> Result<(), Failure> {
         let until = Instant::now() + LAST_WORD;

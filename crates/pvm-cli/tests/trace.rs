@@ -52,7 +52,7 @@ fn a_trace_is_shown_field_by_field() {
     let sample = sample();
     let sample = sample.to_str().unwrap();
     let all = json(&["show", "--json", sample]);
-    assert_eq!(fields(&all), "begin clocks complete end gaps hosts records tasks");
+    assert_eq!(fields(&all), "begin clocks complete end gaps hosts in_turns records tasks");
     assert_eq!((&all["complete"], &all["records"]), (&Value::Bool(true), &Value::from(237)));
     let host = "arch congestion cores index mtu name probe_cost_ns version";
     assert_eq!(fields(&all["hosts"][0]), host);
@@ -63,6 +63,33 @@ fn a_trace_is_shown_field_by_field() {
     assert_eq!(lines.lines().count(), 237);
     let some = done(&["show", "--events", "--from", "0.0005", "--to", "0.001", sample]);
     assert!((20..100).contains(&some.lines().count()), "{some}");
+}
+
+/// The first record of this function, as `show --events --json` tells it.
+fn event(lines: &str, function: &str, what: &str) -> Value {
+    let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut of = records.filter(|record| record["function"] == function && record["what"] == what);
+    of.next().unwrap_or_else(|| panic!("no {what} of {function}"))
+}
+
+#[test]
+fn an_event_tells_all_arguments_of_its_call() {
+    let sample = recorded("nas-is-1.trace");
+    let lines = done(&["show", "--events", "--json", sample.to_str().unwrap()]);
+    let common = "begin depth function length result task thread what";
+    let with = |more: &str| {
+        let mut all: Vec<&str> = common.split(' ').chain(more.split(' ')).collect();
+        all.sort_unstable();
+        all.join(" ")
+    };
+    let message = "bytes context encoding number peer tag way";
+    let sent = event(&lines, "pvm_send", "send");
+    assert_eq!(fields(&sent), with(&format!("{message} pieces wire_bytes")));
+    assert_eq!((&sent["way"], &sent["pieces"]), (&"memory".into(), &1.into()));
+    let taken = event(&lines, "pvm_recv", "receive");
+    assert_eq!(fields(&taken), with(&format!("{message} any_source any_tag")));
+    let packed = event(&lines, "pvm_pkint", "call");
+    assert_eq!(fields(&packed), with("bytes"));
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn clock(place: &Place, bin: &Path, file: &str) -> Clock {
     let shown = pvm(place, bin, &["trace", "show", "--json", file]);
     let clocks = shown.split("\"clocks\":").nth(1).expect("clocks");
     let clocks = &clocks[..clocks.find(']').expect("an end")];
-    let other = clocks.split('}').find(|clock| clock.contains("daemons"));
+    let other = clocks.split('}').find(|clock| clock.contains("questions"));
     let other = other.unwrap_or_else(|| panic!("nobody was compared: {shown}"));
     let error = number(other, "error_ns").unsigned_abs();
     let drift = 1e3 * text(other, "drift_ppm").parse::<f64>().expect("a number");

@@ -132,6 +132,8 @@ pub struct Tables {
     pub gaps: Vec<Gap>,
     /// Names.
     pub names: Names,
+    /// Tasks of a host computed one after the other while they were recorded.
+    pub in_turns: bool,
 }
 
 /// Kinds of sections (`doc/trace.md`).
@@ -146,7 +148,11 @@ pub(crate) mod kind {
     pub(crate) const TABLES: u8 = 8;
     pub(crate) const INDEX: u8 = 9;
     pub(crate) const END: u8 = 10;
+    pub(crate) const CONDITIONS: u8 = 11;
 }
+
+/// Of [`kind::CONDITIONS`]; further bits are of later versions.
+const IN_TURNS: u64 = 1;
 
 impl Tables {
     /// The host of this index.
@@ -249,6 +255,7 @@ impl Tables {
     /// All sections that tell it.
     pub(crate) fn sections(&self) -> Vec<(u8, Vec<u8>)> {
         let mut all = vec![(kind::TABLES, Vec::new())];
+        all.extend(self.in_turns.then(|| (kind::CONDITIONS, conditions_section())));
         all.extend(self.hosts.iter().map(|host| (kind::HOST, host.to_bytes())));
         for (task, index) in self.tasks.iter().zip(0..) {
             all.push((kind::TASK, task_section(index, &task.facts)));
@@ -282,6 +289,7 @@ impl Tables {
                 let (host, pair) = <(HostIndex, ClockPair)>::from_bytes(payload)?;
                 self.add_clock(host, pair);
             }
+            kind::CONDITIONS => self.in_turns = input.number()? & IN_TURNS != 0,
             kind::GAP => self.add_gap(gap(&mut input)?),
             kind::NAME => {
                 let task = self.known(input.number_of()?)?;
@@ -307,6 +315,12 @@ pub(crate) fn task_section(index: TaskIndex, facts: &TaskFacts) -> Vec<u8> {
     let mut out = Vec::new();
     varint::put(&mut out, index.into());
     facts.encode(&mut out);
+    out
+}
+
+pub(crate) fn conditions_section() -> Vec<u8> {
+    let mut out = Vec::new();
+    varint::put(&mut out, IN_TURNS);
     out
 }
 

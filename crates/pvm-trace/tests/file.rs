@@ -313,6 +313,7 @@ fn a_file_that_wraps_and_is_cut_reads_what_is_sound() {
 #[test]
 fn tables_come_back() {
     let mut writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).unwrap();
+    writer.in_turns().unwrap();
     writer.host(host(3)).unwrap();
     let index = writer.task(task(0xc0001)).unwrap();
     let pair = ClockPair { other: HostIndex(1), at: 9, offset: -4, error: 2 };
@@ -332,6 +333,7 @@ fn tables_come_back() {
     writer.record(index, &Record { what: lost, ..Record::call(0, 10, 5) }).unwrap();
     let expected = writer.tables().clone();
     assert_eq!((expected.gaps.len(), expected.gaps[1].to), (2, 15));
+    assert!(expected.in_turns);
     let bytes = writer.finish().unwrap().into_inner();
     for end in [bytes.len(), bytes.len() - 1] {
         let reader = open(&bytes[..end]).unwrap();

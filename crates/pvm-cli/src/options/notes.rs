@@ -242,8 +242,8 @@ with their numbers, waits, marks of the program. It holds no message's content. 
 describes the file, doc/traces.md how to read the pictures.
 
 A trace that was not completed, or is still written, is read up to where it is sound; what is \
-missing is told. Times of different hosts are corrected by what their daemons found out of each \
-other's clocks, or by the messages; --raw leaves them as they are.
+missing is told. Times of different hosts are corrected by what their recorders have answered when \
+they were asked what their clocks show, or by the messages; --raw leaves them as they are.
 
 Example: `pvm trace profile run.trace`; `pvm trace export run.trace --to perfetto -o run.pftrace`.";
 
@@ -278,16 +278,17 @@ JSON: stopped (the number of recordings).";
 pub(crate) const TRACE_SHOW: &str = "\
 Times of records are seconds after the trace's begin.
 
-JSON: complete, records, begin, end (nanoseconds since 1970), hosts (name, index, arch, version, \
-cores, congestion, mtu, probe_cost_ns), clocks (host, source, offset_ns, drift_ppm, error_ns), \
-tasks \
-(index, tid, parent, program, host, pid, begin, end, status, noted, lost), gaps (host, task, from, \
-to, \
-lost, reason). With --events a line for each record instead, each with one object: task, begin, \
-length, \
-thread, depth, function, what, result, name, value, done, total, peer, tag, context, number, \
-bytes; what does \
-not apply is left out.";
+BY says from what a host's clock is known: questions of the process that recorded to the host's \
+recorder and their answers, or messages alone. CLOCK and DRIFT are against the reference.
+
+JSON: complete, in_turns (recorded with --alone), records, begin, end (nanoseconds since 1970), \
+hosts (name, index, arch, version, cores, congestion, mtu, probe_cost_ns), clocks (host, source, \
+offset_ns, drift_ppm, error_ns), tasks (index, tid, parent, program, host, pid, begin, end, status, \
+noted, lost), gaps (host, task, from, to, lost, reason). With --events a line for each record \
+instead, each with one object: task, begin, length, thread, depth, function, what, result, name, \
+value, done, total, peer, tag, context, number, bytes, encoding, way (memory, daemons, direct, own), \
+wire_bytes, pieces, any_source, any_tag, asked_source, asked_tag, processor_ns, members, instance, \
+root, count, children, step; what does not apply is left out.";
 
 /// `pvm trace profile`.
 pub(crate) const TRACE_PROFILE: &str = "\

@@ -24,10 +24,17 @@ pub(super) struct Traced {
 
 impl Traced {
     /// Begins, before the program is started. `socket` is that of a machine of our own.
-    pub(super) fn begin(socket: Option<PathBuf>, path: &Path) -> Result<Self, Failure> {
+    pub(super) fn begin(
+        socket: Option<PathBuf>,
+        path: &Path,
+        in_turns: bool,
+    ) -> Result<Self, Failure> {
         let sockets = socket.map_or_else(pvm::locate::sockets, |socket| vec![socket]);
         let which = Which::Tasks(Vec::new());
-        let recording = Recording::begin(&sockets, path, Some(SIZE_MAX), which)?;
+        let mut recording = Recording::begin(&sockets, path, Some(SIZE_MAX), which)?;
+        if in_turns {
+            recording.in_turns();
+        }
         let (tasks, named) = channel();
         let named = move || record(recording, &named);
         let thread = Builder::new().name("trace".to_owned()).spawn(named);

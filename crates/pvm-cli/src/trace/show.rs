@@ -1,5 +1,7 @@
 //! `pvm trace show`.
 
+mod arguments;
+
 use super::place::{self, Trace, seconds, time, wrong};
 use crate::failure::Failure;
 use crate::options::trace::ShowOptions;
@@ -8,7 +10,6 @@ use crate::table::{Side, Table};
 use crate::text;
 use pvm_trace::clocks::{ClockSource, Clocks};
 use pvm_trace::{Record, TaskIndex, What, export};
-use pvm_wire::Tid;
 use serde_json::{Map, Value, json};
 
 /// Tells what a trace holds.
@@ -24,7 +25,8 @@ pub(super) fn show(options: &ShowOptions) -> Result<(), Failure> {
     }
     let (begin, end) = place::extent(&trace, &clocks);
     let (count, length) = (trace.summary().records, time(end.saturating_sub(begin)));
-    print(format_args!("{count} records, {length}\n\n{}\n", hosts(&trace, &clocks)))?;
+    let turns = if trace.tables().in_turns { ", tasks of a host in turns (--alone)" } else { "" };
+    print(format_args!("{count} records, {length}{turns}\n\n{}\n", hosts(&trace, &clocks)))?;
     print(format_args!("{}\n", tasks(&trace)))?;
     if !trace.tables().gaps.is_empty() {
         print(gaps(&trace))?;
@@ -66,7 +68,7 @@ pub(super) fn hosts(trace: &Trace, clocks: &Clocks) -> Table {
 const fn source(source: ClockSource) -> &'static str {
     match source {
         ClockSource::Reference => "reference",
-        ClockSource::Compared => "daemons",
+        ClockSource::Compared => "questions",
         ClockSource::Messages => "messages",
         ClockSource::Unknown => "nothing",
     }
@@ -179,6 +181,7 @@ fn about(trace: &Trace, clocks: &Clocks) -> Value {
     json!({
         "complete": trace.cut().is_none(), "records": all.records,
         "begin": if all.records > 0 { all.first } else { 0 }, "end": all.last,
+        "in_turns": tables.in_turns,
         "hosts": hosts.collect::<Vec<_>>(), "clocks": clocks.collect::<Vec<_>>(),
         "tasks": tasks.collect::<Vec<_>>(), "gaps": gaps.collect::<Vec<_>>(),
     })
@@ -263,29 +266,6 @@ fn json_of(
     if let Some(name) = name {
         put("name", name.into());
     }
-    match record.what {
-        What::Mark { value, .. } => put("value", value.into()),
-        What::Progress { done, total, .. } => {
-            put("done", done.into());
-            put("total", total.into());
-        }
-        _ => (),
-    }
-    if let What::Send { message, .. } | What::Receive { message, .. } | What::Chunk { message } =
-        &record.what
-    {
-        put("peer", tid(message.peer).into());
-        put("tag", message.tag.into());
-        put("context", message.context.into());
-        put("number", message.number.into());
-        put("bytes", message.bytes.into());
-    }
-    if let What::Call { bytes } | What::Copy { bytes } = &record.what {
-        put("bytes", (*bytes).into());
-    }
+    arguments::of(&record.what, &mut put);
     Value::Object(all)
-}
-
-fn tid(tid: Tid) -> String {
-    tid.to_string()
 }

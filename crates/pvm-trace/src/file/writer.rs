@@ -80,6 +80,12 @@ impl<W: Write + Seek> Writer<W> {
         self.put(kind::HOST, &payload)
     }
 
+    /// Tells that tasks of a host compute one after the other while they are recorded.
+    pub fn in_turns(&mut self) -> Result<(), Error> {
+        self.tables.in_turns = true;
+        self.put(kind::CONDITIONS, &tables::conditions_section())
+    }
+
     /// Tells of a task, before its records.
     pub fn task(&mut self, facts: TaskFacts) -> Result<TaskIndex, Error> {
         let index = self.tables.tasks.len() as TaskIndex;
