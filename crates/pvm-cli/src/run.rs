@@ -29,7 +29,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let (own, mut operator) = own::machine()?;
     let vmid = own.as_ref().map(|own| own.vmid.as_str());
     let socket = own.as_ref().map(|own| own.bound.socket.clone());
-    let traced = options.trace.as_deref()
+    let traced = options
+        .trace
+        .as_deref()
         .map(|file| Traced::begin(socket, file, options.alone))
         .transpose()?;
     let start = program::start(&mut operator, options, vmid)?;

@@ -6,9 +6,7 @@
 mod ring;
 
 use pvm_trace::clocks::Clocks;
-use pvm_trace::{
-    Edge, Happening, Limits, Reader, Record, TaskFacts, What, Writer, calls, export,
-};
+use pvm_trace::{Edge, Happening, Limits, Reader, Record, TaskFacts, What, Writer, calls, export};
 use pvm_wire::Tid;
 use ring::Ring;
 use std::cell::RefCell;
@@ -291,7 +289,6 @@ fn calls_of_a_thread_that_overlap_by_their_clocks_error_were_nested_wrongly() {
     let mut reader = Reader::open(writer.finish().unwrap()).unwrap();
     let told = reader.timeline(|_, time| time).map(Result::unwrap);
     let told: Vec<_> = told.map(|happening| (happening.time, happening.edge)).collect();
-    let expected =
-        [(1000, Edge::Begin), (1500, Edge::End), (1500, Edge::Begin), (1690, Edge::End)];
+    let expected = [(1000, Edge::Begin), (1500, Edge::End), (1500, Edge::Begin), (1690, Edge::End)];
     assert_eq!(told, expected);
 }

@@ -104,8 +104,7 @@ fn a_call_that_began_long_before_was_told_to_begin_elsewhere() {
     let mut told = |record: Record, [from, to]: [(u64, u64); 2]| {
         let mut cells = Cells::default();
         record.encode(|cell| cells.0.push(cell));
-        let [from, to] =
-            [from, to].map(|(ticks, nanoseconds)| Moment { ticks, nanoseconds });
+        let [from, to] = [from, to].map(|(ticks, nanoseconds)| Moment { ticks, nanoseconds });
         intake.take(HOST, Frame::Block { tid: TID, from, to, cells }).unwrap();
     };
     // Two ticks are a nanosecond. The second block's moments are a millisecond apart, and off by 0.1
