@@ -147,12 +147,13 @@ const fn thread_track(task: TaskIndex, thread: u16) -> u64 {
 
 /// A message's id: of the pair and the number, well mixed, as ids of flows are global.
 fn flow(from: u32, to: u32, number: u64) -> u64 {
-    let mut mixed = u64::from(from) << 32 | u64::from(to);
-    for more in [number, 0x9e37_79b9_7f4a_7c15] {
+    let mut mixed = 0x9e37_79b9_7f4a_7c15;
+    // One after the other: numbers and tids differ in the bits that are alike.
+    for more in [u64::from(from) << 32 | u64::from(to), number] {
         mixed = (mixed ^ more).wrapping_mul(0xff51_afd7_ed55_8ccd);
         mixed ^= mixed >> 32;
     }
-    mixed | 1
+    mixed.max(1)
 }
 
 impl<W: Write> Perfetto<'_, W> {
