@@ -47,8 +47,8 @@ impl Source {
     }
 }
 
-/// Nanoseconds, and the ticks in the middle of the look at them. A thread that loses its core between
-/// two looks would tell a moment that never was, so the quickest of a few counts.
+/// Nanoseconds, and the ticks in the middle of the look at them. A thread that loses its core
+/// between two looks would tell a moment that never was, so the quickest of a few counts.
 fn together(mut ticks: impl FnMut() -> u64, mut nanoseconds: impl FnMut() -> u64) -> (u64, u64) {
     let mut best = (u64::MAX, (0, 0));
     for _ in 0..LOOKS {

@@ -107,8 +107,8 @@ fn a_call_that_began_long_before_was_told_to_begin_elsewhere() {
         let [from, to] = [from, to].map(|(ticks, nanoseconds)| Moment { ticks, nanoseconds });
         intake.take(HOST, Frame::Block { tid: TID, from, to, cells }).unwrap();
     };
-    // Two ticks are a nanosecond. The second block's moments are a millisecond apart, and off by 0.1
-    // us: so its line is off by a millisecond ten seconds before.
+    // Two ticks are a nanosecond. The second block's moments are a millisecond apart, and off by
+    // 0.1 us: so its line is off by a millisecond ten seconds before.
     told(Record::call(calls::SEND, 1000, 1000), [(0, 0), (4000, 2000)]);
     let late = 20_000_000_000;
     let wait = Record::call(calls::RECV, 2000, late - 1000);

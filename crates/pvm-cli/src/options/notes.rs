@@ -283,12 +283,12 @@ recorder and their answers, or messages alone. CLOCK and DRIFT are against the r
 
 JSON: complete, in_turns (recorded with --alone), records, begin, end (nanoseconds since 1970), \
 hosts (name, index, arch, version, cores, congestion, mtu, probe_cost_ns), clocks (host, source, \
-offset_ns, drift_ppm, error_ns), tasks (index, tid, parent, program, host, pid, begin, end, status, \
-noted, lost), gaps (host, task, from, to, lost, reason). With --events a line for each record \
-instead, each with one object: task, begin, length, thread, depth, function, what, result, name, \
-value, done, total, peer, tag, context, number, bytes, encoding, way (memory, daemons, direct, own), \
-wire_bytes, pieces, any_source, any_tag, asked_source, asked_tag, processor_ns, members, instance, \
-root, count, children, step; what does not apply is left out.";
+offset_ns, drift_ppm, error_ns), tasks (index, tid, parent, program, host, pid, begin, end, \
+status, noted, lost), gaps (host, task, from, to, lost, reason). With --events a line for each \
+record instead, each with one object: task, begin, length, thread, depth, function, what, result, \
+name, value, done, total, peer, tag, context, number, bytes, encoding, way (memory, daemons, \
+direct, own), wire_bytes, pieces, any_source, any_tag, asked_source, asked_tag, processor_ns, \
+members, instance, root, count, children, step; what does not apply is left out.";
 
 /// `pvm trace profile`.
 pub(crate) const TRACE_PROFILE: &str = "\

@@ -382,7 +382,8 @@ impl<W: Write> Perfetto<'_, W> {
     }
 }
 
-/// Process ids of several hosts may be alike: tasks are numbered instead, as their first threads are.
+/// Process ids of several hosts may be alike: tasks are numbered instead, and so are their first
+/// threads.
 const fn pid(task: TaskIndex) -> u64 {
     task as u64 + 1
 }
