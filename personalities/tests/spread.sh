@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # spread.sh PREFIX [STEP...]: the interfaces on three hosts of `testbed hosts`, as root. PREFIX lies outside of /tmp, which each
 # of these hosts has for itself. Steps, all of them where none is named:
-#   programs   each program of an interface's list that is to succeed, on 3 and 6 ranks
+#   programs   each program of an interface's list that is to succeed, in C and Fortran, on 3 and 6 ranks, host programs, and
+#              ranks in both languages; interfaces beside one another (AT_ONCE, 4). A part of `make check`
 #   chance     programs by chance on 3 and 7 ranks (NEOPVM_LONG: a million operations each)
 #   deaths     a rank on any of the hosts is killed, and the keeper
 #   daemons    programs by chance again and again while daemons are killed, TIMES (3; NEOPVM_LONG: 100) for each
 #   power      a host is switched off under a job of each interface, TIMES (1; NEOPVM_LONG: 100)
+# NAMES="tcgmsg p4" are the interfaces, if not all.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tool=$here/../xtask/hosts.sh
@@ -23,11 +25,13 @@ export CC=${CC:-cc} FC=${FC:-gfortran} TREE=$prefix
 # shellcheck source=personalities/tests/building.sh
 . "$here/tests/building.sh"
 count() { echo "${TIMES:-$([ -n "${NEOPVM_LONG:-}" ] && echo 100 || echo "$1")}"; }
-all="tcgmsg p4 nx express cps mpl cmmd vertex mpsc"
-failures=0
+# PVM 2.4 has components in the place of jobs.
+all=${NAMES:-tcgmsg p4 nx express cps mpl cmmd vertex mpsc pvm2}
+jobs=${all/pvm2/}
+: >"$work/failures" >"$work/runs"
 fail() {
     echo "FAIL $*"
-    failures=$((failures + 1))
+    echo "$*" >>"$work/failures"
 }
 on() { bash "$tool" on "$@"; }
 now() { date +%s%3N; }
@@ -39,19 +43,28 @@ make_command() {
     chmod +x "$PVM"
 }
 
-build_all() {
+build_one() {
+    local source sources
+    use_interface "$1" "$work"
+    case $1 in
+        pvm2) sources=$(printf "$here/pvm2/tests/%s\n" family.c crowd.c chance.c killed.c lost.c fmaster.f fworker.f pvm_time.c) ;;
+        mpl | cmmd | vertex | mpsc) sources="$here/echo/tests/$1.c $here/echo/tests/chance.c" ;;
+        *) sources=$(ls "$here/$1"/tests/*.[cf]) ;;
+    esac
+    for source in $sources; do SHARED_ALONE=1 build_program "$source"; done
+    [ "$1" != mpl ] || SHARED_ALONE=1 build_program "$here/echo/tests/solver.c"
+    [ "$1" != pvm2 ] || ln -s "$BUILT/family" "$BUILT/member"
+    [ "$1" != pvm2 ] || ln -s "$BUILT/pvm_time" "$BUILT/worker"
+}
+
+# COMMAND for each interface, so many beside one another.
+side_by_side() {
     local name
-    for name in $all pvm2; do
-        use_interface "$name" "$work"
-        case $name in
-            pvm2) ;;
-            mpl | cmmd | vertex | mpsc)
-                for source in "$here/echo/tests/$name.c" "$here/echo/tests/chance.c"; do build_program "$source"; done
-                ;;
-            *) for source in "$here/$name"/tests/*.[cf]; do build_program "$source"; done ;;
-        esac
-    done >"$work/built" 2>&1
-    grep FAIL "$work/built" && failures=$((failures + 1))
+    for name in $all; do
+        while [ "$(jobs -rp | wc -l)" -ge "${AT_ONCE:-4}" ]; do wait -n; done
+        "$1" "$name" &
+    done
+    wait
 }
 
 # RANKS: as options of `pvm run`; p4 shares them among its clusters by a file.
@@ -75,51 +88,152 @@ run_job() { # NAME RANKS PROGRAM ARGS
 }
 
 succeed() {
-    runs=$((runs + 1))
+    echo "$*" >>"$work/runs"
     run_job "$@" && return
     fail "$*: status $?"
     tail -n 4 "$work/out.$1" "$work/err.$1"
 }
 
-programs() {
-    local name status program list
-    for name in $all; do
-        use_interface "$name" "$work"
-        case $name in
-            mpl | cmmd | vertex | mpsc) list="3 0 $name" ;;
-            *) list=$(grep -v '^#' "$here/$name/tests/list") ;;
-        esac
-        cd "$BUILT" || exit 2
-        while read -r _ status program; do
-            # What is for one rank alone says nothing here, and chance has a step of its own.
-            case "$status $program" in "0 chance"* | "0 shared" | "0 heap" | "0 limit"* | "0 locks_speed" | "0 table" | "0 odds"*) continue ;; esac
-            [ "$status" = 0 ] || continue
-            # shellcheck disable=SC2086
-            for ranks in 3 6; do succeed "$name" $ranks "$BUILT/"$program; done
-        done <<<"$list"
-    done
+# NAME WORDS...: a command on h1, in the folder of its interface's programs.
+succeed_there() {
+    local name=$1
+    shift
+    echo "$*" >>"$work/runs"
+    on h1 timeout "${NEOPVM_LONG:+9}60" env -C "$work/programs/$name" PATH="$prefix/libexec/neopvm/bin:$prefix/bin:$PATH" "$@" \
+        >"$work/out.$name" 2>"$work/err.$name" </dev/null && return
+    fail "$*: status $?"
+    tail -n 4 "$work/out.$name" "$work/err.$name"
 }
+
+programs_of_lists() {
+    local name=$1 status program list ranks
+    case $name in
+        mpl) list=$'3 0 mpl\n3 0 solver 15' ;;
+        cmmd | vertex | mpsc) list="3 0 $name" ;;
+        *) list=$(grep -v '^#' "$here/$name/tests/list") ;;
+    esac
+    while read -r _ status program; do
+        # What is for one rank alone says nothing here, and chance has a step of its own.
+        case "$status $program" in "0 chance"* | "0 shared" | "0 heap" | "0 limit"* | "0 locks_speed" | "0 table" | "0 odds"*) continue ;; esac
+        [ "$status" = 0 ] || continue
+        # Each of their messages crosses a link.
+        case $program in counter) program="counter 50" ;; barriers) program="barriers 0 100" ;; esac
+        # shellcheck disable=SC2086
+        for ranks in 3 6; do succeed "$name" $ranks "$work/programs/$name/"$program; done
+    done <<<"$list"
+}
+
+# What an interface starts in its own way, and ranks in two languages.
+programs_of_its_own() {
+    local built=$work/programs/$1
+    case $1 in
+        tcgmsg)
+            printf "x h%s $built/%s $built\n" "1 1" mixed_c "2 2" mixed_f "3 2" mixed_c >"$built/mixed.p"
+            succeed_there tcgmsg parallel mixed
+            printf "x h%s $built/%s $built\n" "2 1" mixed_f "3 1" mixed_c "1 2" mixed_f >"$built/mixed.p"
+            succeed_there tcgmsg parallel mixed
+            ;;
+        p4)
+            printf "%s $built/mixed_f\n" "h2 2" "h3 1" | sed '1i local 0' >"$built/mixed.pg"
+            succeed_there p4 ./mixed_c -p4pg mixed.pg
+            ;;
+        nx)
+            succeed_there nx ./host "$built/node" 6
+            succeed_there nx ./fhost "$built/node"
+            ;;
+        express)
+            succeed_there express ./host "$built/node" 6
+            succeed_there express ./fhost "$built/node"
+            succeed_there express cubix -n 6 "$built/nodes"
+            ;;
+        cps)
+            printf "c 1 h%s $built/seed %s\n" "2" 0 "3" 1 >"$built/classes"
+            succeed_there cps cps classes
+            ;;
+        pvm2)
+            succeed_there pvm2 ./family
+            succeed_there pvm2 ./fmaster
+            succeed_there pvm2 ./pvm_time
+            succeed_there pvm2 ./crowd 8
+            succeed_there pvm2 pvm run --quiet -n 9 "$built/crowd" 9 spread
+            succeed_there pvm2 pvm run --quiet -n 6 "$built/chance" 6 60 11 spread
+            succeed_there pvm2 ./killed 10
+            ;;
+    esac
+}
+
+programs_of() {
+    [ "$1" = pvm2 ] || programs_of_lists "$1"
+    programs_of_its_own "$1"
+}
+
+programs() { side_by_side programs_of; }
 
 chance() {
     local name ranks
-    for name in $all; do
+    for name in $jobs; do
         for ranks in 3 7; do succeed "$name" $ranks "$work/programs/$name/chance" $ranks; done
         echo "$name: $(cat "$work/out.$name")"
     done
+    [ "$jobs" = "$all" ] || succeed_there pvm2 pvm run --quiet -n 7 "$work/programs/pvm2/chance" 7 "${NEOPVM_LONG:+200}00" 5 spread
+}
+
+# WORD: components on three hosts that run until one of them is gone; the word is in their path.
+start_components() {
+    lost=$work/programs/pvm2/lost.$1
+    cp "$work/programs/pvm2/lost" "$lost"
+    on h1 timeout 100 "$lost" h1 h2 h3 >"$work/out.lost" 2>"$work/err.lost" </dev/null &
+    component=$!
+    local tick
+    for tick in $(seq 2000); do
+        grep -q running "$work/out.lost" && return
+        sleep 0.01
+    done
+    fail "components do not start: $(cat "$work/err.lost")"
+}
+
+components_told() { # WITHIN_MS of BEGAN
+    wait $component || fail "components, of which one was lost: status $?, $(cat "$work/out.lost" "$work/err.lost")"
+    local took=$(($(now) - $2))
+    [ $took -le "$1" ] || fail "components were told after $took ms"
+    [ $took -le $worst ] || worst=$took
+    ! pgrep -f "^$lost" >/dev/null || fail "components are left"
+    rm -f "$lost"
+}
+
+deaths_of_components() {
+    local time began worst=0
+    for ((time = 0; time < $(count 3); time++)); do
+        start_components $time
+        sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
+        began=$(now)
+        # Those that were started have no arguments.
+        kill -KILL "$(pgrep -f "^$lost\$" | shuf -n1)"
+        components_told 3000 "$began"
+    done
+    echo "pvm2: $time deaths, the others had noticed and ended after $worst ms at most"
 }
 
 deaths() {
     local name
-    for name in $all; do
+    for name in $jobs; do
         bash "$here/tests/deaths.sh" "$name" "$work/programs/$name/chance" || fail "deaths of $name"
     done
+    [ "$jobs" = "$all" ] || deaths_of_components
+}
+
+run_by_chance() { # NAME SEED
+    case $1 in
+        pvm2) timeout 60 "$PVM" run --quiet -n 3 "$work/programs/pvm2/chance" 3 200 "$2" spread >"$work/out.$1" 2>"$work/err.$1" ;;
+        *) run_job "$1" 3 "$work/programs/$1/chance" "$2" 2000 100 ;;
+    esac
 }
 
 # Again and again until the file is there.
 keep_running() {
     local name=$1 seed=0
     until [ -e "$work/enough" ]; do
-        run_job "$name" 3 "$work/programs/$name/chance" $((++seed)) 2000 100 && continue
+        run_by_chance "$name" $((++seed)) && continue
         echo "seed $seed: $(cat "$work/err.$name")" >"$work/failed"
         return
     done
@@ -153,50 +267,64 @@ daemons_of_hosts() {
     done
 }
 
-# A job of each is running; then h2 or h3 loses its power.
+# Jobs of all that run until they are ended.
+start_jobs() { # TIME
+    local name tick
+    rm -f "$work"/ended.*
+    for name in $jobs; do
+        (
+            run_job "$name" 3 "$work/programs/$name/chance" "2$1" 1000000000 2000
+            echo "$? $(now)" >"$work/ended.$name"
+        ) &
+        running="$running $!"
+    done
+    for tick in $(seq 1000); do
+        [ "$(pgrep -fc "^$work/programs/.*/chance 2$1 1000000000")" -ge $((3 * $(echo "$jobs" | wc -w))) ] && break
+        sleep 0.02
+    done
+}
+
+# NAME HOST BEGAN: its job has ended, and has said why.
+job_told() {
+    local took=$(($(cut -d' ' -f2 "$work/ended.$1") - $3))
+    [ $took -le $worst ] || worst=$took
+    [ $took -le 8000 ] || fail "$1 ended $took ms behind its host"
+    [ "$(cut -d' ' -f1 "$work/ended.$1")" -ne 0 ] || fail "$1 did not fail without $2"
+    grep -q "rank [0-9] (t[0-9a-f]* on $2) is lost with its host; the job is ended" "$work/err.$1" ||
+        fail "$1: $(cat "$work/err.$1")"
+}
+
+# A job of each is running, and components; then h2 or h3 loses its power.
 power() {
-    local name host time began tick worst=0 took
+    local name host time began running worst=0
     for ((time = 0; time < $(count 1); time++)); do
-        host=h$((2 + RANDOM % 2))
-        rm -f "$work"/ended.*
-        for name in $all; do
-            (
-                run_job "$name" 3 "$work/programs/$name/chance" 2$time 1000000000 2000
-                echo "$? $(now)" >"$work/ended.$name"
-            ) &
-        done
-        for tick in $(seq 1000); do
-            [ "$(pgrep -fc "^$work/programs/.*/chance 2$time 1000000000")" -ge 27 ] && break
-            sleep 0.02
-        done
+        host=h$((2 + RANDOM % 2)) running=
+        start_jobs $time
+        [ "$jobs" = "$all" ] || start_components "power$time"
         sleep "0.$((RANDOM % 10))"
         began=$(now)
         bash "$tool" power-off $host
-        wait
-        for name in $all; do
-            took=$(($(cut -d' ' -f2 "$work/ended.$name") - began))
-            [ $took -le $worst ] || worst=$took
-            [ $took -le 8000 ] || fail "$name ended $took ms behind its host"
-            [ "$(cut -d' ' -f1 "$work/ended.$name")" -ne 0 ] || fail "$name did not fail without $host"
-            grep -q "rank [0-9] (t[0-9a-f]* on $host) is lost with its host; the job is ended" "$work/err.$name" ||
-                fail "$name: $(cat "$work/err.$name")"
-        done
+        [ "$jobs" = "$all" ] || components_told 9000 "$began"
+        # shellcheck disable=SC2086
+        wait $running
+        for name in $jobs; do job_told "$name" $host "$began"; done
         ! pgrep -f "^$work/programs/.*/chance" >/dev/null || fail "ranks are left"
         bash "$tool" boot $host && on h1 pvm add $host >/dev/null || fail "$host does not come back"
     done
     echo "$time hosts were switched off under a job of each of $(echo "$all" | wc -w) interfaces; the last job had ended $worst ms behind"
 }
 
-runs=0
 mkdir -p "$HOSTS_DIR/home"
 bash "$tool" env HOME="$HOSTS_DIR/home" PATH="$prefix/bin:$PATH" LC_ALL=C PVM_ALLOW_ROOT=1
 make_command
-build_all
+side_by_side build_one >"$work/built" 2>&1
+[ ! -s "$work/failures" ] || cat "$work/built"
 on h1 pvm up >/dev/null && on h1 pvm add h2 h3 >/dev/null || exit 1
 [ $# -gt 0 ] || set -- programs chance deaths daemons power
 for step in "$@"; do $step; done
+[ -z "$(on h1 pvm names | grep neopvm.pvm2)" ] || fail "named messages are left behind"
 left=$(on h1 pvm ps --json)
 case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac
 on h1 pvm halt >/dev/null
-echo "$runs runs on three hosts, $failures failures"
-[ "$failures" -eq 0 ]
+echo "$(wc -l <"$work/runs") runs on three hosts, $(wc -l <"$work/failures") failures"
+[ ! -s "$work/failures" ]

@@ -7,7 +7,7 @@
 #include <mpl.h>
 #include "../../pvm2/tests/check.h"
 
-enum { CELLS = 63, SWEEPS = 12000 };
+enum { CELLS = 63 }; /* at most: `solver [CELLS]` */
 
 static int my_task, task_count;
 
@@ -58,15 +58,16 @@ static void par_edges(double *u, int count)
         par_receive(my_task - 1, 3, u, 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    double u[CELLS + 2] = {0}, next[CELLS + 2] = {0}, h = 1.0 / (CELLS + 1), worst = 0;
-    int sweep, i, first, count;
+    int sweep, i, first, count, cells = argc > 1 ? atoi(argv[1]) : CELLS;
+    double u[CELLS + 2] = {0}, next[CELLS + 2] = {0}, h = 1.0 / (cells + 1), worst = 0;
 
+    CHECK(cells >= 1 && cells <= CELLS);
     par_begin();
-    first = my_task * CELLS / task_count;
-    count = (my_task + 1) * CELLS / task_count - first;
-    for (sweep = 0; sweep < SWEEPS; sweep++) {
+    first = my_task * cells / task_count;
+    count = (my_task + 1) * cells / task_count - first;
+    for (sweep = 0; sweep < 3 * cells * cells; sweep++) {
         par_edges(u, count);
         for (i = 1; i <= count; i++)
             next[i] = (u[i - 1] + u[i + 1] + h * h) / 2;

@@ -10,9 +10,9 @@
 
 int main(int argc, char **argv)
 {
-    int how = argc > 1 ? atoi(argv[1]) : 0;
+    int how = argc > 1 ? atoi(argv[1]) : 0, count = argc > 2 ? atoi(argv[2]) : 2000;
 
-    for (int i = 0; i < 2000 || how; i++) {
+    for (int i = 0; i < count || how; i++) {
         gsync();
         if (how && mynode() == 2 && i == 100) {
             if (how == 1)

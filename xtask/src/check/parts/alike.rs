@@ -68,15 +68,22 @@ pub(super) const PERSONALITIES: Part = Part {
     uses: &["install", "testbed"],
     concerns: Concerns {
         packages: INSTALLED,
-        paths: &["personalities", "include", "benchmarks/environments", "benchmarks/suites"],
+        paths: &[
+            "personalities",
+            "include",
+            "benchmarks/environments",
+            "benchmarks/suites",
+            "xtask/hosts.sh",
+        ],
     },
-    needs: &[FORTRAN, CXX],
+    needs: &[FORTRAN, CXX, IP, NFT, SSHD, SSH],
     steps: |run| {
         let work = run.log.with_file_name("personalities");
         let environments = work.join("environments");
         let verify = "benchmarks/environments/verify.sh";
         every([
             run.step(&["bash", "personalities/tests/run.sh", run.stage, &work.to_string_lossy()]),
+            on_hosts(run, &["bash", "personalities/tests/spread.sh", run.stage, "programs"]),
             run.step(&["bash", verify, run.stage, &environments.to_string_lossy()]),
         ])
     },
