@@ -2,6 +2,8 @@
 /* The spelling of Fortran: lower case with an underscore, INTEGERs by address, hidden lengths of texts behind. */
 #include "calls.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 
 #define TEXT_MAX 4096
@@ -31,14 +33,38 @@ static integer fit(const char *call, long value)
     return (integer)value;
 }
 
+/* A COMMON block of one INTEGER in programs that include our headers. The linker tells the dynamic loader of it, with its
+ * size, because this library asks for it; in a program without our headers, or linked statically, nothing is known. */
+extern char neopvm_tcgmsg_integer_[] __attribute__((weak));
+
+static void check_width(const char *call)
+{
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info found;
+    if (neopvm_tcgmsg_integer_ == NULL || !dladdr1(neopvm_tcgmsg_integer_, &found, (void **)&symbol, RTLD_DL_SYMENT))
+        return;
+    if (symbol == NULL || found.dli_saddr != neopvm_tcgmsg_integer_ || symbol->st_size == sizeof(integer))
+        return;
+    job_fatal(1, "%s: the program's INTEGER has %d bytes, and this library's %d; %s", call, (int)symbol->st_size,
+              (int)sizeof(integer),
+              sizeof(integer) == 8 ? "link -ltcg4, or compile with -fdefault-integer-8"
+                                   : "link -ltcgmsg, or compile without -fdefault-integer-8");
+}
+
+static void begin(const char *call)
+{
+    call_begin(call);
+    check_width(call);
+}
+
 EXPORTED void pbeginf_(void)
 {
-    call_begin("PBEGINF");
+    begin("PBEGINF");
 }
 
 EXPORTED void pbginf_(void)
 {
-    call_begin("PBGINF");
+    begin("PBGINF");
 }
 
 EXPORTED void pend_(void)

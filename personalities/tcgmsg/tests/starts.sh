@@ -56,4 +56,19 @@ wait
 # INTEGERs of 4 bytes and a library for 8.
 "$PVM" run --quiet --as tcgmsg "$here/narrow" 2>err && fail "INTEGERs of another width"
 grep -q 'INTEGER has 4 bytes' err || fail "INTEGERs of another width: $(cat err)"
+# A program that includes a header is told at once.
+for header in msgtypesf.h tcgmsg.fh; do
+    printf "      program told\n      include '%s'\n      call pbeginf\n      print *, 'on'\n      call pend\n      end\n" $header >told.f
+    # shellcheck disable=SC2086
+    $FC $FLAGS -o told4 told.f $LIBS -ltcgmsg -lpvm3 && $FC $FLAGS -fdefault-integer-8 -o told8 told.f $LIBS -ltcg4 -lpvm3 ||
+        fail "$header does not compile"
+    for width in 4 8; do
+        "$PVM" run --quiet --as tcgmsg -n 2 ./told$width >out 2>err && fail "$header: INTEGERs of $width bytes"
+        grep -q "PBEGINF: the program's INTEGER has $width bytes, and this library's" err || fail "$header: $(cat err)"
+        [ ! -s out ] || fail "$header: not at PBEGINF: $(cat out)"
+    done
+    # shellcheck disable=SC2086
+    $FC $FLAGS -o told4 told.f $LIBS -ltcg4 -lpvm3 && $FC $FLAGS -fdefault-integer-8 -o told8 told.f $LIBS -ltcgmsg -lpvm3 &&
+        ./told4 && ./told8 || fail "$header: INTEGERs as the library's"
+done
 exit 0
