@@ -10,7 +10,7 @@ module neotuple_h
     use, intrinsic :: iso_c_binding
     implicit none
 
-    integer(c_int32_t), parameter :: NEOTUPLE_INTERFACE_VERSION = 1
+    integer(c_int32_t), parameter :: NEOTUPLE_INTERFACE_VERSION = 2
 
     integer(c_int32_t), parameter :: NEOTUPLE_OK = 0
     integer(c_int32_t), parameter :: NEOTUPLE_BAD_PARAMETER = -2
@@ -20,6 +20,7 @@ module neotuple_h
     integer(c_int32_t), parameter :: NEOTUPLE_NO_MEMORY = -10
     integer(c_int32_t), parameter :: NEOTUPLE_NO_MACHINE = -14
     integer(c_int32_t), parameter :: NEOTUPLE_LOST = -22
+    integer(c_int32_t), parameter :: NEOTUPLE_NO_ANSWER = -25
     integer(c_int32_t), parameter :: NEOTUPLE_FULL = -27
     integer(c_int32_t), parameter :: NEOTUPLE_CLAIM_OVER = -31
     integer(c_int32_t), parameter :: NEOTUPLE_NO_SPACE = -32

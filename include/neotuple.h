@@ -21,6 +21,12 @@
  * neotuple_in Linda's inp and neotuple_rd Linda's rdp: the answer is no tuple only if at one moment
  * during the call no tuple in the space fitted.
  *
+ * When a limit has passed and the server does not say within half a second more what has become of
+ * the call, because it is stopped or its host was lost a moment ago, the status is
+ * NEOTUPLE_NO_ANSWER. A call that looks for tuples comes to nothing then: what the server takes for
+ * it later is in the space again. A tuple that was to be put may be put later, once. A limit of 0
+ * waits for the server's answer as long as there is a server.
+ *
  * Matching. A tuple fits a template if both have the same number of fields and each pair of fields
  * has the same type and shape and, unless the template's field is a formal, equal values. There is
  * no promotion: an int never fits a long. Numbers are compared as C's == does; long doubles and
@@ -34,7 +40,7 @@
 #include <stdint.h>
 
 /* The version of this file: each change that a caller could notice raises it by one. */
-#define NEOTUPLE_INTERFACE 1
+#define NEOTUPLE_INTERFACE 2
 
 /* Statuses. Those of neopvm.h can be returned as well; these have names of their own here. */
 #define NEOTUPLE_OK 0
@@ -45,6 +51,7 @@
 #define NEOTUPLE_NO_MEMORY (-10)
 #define NEOTUPLE_NO_MACHINE (-14)    /* no daemon runs here, or it has ended */
 #define NEOTUPLE_LOST (-22)          /* the servers of the space and its tuples are gone */
+#define NEOTUPLE_NO_ANSWER (-25)     /* the space's server does not answer: see Time limits */
 #define NEOTUPLE_FULL (-27)          /* the space has reached its limit */
 #define NEOTUPLE_CLAIM_OVER (-31)    /* the claim was done, given back, or its lease has ended */
 #define NEOTUPLE_NO_SPACE (-32)      /* there is no space of this name */

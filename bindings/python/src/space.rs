@@ -6,7 +6,7 @@ use crate::interpreter;
 use crate::session;
 use crate::wait;
 use crate::watch;
-use pvm::Deadline;
+use pvm::{Deadline, Task, WaitToken};
 use pvm_space::{Error, Spaces, Ticket};
 use pvm_tuples::client::End;
 use pvm_tuples::frames::Options;
@@ -15,6 +15,7 @@ use pvm_wire::{Blob, Code};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use row::{row, tuple};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -39,14 +40,33 @@ fn spaces(py: Python<'_>, call: &str) -> PyResult<&'static Spaces> {
     let mut kept = SPACES.lock().unwrap_or_else(PoisonError::into_inner);
     match *kept {
         Some(known) if std::ptr::eq(known.task(), task) => Ok(known),
-        _ => Ok(*kept.insert(Box::leak(Box::new(Spaces::new(task))))),
+        _ => Ok(*kept.insert(Box::leak(Box::new(Spaces::resting(task, rest))))),
     }
+}
+
+thread_local! {
+    /// What a signal's handler has raised in a wait of this thread.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// Waits as [`wait::rest`] does, where the interpreter is given away.
+fn rest(task: &'static Task, token: WaitToken, until: Deadline) -> Result<(), Error> {
+    let waited = task.wait(token, wait::slice(until));
+    watch::slept();
+    Python::attach(|py| py.check_signals()).map_err(|raised| {
+        RAISED.set(Some(raised));
+        Error::Interrupted
+    })?;
+    Ok(waited.map(drop)?)
 }
 
 /// The exception for what went wrong.
 fn raise(py: Python<'_>, error: &Error, call: &str) -> PyErr {
     let text = error.to_string();
     let failure = |code| Failure::new(code, call).because(&text);
+    if let (Error::Interrupted, Some(raised)) = (error, RAISED.take()) {
+        return raised;
+    }
     match error {
         Error::NoSpace => failure(Code::NotFound),
         Error::Exists => failure(Code::Exists),
@@ -56,6 +76,7 @@ fn raise(py: Python<'_>, error: &Error, call: &str) -> PyErr {
         Error::ClaimOver => failure(Code::NoTask).class("ClaimOverError"),
         Error::Formal => failure(Code::BadParam),
         Error::NoServer(_) => failure(Code::NoFile),
+        Error::Unanswered => failure(Code::DSysErr).class("Timeout"),
         Error::Machine(code) => Failure::new(*code, call),
         _ => failure(Code::DSysErr),
     }
@@ -215,6 +236,7 @@ fn ended(end: End) -> Result<Outcome, Error> {
         End::Answered(Outcome::Failed { reason }) => Err(reason.into()),
         End::Answered(outcome) => Ok(outcome),
         End::Lost => Err(Error::Lost),
+        End::Unanswered => Err(Error::Unanswered),
         End::Seen(_) => Err(Code::DSysErr.into()),
     }
 }

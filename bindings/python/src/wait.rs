@@ -29,16 +29,20 @@ pub(crate) fn rest(
     (token, deadline): (WaitToken, Deadline),
     call: &str,
 ) -> PyResult<()> {
-    let slice = Instant::now() + SLICE;
-    let until = match deadline {
-        Deadline::At(end) if end < slice => Deadline::At(end),
-        Deadline::Now => Deadline::Now,
-        Deadline::At(_) | Deadline::Never => Deadline::At(slice),
-    };
-    let waited = py.detach(|| task.wait(token, until));
+    let waited = py.detach(|| task.wait(token, slice(deadline)));
     watch::slept();
     py.check_signals()?;
     waited.map(drop).or_raise(py, call)
+}
+
+/// The end of a wait, or of its first slice.
+pub(crate) fn slice(deadline: Deadline) -> Deadline {
+    let slice = Instant::now() + SLICE;
+    match deadline {
+        Deadline::At(end) if end < slice => Deadline::At(end),
+        Deadline::Now => Deadline::Now,
+        Deadline::At(_) | Deadline::Never => Deadline::At(slice),
+    }
 }
 
 /// Looks until `look` finds something or the deadline is over. Nothing is held while it waits.

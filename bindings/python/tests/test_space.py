@@ -176,6 +176,48 @@ def test_an_interrupted_take_has_taken_nothing(space: pvm.Space) -> None:
     assert space.count("never", int) == 1
 
 
+def server_of(vm: pvm.Machine) -> int:
+    """The process that keeps the spaces of this host."""
+    run = os.environ["PVM_TMP"].encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes()
+            if b"pvmtuples" in words and b"--behind" in words and run in (entry / "environ").read_bytes():
+                return int(entry.name)
+        except OSError:
+            pass
+    raise AssertionError("no tuple server runs")
+
+
+def test_a_stopped_server_kept_a_call_with_a_limit_and_an_interrupted_one(
+    vm: pvm.Machine, space: pvm.Space
+) -> None:
+    space.out("one", 1)
+    server = server_of(vm)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        with pytest.raises(pvm.Timeout):
+            space.take("one", int, timeout=0.2)
+        assert time.monotonic() - begun < 1.2
+        for call in (
+            lambda: space.take("one", int),
+            lambda: space.collect("one", int),
+            lambda: vm.space("another"),
+        ):
+            begun = time.monotonic()
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                call()
+            assert time.monotonic() - begun < 1.2
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert space.take("one", int, timeout=PATIENCE) == ("one", 1)
+    assert space.count("one", int) == 0
+
+
 def test_tuples_come_by_for_and_by_async_for(space: pvm.Space) -> None:
     for number in range(5):
         space.out("n", number)

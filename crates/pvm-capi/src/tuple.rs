@@ -21,7 +21,7 @@ use crate::session;
 use table::Table;
 
 /// `NEOTUPLE_INTERFACE`
-const INTERFACE: i32 = 1;
+const INTERFACE: i32 = 2;
 
 static TABLE: Gate<Table> = Gate::new(Table::new());
 
@@ -51,6 +51,7 @@ fn code_of(error: &Error) -> i32 {
         Error::ClaimOver => Code::NoTask,
         Error::Formal => Code::BadParam,
         Error::NoServer(_) => Code::NoFile,
+        Error::Unsteady => Code::Denied,
         Error::Machine(code) => *code,
         _ => Code::DSysErr,
     }
@@ -140,6 +141,8 @@ extern "C" fn neotuple_text(status: i32) -> *const c_char {
         Some(Code::NoTask) => c"The claim is over",
         Some(Code::NotFound) => c"There is no such space",
         Some(Code::Exists) => c"A space of this name exists",
+        Some(Code::DSysErr) => c"The space's server does not answer: it is stopped, or cut off",
+        Some(Code::Denied) => c"Others make and delete the space again and again",
         Some(Code::NoFile) => c"The program pvmtuples was not found",
         _ => globals::error_text(status),
     };

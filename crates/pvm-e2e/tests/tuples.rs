@@ -58,3 +58,10 @@ fn bytes_in_the_place_of_the_next_entry_stopped_the_server_of_all_spaces() {
     machine.run("poison.c", &["next"]);
     machine.halt();
 }
+
+#[test]
+fn a_limit_did_not_end_a_call_whose_server_was_stopped() {
+    let machine = Machine::start();
+    machine.run("stopped.c", &[]);
+    machine.halt();
+}

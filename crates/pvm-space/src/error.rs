@@ -34,6 +34,12 @@ pub enum Error {
     /// The space is neither there nor can it be made.
     #[error("the space cannot be made: others make and delete it again and again")]
     Unsteady,
+    /// The servers of the space have not answered in time.
+    #[error("the space's server does not answer: it is stopped, or cut off")]
+    Unanswered,
+    /// The caller's wait was ended from outside ([`crate::Rest`]).
+    #[error("the wait was interrupted")]
+    Interrupted,
     /// The machine refused something, or does not answer.
     #[error("{0}")]
     Machine(Code),

@@ -2,7 +2,7 @@
 
 use crate::carry::{Post, watch};
 use crate::{Error, registry, starting};
-use pvm::{Deadline, Task};
+use pvm::{Deadline, Task, WaitToken};
 use pvm_tuples::client::{Client, End, Output};
 use pvm_tuples::frames::{Ask, Entry, GONE, Options, Seen, TO_SERVER, Told};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
@@ -26,9 +26,14 @@ const TURNS_MAX: u32 = 100;
 /// Requests of this process count up, whatever their space: a server tells them apart by this.
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
+/// How calls wait that have no limit of their own: until something has come since the token, or the
+/// deadline, or [`Error::Interrupted`].
+pub type Rest = fn(&'static Task, WaitToken, Deadline) -> Result<(), Error>;
+
 /// All spaces that a task has open.
 pub struct Spaces {
     task: &'static Task,
+    rest: Rest,
     begun: Instant,
     inner: Mutex<Inner>,
 }
@@ -71,6 +76,11 @@ pub struct Found {
 impl Spaces {
     /// Of a task.
     pub fn new(task: &'static Task) -> Self {
+        Self::resting(task, |task, token, until| Ok(task.wait(token, until).map(drop)?))
+    }
+
+    /// Of a task whose calls wait so.
+    pub fn resting(task: &'static Task, rest: Rest) -> Self {
         let inner = Inner {
             post: Post::new(task),
             open: BTreeMap::new(),
@@ -78,7 +88,7 @@ impl Spaces {
             created: BTreeMap::new(),
             spaces: BTreeMap::new(),
         };
-        Self { task, begun: Instant::now(), inner: Mutex::new(inner) }
+        Self { task, rest, begun: Instant::now(), inner: Mutex::new(inner) }
     }
 
     /// The task.
@@ -186,7 +196,7 @@ impl Spaces {
                 return Ok(None);
             }
             drop(inner);
-            self.task.wait(token, Deadline::Never)?;
+            (self.rest)(self.task, token, Deadline::Never)?;
         }
     }
 
@@ -311,12 +321,26 @@ impl Spaces {
         Ok(self.carry_out(&mut inner, space)?)
     }
 
+    /// Nobody waits for a request any more.
+    fn leave(&self, ticket: Ticket) -> Result<(), Error> {
+        let now = self.now();
+        let mut inner = self.lock();
+        let Some(space) = inner.spaces.remove(&ticket.0) else { return Ok(()) };
+        if let Some(open) = inner.open.get_mut(&space) {
+            open.client.leave(now, ticket.0);
+        }
+        Ok(self.carry_out(&mut inner, space)?)
+    }
+
     /// Does what `begin` begins, and waits for its end.
     fn finish(&self, begin: impl FnOnce() -> Result<Ticket, Error>) -> Result<End, Error> {
         let token = self.task.token();
         let ticket = begin()?;
-        if let Some(until) = self.first_wait(ticket) {
-            self.task.wait(token, until)?;
+        if let Some(until) = self.first_wait(ticket)
+            && let Err(error) = (self.rest)(self.task, token, until)
+        {
+            self.leave(ticket)?;
+            return Err(error);
         }
         self.await_end(ticket)
     }
@@ -330,7 +354,12 @@ impl Spaces {
             let token = self.task.token();
             match self.look(ticket)? {
                 Ok(end) => return Ok(end),
-                Err(until) => drop(self.task.wait(token, until)?),
+                Err(until) => {
+                    if let Err(error) = (self.rest)(self.task, token, until) {
+                        self.leave(ticket)?;
+                        return Err(error);
+                    }
+                }
             }
         }
     }
@@ -466,6 +495,7 @@ pub(crate) fn outcome(end: End) -> Result<Outcome, Error> {
         End::Answered(outcome) => Ok(outcome),
         End::Seen(_) => Err(Error::Machine(Code::DSysErr)),
         End::Lost => Err(Error::Lost),
+        End::Unanswered => Err(Error::Unanswered),
     }
 }
 
@@ -512,17 +542,24 @@ impl Inner {
         Ok(())
     }
 
+    /// What was left behind is no ticket any more.
+    fn left_behind(&mut self, now: u64, told: &Told) {
+        let number = told.number();
+        let is_left = |open: &&mut Open| open.client.left_behind().any(|left| left == number);
+        if let Some(open) = self.open.values_mut().find(is_left) {
+            open.client.told(now, told.clone());
+        }
+    }
+
     fn told(&mut self, now: u64, told: Told) {
         let number = match &told {
             Told::Created { number, space } => {
                 self.created.insert(*number, Ok(*space));
                 return;
             }
-            Told::Answer { number, .. }
-            | Told::Elsewhere { number }
-            | Told::Seen { number, .. }
-            | Told::Refused { number, .. } => *number,
+            other => other.number(),
         };
+        self.left_behind(now, &told);
         match self.spaces.get(&number).and_then(|space| self.open.get_mut(space)) {
             Some(open) => open.client.told(now, told),
             None => {

@@ -11,6 +11,9 @@ const ASK_AGAIN_MS: u64 = 2000;
 const ASK_AGAIN_MAX_MS: u64 = 60_000;
 /// While nobody is known to hold the space, the names are looked up so often.
 const LOOK_AGAIN_MS: u64 = 10;
+/// A request that was cancelled and is not answered within this is left behind: its caller waits no
+/// longer.
+const PATIENCE_MS: u64 = 500;
 /// A space whose primary has ended and whose copies have put no entry for so long is lost.
 const LOST_MS: u64 = 60_000;
 
@@ -45,6 +48,9 @@ pub enum End {
     Seen(Seen),
     /// The servers that held the space are gone.
     Lost,
+    /// No server has answered, and the request has been left behind. A look for tuples comes to
+    /// nothing then: what it takes comes back. Whatever else was asked for may be done later.
+    Unanswered,
 }
 
 #[derive(Debug)]
@@ -52,10 +58,31 @@ struct Request {
     ask: Ask,
     /// The client waits until then.
     deadline: Option<u64>,
-    cancelled: bool,
+    /// Since when it is to end.
+    cancelled: Option<u64>,
     again_at: u64,
     pause: u64,
     end: Option<End>,
+}
+
+/// What is still to be said to the servers of a request that nobody waits for any more.
+#[derive(Debug)]
+struct LeftBehind {
+    asks: Vec<Ask>,
+    again_at: u64,
+    pause: u64,
+}
+
+impl LeftBehind {
+    /// True if an answer is the last one: what a look for tuples has found comes before its
+    /// withdrawal is heard of.
+    fn is_settled_by(&self, told: &Told) -> bool {
+        let finds = matches!(
+            told,
+            Told::Answer { outcome: Outcome::Found { .. } | Outcome::Gathered { .. }, .. }
+        );
+        !finds && !matches!(told, Told::Elsewhere { .. })
+    }
 }
 
 /// An open space of one process.
@@ -67,6 +94,7 @@ pub struct Client {
     ended: Option<Tid>,
     watched: Option<Tid>,
     requests: BTreeMap<u64, Request>,
+    left_behind: BTreeMap<u64, LeftBehind>,
     /// When the names are looked up again, while there is no primary.
     look_at: Option<u64>,
     /// The last look.
@@ -87,6 +115,7 @@ impl Client {
             ended: None,
             watched: None,
             requests: BTreeMap::new(),
+            left_behind: BTreeMap::new(),
             look_at: None,
             look: 0,
             first_look: 0,
@@ -121,28 +150,76 @@ impl Client {
     pub fn begin(&mut self, now_ms: u64, ask: Ask, deadline: Option<u64>) {
         let (number, pause) = (ask.number(), ASK_AGAIN_MS);
         let again_at = now_ms + pause;
-        let request = Request { ask, deadline, cancelled: false, again_at, pause, end: None };
+        let request = Request { ask, deadline, cancelled: None, again_at, pause, end: None };
         self.requests.insert(number, request);
         self.send(number);
     }
 
     /// Sends a request, and its cancellation if it was cancelled.
     fn send(&mut self, number: u64) {
-        // The client has got the answers to all requests before the first one that is still here.
-        let first = self.requests.first_key_value().map_or(number, |(first, _)| *first);
+        let first = self.first_open().unwrap_or(number);
         let (Some(to), Some(request)) = (self.primary, self.requests.get(&number)) else { return };
         let mut ask = request.ask.clone();
         if let Ask::Do { settled, .. } = &mut ask {
             *settled = first;
         }
-        let cancel = request.cancelled.then_some(Ask::Cancel { space: self.space, number });
+        let cancel = request.cancelled.map(|_| Ask::Cancel { space: self.space, number });
         for ask in [ask].into_iter().chain(cancel) {
             self.outputs.push_back(Output::Send { to, ask });
         }
     }
 
+    /// The client has got the answers to all requests before this one.
+    fn first_open(&self) -> Option<u64> {
+        let first = self.requests.first_key_value().map(|(first, _)| *first);
+        let left = self.left_behind.first_key_value().map(|(first, _)| *first);
+        first.into_iter().chain(left).min()
+    }
+
+    /// Requests that nobody waits for any more, and of which no server has said what became of
+    /// them.
+    pub fn left_behind(&self) -> impl Iterator<Item = u64> {
+        self.left_behind.keys().copied()
+    }
+
+    fn send_left_behind(&mut self, number: u64) {
+        let (Some(to), Some(left)) = (self.primary, self.left_behind.get(&number)) else { return };
+        let asks = left.asks.iter().cloned();
+        self.outputs.extend(asks.map(|ask| Output::Send { to, ask }));
+    }
+
+    /// Nobody waits for a request any more.
+    pub fn leave(&mut self, now_ms: u64, number: u64) {
+        self.leave_behind(now_ms, number);
+        self.requests.remove(&number);
+    }
+
+    /// Nobody waits for a request any more; its end, if it has none, is that it was not answered.
+    fn leave_behind(&mut self, now_ms: u64, number: u64) {
+        let Some(request) = self.requests.get_mut(&number).filter(|one| one.end.is_none()) else {
+            return;
+        };
+        request.end = Some(End::Unanswered);
+        let space = self.space;
+        let asks = match &request.ask {
+            Ask::Do { op: Op::Find { .. } | Op::Gather { .. }, .. } => {
+                vec![Ask::Withdraw { space, number }]
+            }
+            // It changes nothing, or is not said again.
+            Ask::Look { .. } | Ask::Delete { .. } | Ask::Do { op: Op::Count { .. }, .. } => return,
+            ask => vec![ask.clone(), Ask::Cancel { space, number }],
+        };
+        let (again_at, pause) = (now_ms + ASK_AGAIN_MS, ASK_AGAIN_MS);
+        self.left_behind.insert(number, LeftBehind { asks, again_at, pause });
+        self.send_left_behind(number);
+    }
+
     /// A server has said something.
     pub fn told(&mut self, now_ms: u64, told: Told) {
+        let number = told.number();
+        if self.left_behind.get(&number).is_some_and(|left| left.is_settled_by(&told)) {
+            self.left_behind.remove(&number);
+        }
         let (number, end) = match told {
             Told::Answer { number, outcome } => (number, End::Answered(outcome)),
             Told::Seen { number, seen } => (number, End::Seen(seen)),
@@ -200,6 +277,8 @@ impl Client {
         };
         if self.ended != Some(entry.primary) {
             self.turn_to(entry.primary);
+            let left: Vec<u64> = self.left_behind.keys().copied().collect();
+            left.into_iter().for_each(|number| self.send_left_behind(number));
             let numbers: Vec<u64> = self.requests.keys().copied().collect();
             return numbers.into_iter().for_each(|number| self.send(number));
         }
@@ -209,17 +288,21 @@ impl Client {
     }
 
     fn end_all(&mut self, end: &End) {
+        self.left_behind.clear();
         for number in self.requests.keys().copied().collect::<Vec<_>>() {
             self.end(number, end.clone());
         }
     }
 
     fn due(request: &Request) -> u64 {
-        let deadline = request.deadline.filter(|_| !request.cancelled);
-        deadline.map_or(request.again_at, |deadline| deadline.min(request.again_at))
+        let end = match request.cancelled {
+            Some(since) => Some(since + PATIENCE_MS),
+            None => request.deadline,
+        };
+        end.map_or(request.again_at, |end| end.min(request.again_at))
     }
 
-    /// A request that may wait ends now.
+    /// A request ends now: at the latest when half a second has passed.
     pub fn cancel(&mut self, now_ms: u64, number: u64) {
         if let Some(request) = self.requests.get_mut(&number) {
             request.deadline = Some(now_ms);
@@ -230,8 +313,11 @@ impl Client {
     /// When [`Client::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<u64> {
         let open = self.requests.values().filter(|request| request.end.is_none());
-        open.clone().next()?;
-        open.map(Self::due).chain(self.look_at).min()
+        let left = self.left_behind.values().map(|left| left.again_at);
+        if open.clone().next().is_none() && self.left_behind.is_empty() {
+            return None;
+        }
+        open.map(Self::due).chain(self.look_at).chain(left).min()
     }
 
     /// When [`Client::handle_timeout`] is to be called for this request: whoever waits for it alone
@@ -252,8 +338,14 @@ impl Client {
         let due = open.filter(|(_, request)| Self::due(request) <= now_ms);
         for number in due.map(|(number, _)| *number).collect::<Vec<_>>() {
             let Some(request) = self.requests.get_mut(&number) else { continue };
-            if request.deadline.is_some_and(|deadline| deadline <= now_ms) && !request.cancelled {
-                request.cancelled = true;
+            if request.cancelled.is_some_and(|since| since + PATIENCE_MS <= now_ms) {
+                self.leave_behind(now_ms, number);
+                continue;
+            }
+            if request.deadline.is_some_and(|deadline| deadline <= now_ms)
+                && request.cancelled.is_none()
+            {
+                request.cancelled = Some(now_ms);
                 let (ask, to) = (Ask::Cancel { space: self.space, number }, self.primary);
                 self.outputs.extend(to.map(|to| Output::Send { to, ask }));
             }
@@ -262,6 +354,18 @@ impl Client {
                 request.again_at = now_ms + request.pause;
                 self.send(number);
             }
+        }
+        self.ask_again_of_left_behind(now_ms);
+    }
+
+    fn ask_again_of_left_behind(&mut self, now_ms: u64) {
+        let due = self.left_behind.iter().filter(|(_, left)| left.again_at <= now_ms);
+        for number in due.map(|(number, _)| *number).collect::<Vec<_>>() {
+            if let Some(left) = self.left_behind.get_mut(&number) {
+                left.pause = (2 * left.pause).min(ASK_AGAIN_MAX_MS);
+                left.again_at = now_ms + left.pause;
+            }
+            self.send_left_behind(number);
         }
     }
 

@@ -50,6 +50,10 @@ choice! {
             number: u64, /// The space.
             space: u64, /// At most so many tuples.
             tuples: u64 },
+        /// See [`Input::Withdrawn`].
+        6 => Withdraw { /// The space.
+            space: u64, /// Which request.
+            number: u64 },
     }
 
     /// From a server to a client.
@@ -117,7 +121,8 @@ impl Ask {
             | Self::Cancel { number, .. }
             | Self::Create { number, .. }
             | Self::Delete { number, .. }
-            | Self::Look { number, .. } => *number,
+            | Self::Look { number, .. }
+            | Self::Withdraw { number, .. } => *number,
         }
     }
 
@@ -127,8 +132,22 @@ impl Ask {
             Self::Do { space, .. }
             | Self::Cancel { space, .. }
             | Self::Delete { space, .. }
-            | Self::Look { space, .. } => Some(*space),
+            | Self::Look { space, .. }
+            | Self::Withdraw { space, .. } => Some(*space),
             Self::Create { .. } => None,
+        }
+    }
+}
+
+impl Told {
+    /// The request that it is about.
+    pub const fn number(&self) -> u64 {
+        match self {
+            Self::Answer { number, .. }
+            | Self::Elsewhere { number }
+            | Self::Seen { number, .. }
+            | Self::Created { number, .. }
+            | Self::Refused { number, .. } => *number,
         }
     }
 }

@@ -1,13 +1,22 @@
 //! What a store keeps of a client.
 
+use crate::ids::Ids;
 use crate::ops::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The answer to a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) outcome: Outcome,
+    /// The numbers of the tuples that it has taken, should it be withdrawn.
+    pub(crate) taken: Ids,
+}
 
 /// A client: what it waits for, what it was answered, what it has claimed.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Client {
     /// Answers that it may not have got, by number.
-    pub(crate) answered: BTreeMap<u64, Outcome>,
+    pub(crate) answered: BTreeMap<u64, Answered>,
     /// Its requests that wait: the number of the waiter, or 0 for tuples that are blocked.
     pub(crate) waiting: BTreeMap<u64, u64>,
     /// Its claims.

@@ -67,6 +67,11 @@ choice! {
         /// The lease of a claim has ended.
         4 => Lapsed { /// Its number.
             claim: u64 },
+        /// A client has left a request behind without its answer. It is not done any more, and the
+        /// tuples that it has taken come back.
+        5 => Withdrawn { /// Which client.
+            client: Tid, /// The request's number.
+            number: u64 },
     }
 }
 

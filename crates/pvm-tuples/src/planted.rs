@@ -34,11 +34,13 @@ pub enum Bug {
     SaysNothing,
     /// What a client that is gone waited for is taken for it.
     ServesTheDead,
+    /// What a request that was withdrawn has taken stays away.
+    KeepsWithdrawn,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::AnswersEarly,
         Self::DoesTwice,
         Self::UnnamedTakesOver,
@@ -54,6 +56,7 @@ impl Bug {
         Self::OffersTwice,
         Self::SaysNothing,
         Self::ServesTheDead,
+        Self::KeepsWithdrawn,
     ];
 }
 

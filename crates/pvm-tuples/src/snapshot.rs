@@ -63,6 +63,8 @@ record! {
         pub settled: u64,
         /// The answers that it may not have.
         pub answered: Vec<(u64, Outcome)>,
+        /// The numbers of the tuples that these requests have taken.
+        pub taken: Vec<(u64, Vec<u64>)>,
     }
 
     /// A store. Lists are in the order of their numbers.

@@ -11,8 +11,9 @@ mod seen;
 mod whole;
 
 use crate::hash::Map;
+use crate::ids::Ids;
 use crate::index::Index;
-use crate::known::Client;
+use crate::known::{Answered, Client};
 use crate::ops::{Answer, Input, Op, Outcome, Reason};
 use crate::snapshot::{Blocked, Claim, Kept, Waiting};
 use crate::tuple::Tuple;
@@ -78,6 +79,7 @@ impl Store {
             Input::Cancelled { client, number } => self.cancel(client, number),
             Input::Gone { client } => self.gone(client),
             Input::Lapsed { claim } => self.bring_back(claim),
+            Input::Withdrawn { client, number } => self.withdraw(client, number),
         }
         self.admit();
         answers.append(&mut self.answers);
@@ -105,8 +107,15 @@ impl Store {
         self.last
     }
 
-    fn answer(&mut self, (client, number): (Tid, u64), outcome: Outcome) {
-        self.remember(client, number, &outcome);
+    fn answer(&mut self, asked: (Tid, u64), outcome: Outcome) {
+        self.answer_taken(asked, outcome, Ids::None);
+    }
+
+    /// Answers a request that has taken these tuples.
+    fn answer_taken(&mut self, (client, number): (Tid, u64), outcome: Outcome, taken: Ids) {
+        let known = self.clients.entry(client).or_default();
+        known.waiting.remove(&number);
+        known.answered.insert(number, Answered { outcome: outcome.clone(), taken });
         self.answers.push(Answer { client, number, outcome });
     }
 

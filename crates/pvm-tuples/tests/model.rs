@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use pvm_tuples::snapshot::Snapshot;
 use pvm_tuples::{Answer, Builder, Find, Input, Kind, Op, Outcome, Reason, Shape, Store, Tuple};
 use pvm_wire::{Tid, Wire as _};
+use std::collections::BTreeMap;
 
 const COST: u64 = 128;
 
@@ -21,6 +22,7 @@ enum Do {
     GiveBack(usize),
     DoneAll,
     Cancel(usize),
+    Withdraw(usize),
     Gone,
     Lapse(usize),
     Again(usize),
@@ -83,11 +85,15 @@ fn deeds() -> impl Strategy<Value = Do> {
         1 => any::<usize>().prop_map(Do::GiveBack),
         1 => Just(Do::DoneAll),
         1 => any::<usize>().prop_map(Do::Cancel),
+        1 => any::<usize>().prop_map(Do::Withdraw),
         1 => Just(Do::Gone),
         1 => any::<usize>().prop_map(Do::Lapse),
         1 => any::<usize>().prop_map(Do::Again),
     ]
 }
+
+/// A tuple: its age, what it is, and how often it came back.
+type Held = (u64, Tuple, u32);
 
 struct Waiter {
     asked: (Tid, u64),
@@ -111,6 +117,8 @@ struct Model {
     waiters: Vec<Waiter>,
     blocked: Vec<((Tid, u64), Vec<Tuple>)>,
     claims: Vec<Claim>,
+    /// What requests have taken.
+    taken: BTreeMap<(Tid, u64), Vec<Held>>,
     age: u64,
     answers: Vec<(Tid, u64, Outcome)>,
 }
@@ -142,6 +150,9 @@ impl Model {
         if matches!(how, How::Claim) {
             let (client, tuple) = (asked.0, tuple.clone());
             self.claims.push(Claim { number: 0, client, age, tuple, tries });
+        }
+        if matches!(how, How::Take) {
+            self.taken.insert(asked, vec![(age, tuple.clone(), tries)]);
         }
         let claim = u64::from(matches!(how, How::Claim));
         self.answer(asked, Outcome::Found { tuple, claim, tries });
@@ -184,6 +195,28 @@ impl Model {
         }
     }
 
+    /// A request is left behind; `known` is what it was answered.
+    fn withdraw(&mut self, asked: (Tid, u64), known: Option<Outcome>) {
+        self.waiters.retain(|waiter| waiter.asked != asked);
+        self.blocked.retain(|(of, _)| *of != asked);
+        let mut taken = self.taken.remove(&asked).unwrap_or_default();
+        let outcome = match known {
+            Some(Outcome::Found { claim, .. }) if claim != 0 => {
+                if let Some(place) = self.position(asked.0, claim) {
+                    let claim = self.claims.remove(place);
+                    taken.push((claim.age, claim.tuple, claim.tries));
+                }
+                Outcome::Nothing
+            }
+            None | Some(Outcome::Found { .. } | Outcome::Gathered { .. }) => Outcome::Nothing,
+            Some(other) => other,
+        };
+        for (age, tuple, tries) in taken {
+            self.offer(age, tuple, tries);
+        }
+        self.answer(asked, outcome);
+    }
+
     fn bring_back(&mut self, claim: Claim) {
         self.offer(claim.age, claim.tuple, claim.tries + 1);
     }
@@ -195,6 +228,7 @@ impl Model {
     fn gone(&mut self, client: Tid) {
         self.waiters.retain(|waiter| waiter.asked.0 != client);
         self.blocked.retain(|(asked, _)| asked.0 != client);
+        self.taken.retain(|asked, _| asked.0 != client);
         // In the order in which they were made, as the store brings them back.
         while let Some(place) = self.claims.iter().position(|claim| claim.client == client) {
             let claim = self.claims.remove(place);
@@ -248,6 +282,8 @@ impl Model {
                 let chosen: Vec<_> = all.take(room as usize).cloned().collect();
                 if take {
                     self.tuples.retain(|(age, ..)| chosen.iter().all(|(other, ..)| other != age));
+                    let new = |(age, tuple, _): &(u64, Tuple, u32)| (*age, tuple.clone(), 0);
+                    self.taken.insert(asked, chosen.iter().map(new).collect());
                 }
                 let tuples = chosen.into_iter().map(|(_, tuple, _)| tuple).collect();
                 self.answer(asked, Outcome::Gathered { tuples });
@@ -297,6 +333,7 @@ impl Pair {
             waiters: Vec::new(),
             blocked: Vec::new(),
             claims: Vec::new(),
+            taken: BTreeMap::new(),
             age: 0,
             answers: Vec::new(),
         };
@@ -346,6 +383,14 @@ impl Pair {
                     self.model.answer((client, number), Outcome::Nothing);
                 }
                 self.apply(Input::Cancelled { client, number });
+            }
+            Do::Withdraw(which) => {
+                let Some((client, number, _)) = self.some_request(which) else { return };
+                let is_it = |(of, at, _): &(Tid, u64, Outcome)| (*of, *at) == (client, number);
+                let known = self.answered.iter().position(is_it);
+                let known = known.map(|place| self.answered.remove(place).2);
+                self.model.withdraw((client, number), known);
+                self.apply(Input::Withdrawn { client, number });
             }
             Do::Gone => {
                 self.model.gone(client);

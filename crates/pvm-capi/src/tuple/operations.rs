@@ -143,6 +143,7 @@ fn perform(
         End::Answered(Outcome::Failed { reason }) => Err(reason.into()),
         End::Answered(outcome) => Ok(outcome),
         End::Lost => Err(Error::Lost),
+        End::Unanswered => Err(Error::Unanswered),
         End::Seen(_) => Err(Code::DSysErr.into()),
     }
 }

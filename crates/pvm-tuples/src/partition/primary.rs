@@ -25,6 +25,7 @@ impl Partition {
                 }
             }
             Ask::Cancel { number, .. } => self.step(Input::Cancelled { client, number }),
+            Ask::Withdraw { number, .. } => self.step(Input::Withdrawn { client, number }),
             Ask::Look { number, tuples, .. } => {
                 let seen = self.store.seen(self.now, tuples);
                 self.tell(client, number, Told::Seen { number, seen });

@@ -17,7 +17,7 @@ impl Store {
     }
 
     /// Ends a claim: nobody's claim but the client's own.
-    fn end_claim(&mut self, client: Tid, number: u64) -> Option<Claim> {
+    pub(super) fn end_claim(&mut self, client: Tid, number: u64) -> Option<Claim> {
         if self.claims.get(&number)?.client != client {
             return None;
         }

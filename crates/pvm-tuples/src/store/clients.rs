@@ -1,8 +1,10 @@
 //! What is kept of each client, so that each of its requests is done once.
 
-use super::Store;
+use super::{Store, cost};
+use crate::known::Answered;
 use crate::ops::{Answer, Find, Outcome};
 use crate::planted::{self, Bug};
+use crate::snapshot::{Claim, Kept};
 use pvm_wire::Tid;
 
 impl Store {
@@ -15,7 +17,7 @@ impl Store {
                 known.answered.pop_first();
             }
         }
-        if let Some(outcome) = known.answered.get(&number).cloned()
+        if let Some(Answered { outcome, .. }) = known.answered.get(&number).cloned()
             && !planted::is(Bug::DoesTwice)
         {
             self.answers.push(Answer { client, number, outcome });
@@ -25,12 +27,6 @@ impl Store {
             || (number >= known.settled && !known.waiting.contains_key(&number))
     }
 
-    pub(super) fn remember(&mut self, client: Tid, number: u64, outcome: &Outcome) {
-        let known = self.clients.entry(client).or_default();
-        known.waiting.remove(&number);
-        known.answered.insert(number, outcome.clone());
-    }
-
     /// A request that waits is answered: nothing was found. One that was answered stays so.
     pub(super) fn cancel(&mut self, client: Tid, number: u64) {
         let waiting = self.clients.get(&client).and_then(|known| known.waiting.get(&number));
@@ -38,6 +34,48 @@ impl Store {
             self.stop_waiting(client, number, waiter);
             self.answer((client, number), Outcome::Nothing);
         }
+    }
+
+    /// A request is left behind: it waits no longer, what it has taken comes back, and one that
+    /// comes behind this is not done. What cannot be undone is answered as it was.
+    pub(super) fn withdraw(&mut self, client: Tid, number: u64) {
+        let known = self.clients.entry(client).or_default();
+        if number < known.settled {
+            return;
+        }
+        if let Some(&waiter) = known.waiting.get(&number) {
+            self.stop_waiting(client, number, waiter);
+        }
+        let answered =
+            self.clients.get_mut(&client).and_then(|known| known.answered.remove(&number));
+        let outcome = match answered {
+            Some(answered) => self.undo(client, answered),
+            None => Outcome::Nothing,
+        };
+        self.answer((client, number), outcome);
+    }
+
+    /// Undoes what a request has done, if it has found tuples; its outcome then.
+    fn undo(&mut self, client: Tid, Answered { outcome, taken }: Answered) -> Outcome {
+        let (tuples, tries) = match outcome {
+            Outcome::Found { claim, .. } if claim != 0 => {
+                if let Some(Claim { id, tuple, tries, .. }) = self.end_claim(client, claim) {
+                    self.offer(id, Kept { tuple, tries });
+                }
+                return Outcome::Nothing;
+            }
+            Outcome::Found { tuple, tries, .. } => (vec![tuple], tries),
+            Outcome::Gathered { tuples } => (tuples, 0),
+            other => return other,
+        };
+        if planted::is(Bug::KeepsWithdrawn) {
+            return Outcome::Nothing;
+        }
+        for (id, tuple) in taken.iter().zip(tuples) {
+            self.bytes += cost(&tuple);
+            self.offer(id, Kept { tuple, tries });
+        }
+        Outcome::Nothing
     }
 
     fn stop_waiting(&mut self, client: Tid, number: u64, waiter: u64) {

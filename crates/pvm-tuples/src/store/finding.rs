@@ -1,6 +1,7 @@
 //! Looking for tuples: `in`, `rd`, claims, `count`, bulk.
 
 use super::{GATHERED_BYTES_MAX, Store, cost};
+use crate::ids::Ids;
 use crate::matching::Marks;
 use crate::ops::{Find, Outcome};
 use crate::planted::{self, Bug};
@@ -43,10 +44,12 @@ impl Store {
     /// A tuple that is free no more is its finder's.
     fn hand_over(&mut self, asked: (Tid, u64), how: &Find, id: u64, kept: Kept) {
         let Kept { tuple, tries } = kept;
+        let mut taken = Ids::None;
         let claim = match how {
             Find::Copy => 0,
             Find::Take => {
                 self.bytes -= cost(&tuple);
+                taken = Ids::One(id);
                 0
             }
             Find::Claim { lease_ms } => {
@@ -54,7 +57,7 @@ impl Store {
                 self.claim(Claim { client: asked.0, id, tuple, tries, lease_ms, since })
             }
         };
-        self.answer(asked, Outcome::Found { tuple, claim, tries });
+        self.answer_taken(asked, Outcome::Found { tuple, claim, tries }, taken);
     }
 
     fn remove(&mut self, id: u64) {
@@ -105,13 +108,15 @@ impl Store {
             }
             chosen.push((id, kept.tuple.clone()));
         }
+        let mut taken = Ids::None;
         if take {
             for (id, tuple) in &chosen {
                 self.remove(*id);
                 self.bytes -= cost(tuple);
+                taken.insert(*id);
             }
         }
         let tuples = chosen.into_iter().map(|(_, tuple)| tuple).collect();
-        self.answer(asked, Outcome::Gathered { tuples });
+        self.answer_taken(asked, Outcome::Gathered { tuples }, taken);
     }
 }

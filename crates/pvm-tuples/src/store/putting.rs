@@ -11,6 +11,10 @@ fn cost_of(tuples: &[Tuple]) -> u64 {
     tuples.iter().map(cost).sum()
 }
 
+const fn has_room(store: &Store, needed: u64) -> bool {
+    store.bytes.saturating_add(needed) <= store.limit
+}
+
 impl Store {
     pub(super) fn put_or_wait(&mut self, asked: (Tid, u64), tuples: Vec<Tuple>, wait: bool) {
         let needed = cost_of(&tuples);
@@ -20,7 +24,7 @@ impl Store {
         if needed > self.limit {
             return self.fail(asked, Reason::TooLarge);
         }
-        if self.blocked.is_empty() && self.has_room(needed) {
+        if self.blocked.is_empty() && has_room(self, needed) {
             self.put(tuples);
             return self.answer(asked, Outcome::Done);
         }
@@ -33,10 +37,6 @@ impl Store {
         let (client, number) = asked;
         self.clients.entry(client).or_default().waiting.insert(number, 0);
         self.blocked.push_back(Blocked { client, number, tuples, since: self.now });
-    }
-
-    const fn has_room(&self, needed: u64) -> bool {
-        self.bytes.saturating_add(needed) <= self.limit
     }
 
     /// Puts tuples, room or none.
@@ -54,7 +54,7 @@ impl Store {
     /// Puts what waited for room, in the order in which it came, as far as there is room now.
     pub(super) fn admit(&mut self) {
         while let Some(first) = self.blocked.front()
-            && self.has_room(cost_of(&first.tuples))
+            && has_room(self, cost_of(&first.tuples))
         {
             let Some(Blocked { client, number, tuples, .. }) = self.blocked.pop_front() else {
                 return;

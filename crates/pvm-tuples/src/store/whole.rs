@@ -1,6 +1,8 @@
 //! A store as a [`Snapshot`], and back.
 
 use super::{Store, cost};
+use crate::ids::Ids;
+use crate::known::Answered;
 use crate::planted::{self, Bug};
 use crate::snapshot::{Remembered, Snapshot};
 use std::collections::VecDeque;
@@ -11,13 +13,23 @@ fn in_order<T: Clone>(entries: &crate::hash::Map<T>) -> Vec<(u64, T)> {
     all
 }
 
+/// The tuples that a request has taken, if it has taken some.
+fn taken((number, answered): (&u64, &Answered)) -> Option<(u64, Vec<u64>)> {
+    (!answered.taken.is_empty()).then(|| (*number, answered.taken.iter().collect()))
+}
+
 impl Store {
     /// All that it holds.
     pub fn snapshot(&self) -> Snapshot {
         let clients = self.clients.iter().map(|(client, known)| Remembered {
             client: *client,
             settled: known.settled,
-            answered: known.answered.clone().into_iter().collect(),
+            answered: known
+                .answered
+                .iter()
+                .map(|(at, known)| (*at, known.outcome.clone()))
+                .collect(),
+            taken: known.answered.iter().filter_map(taken).collect(),
         });
         Snapshot {
             limit: self.limit,
@@ -35,9 +47,15 @@ impl Store {
     pub fn restore(snapshot: Snapshot) -> Self {
         let mut store = Self::new(snapshot.limit, snapshot.fail_when_full);
         store.last = snapshot.last;
-        for Remembered { client, settled, answered } in snapshot.clients {
+        for Remembered { client, settled, answered, taken } in snapshot.clients {
             let known = store.clients.entry(client).or_default();
-            (known.settled, known.answered) = (settled, answered.into_iter().collect());
+            let plain = |(number, outcome)| (number, Answered { outcome, taken: Ids::None });
+            (known.settled, known.answered) = (settled, answered.into_iter().map(plain).collect());
+            for (number, ids) in taken {
+                if let Some(answered) = known.answered.get_mut(&number) {
+                    ids.into_iter().for_each(|id| answered.taken.insert(id));
+                }
+            }
             if planted::is(Bug::SnapshotWithoutAnswers) {
                 known.answered.clear();
             }

@@ -23,7 +23,7 @@ pub(crate) enum Deed {
 pub(crate) struct Did {
     pub(crate) client: Tid,
     pub(crate) called: u64,
-    /// None if the client died before.
+    /// None if the client died before, or before the servers had settled what it left behind.
     pub(crate) returned: Option<u64>,
     pub(crate) deed: Deed,
     pub(crate) outcome: Option<Outcome>,
@@ -213,7 +213,8 @@ fn nothing_was_true(
     for did in all.iter().filter(|did| matches!(did.deed, Deed::Claim(_))) {
         touched.extend(did.got());
     }
-    let is_unsure = all.iter().any(|did| did.returned.is_none());
+    // A look that was left behind may have a tuple until it is withdrawn.
+    let is_unsure = all.iter().any(|did| did.returned.is_none() || did.outcome.is_none());
     for did in all.iter().filter(|did| did.outcome == Some(Outcome::Nothing)) {
         let (Deed::Take(name, false) | Deed::Copy(name, false)) = &did.deed else { continue };
         let Some(returned) = did.returned else { continue };

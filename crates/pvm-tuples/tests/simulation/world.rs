@@ -48,6 +48,7 @@ pub(crate) struct Tally {
     pub(crate) takeovers: u64,
     pub(crate) killed: u64,
     pub(crate) lost_messages: u64,
+    pub(crate) unanswered: u64,
 }
 
 impl Tally {
@@ -57,6 +58,7 @@ impl Tally {
         self.takeovers += other.takeovers;
         self.killed += other.killed;
         self.lost_messages += other.lost_messages;
+        self.unanswered += other.unanswered;
     }
 }
 
@@ -94,6 +96,8 @@ struct Worker {
     under_way: Option<u64>,
     /// Its place in the history.
     deed: usize,
+    /// Those of all requests.
+    deeds: BTreeMap<u64, usize>,
     /// What it has claimed.
     claims: Vec<(u64, Item)>,
     is_collector: bool,
@@ -233,6 +237,7 @@ impl World {
             client: Client::new(entry),
             under_way: None,
             deed: 0,
+            deeds: BTreeMap::new(),
             claims: Vec::new(),
             is_collector,
         };
@@ -530,10 +535,15 @@ impl World {
         self.next_request += 1;
         let number = self.next_request;
         (worker.under_way, worker.deed) = (Some(number), self.history.len());
-        let deadline = self.now + 1 + self.dice.below(3000);
+        worker.deeds.insert(number, self.history.len());
+        // Whoever ends a claim waits until it is over, and the collector until it has what there
+        // is.
+        let is_patient = worker.is_collector || matches!(deed, Deed::Done(..) | Deed::GiveBack(_));
+        let limit = 1 + self.dice.below(3000);
+        let deadline = (!is_patient).then_some(self.now + limit);
         let (client, called) = (me, self.now);
         self.history.push(Did { client, called, returned: None, deed, outcome: None });
-        worker.client.ask(called, number, op, Some(deadline));
+        worker.client.ask(called, number, op, deadline);
         self.wishes(me);
     }
 
@@ -573,6 +583,12 @@ impl World {
         };
         worker.under_way = None;
         let did = &mut self.history[worker.deed];
+        if end == End::Unanswered {
+            self.tally.unanswered += 1;
+            did.returned = Some(self.now);
+            self.later(1, Happening::Goes { client: me });
+            return;
+        }
         let End::Answered(outcome) = end else {
             self.failure = Some(format!("the space is lost, though a server lived: {did:?}"));
             return;
@@ -663,9 +679,18 @@ impl World {
         }
     }
 
+    /// What a client that dies has left behind may have been done: it was not answered.
+    fn forget_left_behind(&mut self, client: Tid) {
+        let Some(worker) = self.workers.get(&client) else { return };
+        for number in worker.client.left_behind() {
+            self.history[worker.deeds[&number]].returned = None;
+        }
+    }
+
     fn kill_worker(&mut self) {
         let all: Vec<Tid> = self.workers.keys().copied().collect();
         if let Some(victim) = self.dice.one(&all) {
+            self.forget_left_behind(victim);
             self.workers.remove(&victim);
             self.dies(victim);
             self.add_worker(false);
@@ -683,6 +708,7 @@ impl World {
             self.workers.keys().copied().filter(|tid| host(*tid) == victim).collect();
         for task in servers.iter().chain(&workers) {
             self.servers.remove(task);
+            self.forget_left_behind(*task);
             self.workers.remove(task);
             self.dies(*task);
         }

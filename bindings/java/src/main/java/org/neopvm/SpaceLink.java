@@ -41,6 +41,10 @@ final class SpaceLink {
     /** A space whose primary has ended and whose copies have said nothing for so long is lost. */
     private static final long LOST_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_AGAIN_MS = 10;
+    /** A request that was cancelled and is not answered within this is left behind: its caller waits no longer. */
+    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final int FIND = 2;
+    private static final int GATHER = 4;
 
     /** What tasks of this process know together. */
     static final class Shared {
@@ -71,6 +75,8 @@ final class SpaceLink {
     private final String name;
     private final long space;
     private final ConcurrentSkipListSet<Long> open = new ConcurrentSkipListSet<>();
+    /** What is still to be said of requests that nobody waits for any more, by number. They stay open until then. */
+    private final Map<Long, List<byte[]>> leftBehind = new ConcurrentHashMap<>();
     private volatile int primary;
 
     private SpaceLink(Engine engine, Shared shared, String name, Entry entry) {
@@ -199,8 +205,33 @@ final class SpaceLink {
         try {
             return new Request(number, op, limitNs).run();
         } finally {
-            open.remove(number);
+            if (!leftBehind.containsKey(number)) {
+                open.remove(number);
+            }
         }
+    }
+
+    private byte[] frame(int kind, long number) {
+        return new Tuples.Bytes().u16(kind).u64(space).u64(number).toByteArray();
+    }
+
+    /** Takes in what has been answered to requests that nobody waits for any more. */
+    private void settleLeftBehind() {
+        for (long number : leftBehind.keySet()) {
+            try (Incoming message = engine.poll(Engine.ANY, answerTag(number), CONTEXT)) {
+                if (message != null && isSettledBy(SpaceLink.bytes(message))) {
+                    leftBehind.remove(number);
+                    open.remove(number);
+                }
+            }
+        }
+    }
+
+    /** True for the last answer: what a look for tuples has found comes before its withdrawal is heard of. */
+    private static boolean isSettledBy(ByteBuffer told) {
+        int kind = told.remaining() > 2 * Short.BYTES + Long.BYTES - 1 ? told.getShort(0) : 0;
+        int outcome = kind == 1 ? told.getShort(Short.BYTES + Long.BYTES) : Answer.FOUND;
+        return kind == 5 || outcome != Answer.FOUND && outcome != Answer.GATHERED;
     }
 
     /** One request on its way. */
@@ -212,6 +243,7 @@ final class SpaceLink {
         private long sent = begun;
         private long pause = AGAIN_NS;
         private boolean cancelled;
+        private long cancelledAt;
         private boolean interrupted;
 
         Request(long number, byte[] op, long limitNs) {
@@ -221,6 +253,9 @@ final class SpaceLink {
         }
 
         Answer run() throws InterruptedException {
+            if (!leftBehind.isEmpty()) {
+                settleLeftBehind();
+            }
             ask();
             for (;;) {
                 Answer answer = listen();
@@ -234,10 +269,26 @@ final class SpaceLink {
                     pause = Math.min(2 * pause, AGAIN_MAX_NS);
                     ask();
                 }
-                if (limitNs >= 0 && System.nanoTime() - begun >= limitNs) {
+                // Whoever does not wait for a tuple waits for the answer.
+                if (limitNs > 0 && System.nanoTime() - begun >= limitNs) {
                     cancel();
                 }
+                if (cancelled && System.nanoTime() - cancelledAt >= PATIENCE_NS) {
+                    throw leave();
+                }
             }
+        }
+
+        /** Nobody waits for this request any more. What it takes later is in the space again. */
+        private PvmException leave() throws InterruptedException {
+            int kind = ByteBuffer.wrap(op).order(ByteOrder.LITTLE_ENDIAN).getShort();
+            List<byte[]> asks = kind == FIND || kind == GATHER ? List.of(frame(6, number)) : List.of(asked(), frame(2, number));
+            leftBehind.put(number, asks);
+            asks.forEach(ask -> send(engine, primary, ask));
+            if (interrupted) {
+                throw new InterruptedException("a wait for a tuple");
+            }
+            return new PvmException(Code.D_SYS_ERR, "the server of space " + name + " does not answer: it is stopped, or cut off");
         }
 
         private Answer ended(Answer answer) throws InterruptedException {
@@ -255,24 +306,29 @@ final class SpaceLink {
 
         private void ask() {
             sent = System.nanoTime();
-            long settled = open.first();
-            Tuples.Bytes ask = new Tuples.Bytes();
-            ask.u16(1).u64(space).u64(number).u64(settled).bytes(op);
-            send(engine, primary, ask.toByteArray());
+            send(engine, primary, asked());
             if (cancelled) {
                 sendCancel();
             }
         }
 
+        private byte[] asked() {
+            long settled = open.first();
+            Tuples.Bytes ask = new Tuples.Bytes();
+            ask.u16(1).u64(space).u64(number).u64(settled).bytes(op);
+            return ask.toByteArray();
+        }
+
         private void cancel() {
             if (!cancelled) {
                 cancelled = true;
+                cancelledAt = System.nanoTime();
                 sendCancel();
             }
         }
 
         private void sendCancel() {
-            send(engine, primary, new Tuples.Bytes().u16(2).u64(space).u64(number).toByteArray());
+            send(engine, primary, frame(2, number));
         }
 
         private long slice() {
@@ -329,8 +385,15 @@ final class SpaceLink {
                 if (!shared.ended.contains(entry.primary())) {
                     primary = entry.primary();
                     watch(primary);
+                    leftBehind.values().forEach(asks -> asks.forEach(ask -> send(engine, primary, ask)));
                     ask();
                     return;
+                }
+                if (cancelled && System.nanoTime() - cancelledAt >= PATIENCE_NS) {
+                    throw leave();
+                }
+                if (limitNs > 0 && System.nanoTime() - begun >= limitNs || interrupted) {
+                    cancel();
                 }
                 if (entry.copies() == 0 || System.nanoTime() - since >= LOST_NS) {
                     throw new PvmException(Code.HOST_FAIL, "the servers of space " + name + " and its tuples are gone");
