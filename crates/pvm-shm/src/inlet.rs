@@ -10,10 +10,10 @@ pub use payload::{Payload, Unmapped};
 
 use crate::activity::Activity;
 use crate::activity::is_later;
-use crate::broker::{Broker, map};
+use crate::broker::Broker;
 use crate::clock::{self, settle, widen};
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, INLINE_MAX, Popped, Ring, Room, room_for};
+use crate::lane::{self, INLINE_MAX, Popped, Room, room_for};
 use crate::mappings::Mappings;
 use crate::slab::{Descriptor, SlabView};
 use crate::stream::{self, Filled};
@@ -271,7 +271,7 @@ impl Inlet {
                 continue;
             }
             self.close(place);
-            self.lanes[place] = match open(broker, &segment) {
+            self.lanes[place] = match open(broker, &segment, &mut self.retired) {
                 Ok(lane) => Some(lane),
                 Err(code) => {
                     all &= !may_pass(code);
@@ -383,7 +383,7 @@ impl Inlet {
     #[cold]
     fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &[u8]) -> bool {
         let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
-        let next = broker.map(id).and_then(map);
+        let next = self.retired.map(broker, id);
         if next.as_ref().is_err_and(|code| may_pass(*code)) {
             self.look_again(1 << (place as u32 % LANE_BITS));
             return false;
@@ -396,8 +396,8 @@ impl Inlet {
             self.ready |= 1 << (place as u32 % LANE_BITS);
         }
         match next {
-            Ok((segment, mapping)) if segment.owner == lane.sender => {
-                lane.receiver = lane::Receiver::new(Ring::Shared(mapping));
+            Ok((segment, ring)) if segment.owner == lane.sender => {
+                lane.receiver = lane::Receiver::new(ring);
                 lane.segment = id;
                 self.lanes[place] = Some(lane);
             }
@@ -527,8 +527,8 @@ pub(crate) const fn may_pass(code: Code) -> bool {
     matches!(code, Code::NoMem | Code::OutOfRes)
 }
 
-fn open(broker: &mut dyn Broker, segment: &Segment) -> Result<LaneIn, Code> {
-    let (found, mapping) = broker.map(segment.id).and_then(map)?;
-    let receiver = lane::Receiver::new(Ring::Shared(mapping));
+fn open(broker: &mut dyn Broker, segment: &Segment, retired: &mut Retired) -> Result<LaneIn, Code> {
+    let (found, ring) = retired.map(broker, segment.id)?;
+    let receiver = lane::Receiver::new(ring);
     Ok(LaneIn { receiver, segment: found.id, sender: segment.owner, slot: None, queued: None })
 }

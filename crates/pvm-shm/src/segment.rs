@@ -3,7 +3,7 @@
 //! A segment never shrinks (sealed) and has its pages from the start (allocated), so that
 //! touching it raises no SIGBUS. It does not survive a fork into the child.
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::io;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
@@ -166,14 +166,42 @@ impl Mapping {
     /// # Errors
     /// As for [`Mapping::new`].
     pub fn replace(&'static self, fd: impl AsFd) -> io::Result<Arc<Self>> {
-        // Whatever could be wrong with the segment is found here.
-        drop(Self::new(fd.as_fd(), self.size, false)?);
+        self.may_become(fd.as_fd())?;
+        // SAFETY: this mapping lives for ever, and those who look there rely on no value.
+        unsafe { self.map_over(fd.as_fd()) };
+        let replaced = Arc::new(Self { start: self.start, size: self.size });
+        std::mem::forget(replaced.clone());
+        Ok(replaced)
+    }
+
+    /// [`Mapping::replace`] for the only owner of a mapping: the new one can be unmapped. Nothing
+    /// changes where the segment could not be mapped.
+    pub(crate) fn become_another(self: &mut Arc<Self>, fd: impl AsFd) -> io::Result<()> {
+        if Arc::get_mut(self).is_none() {
+            return Err(io::Errno::BUSY);
+        }
+        self.may_become(fd.as_fd())?;
+        // SAFETY: nobody else has this mapping, and the caller's may look at any bytes.
+        unsafe { self.map_over(fd.as_fd()) };
+        Ok(())
+    }
+
+    /// Whatever could be wrong with a segment is found here.
+    fn may_become(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        Self::new(fd, self.size, false).map(drop)
+    }
+
+    /// Maps a segment over this one.
+    ///
+    /// # Safety
+    /// Those who look there rely on no value.
+    unsafe fn map_over(&self, fd: BorrowedFd<'_>) {
         let at = self.start.as_ptr().cast();
         let rights = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::POPULATE;
-        // SAFETY: the range is this mapping's, which lives for ever; it stays mapped with the same
-        // rights, and those who look there rely on no value.
-        let mapped = unsafe { mmap(at, self.size, rights, flags, fd.as_fd(), 0) };
+        // SAFETY: the range is this mapping's. It stays mapped with the same rights, and the caller
+        // promises that no value there is relied on.
+        let mapped = unsafe { mmap(at, self.size, rights, flags, fd, 0) };
         // SAFETY: as in `with`.
         let kept =
             mapped.and_then(|start| unsafe { madvise(start, self.size, Advice::LinuxDontFork) });
@@ -181,9 +209,6 @@ impl Mapping {
             // The old one may be unmapped by now, under the eyes of others.
             std::process::abort();
         }
-        let replaced = Arc::new(Self { start: self.start, size: self.size });
-        std::mem::forget(replaced.clone());
-        Ok(replaced)
     }
 
     /// Has memory behind whole pages of a sparse segment, so that touching them raises no SIGBUS.

@@ -5,11 +5,16 @@
 //! the receiver sleeps it ends all watches and looks once more (`Receiver::unwatch`).
 //!
 //! The thread that waits reads the stamps without the lock on the lanes. A ring that is let go of
-//! while such a thread is looking is kept until none is.
+//! while such a thread is looking is kept until none is, or until another ring takes its place.
 
+use crate::broker::{self, Broker};
 use crate::lane::{Receiver, Ring};
+use crate::segment::Mapping;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
 use crate::users::Users;
+use pvm_wire::Code;
+use pvm_wire::request::{Segment, SegmentId};
+use rustix::fd::OwnedFd;
 use std::ptr;
 use std::sync::Arc;
 
@@ -210,6 +215,65 @@ impl Retired {
             self.rings.push(ring);
         } else {
             self.rings.clear();
+        }
+    }
+
+    /// Maps the ring of a lane, in place of one that is kept if there is one of its size.
+    pub(crate) fn map(
+        &mut self,
+        broker: &mut dyn Broker,
+        id: SegmentId,
+    ) -> Result<(Segment, Ring), Code> {
+        let (found, fd) = broker.map(id)?;
+        let size = usize::try_from(found.size).map_err(|_| Code::NoMem)?;
+        if let Some(mapping) = self.use_again(&fd, size) {
+            return Ok((found, Ring::Shared(mapping)));
+        }
+        let (found, mapping) = broker::map((found, fd))?;
+        Ok((found, Ring::Shared(mapping)))
+    }
+
+    /// Maps a segment in place of a ring that is kept only because somebody may look at its stamps;
+    /// there it sees other stamps. A thread that has left its look by longjmp counts for ever, and
+    /// so the rings of all senders would stay.
+    fn use_again(&mut self, fd: &OwnedFd, size: usize) -> Option<Arc<Mapping>> {
+        let renewed = |ring: &mut Ring| match ring {
+            Ring::Shared(mapping) if mapping.size() == size => mapping.become_another(fd).is_ok(),
+            Ring::Shared(_) | Ring::Heap(_) => false,
+        };
+        let place = self.rings.iter_mut().position(renewed)?;
+        match self.rings.swap_remove(place) {
+            Ring::Shared(mapping) => Some(mapping),
+            Ring::Heap(_) => None,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::segment;
+
+    fn segment(size: usize) -> OwnedFd {
+        segment::create(size).expect("a segment")
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn a_look_that_was_left_by_longjmp_kept_every_ring() {
+        let size = crate::lane::segment_size(60);
+        let watch = Arc::new(Watch::new());
+        let mut retired = Retired::new(watch.clone());
+        watch.looking.enter();
+        let mapping = Mapping::new(segment(size), size, true).expect("mapped");
+        let mut ring = Ring::Shared(Arc::new(mapping));
+        for _ in 0..100 {
+            retired.keep(ring.clone());
+            assert!(retired.use_again(&segment(size), size).is_none(), "its lane is open still");
+            drop(ring);
+            assert!(retired.use_again(&segment(size), 2 * size).is_none(), "another size");
+            ring = Ring::Shared(retired.use_again(&segment(size), size).expect("its place"));
+            assert!(retired.rings.is_empty());
         }
     }
 }
