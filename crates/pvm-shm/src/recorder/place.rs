@@ -2,7 +2,7 @@
 
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, Shared};
-use crate::ticks::{self, Source};
+use crate::ticks::Source;
 use pvm_wire::record::{Cell, Moment};
 use std::sync::Arc;
 
