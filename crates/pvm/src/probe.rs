@@ -98,6 +98,8 @@ thread_local! {
     /// The call has sent or taken more than one message.
     static SEVERAL: Cell<bool> = const { Cell::new(false) };
     static SLEPT: Cell<Option<Processor>> = const { Cell::new(None) };
+    /// In how many pieces the message that is sent just now has gone so far.
+    static PIECES: Cell<u32> = const { Cell::new(0) };
 }
 
 fn thread() -> u16 {
@@ -109,6 +111,7 @@ pub fn begin(call: u16, depth: u8) -> Current {
     TOLD.set(None);
     SEVERAL.set(false);
     GROUP.set(GroupTold::NONE);
+    PIECES.set(0);
     CURRENT.replace(Current { call, depth })
 }
 
@@ -324,7 +327,8 @@ pub(crate) fn moment(probes: &Probes) -> Option<u64> {
 pub(crate) fn note_sent(probes: &Probes, begin: u64, (to, way): (Tid, Way), envelope: &Envelope) {
     let Some(recorder) = probes.recorder() else { return };
     let message = sent(envelope, to, way);
-    let how = How::Sent { wire: wire_bytes(message.bytes, way), pieces: 1 };
+    let pieces = PIECES.take().max(1);
+    let how = How::Sent { wire: wire_bytes(message.bytes, way), pieces };
     let length = recorder.now().saturating_sub(begin);
     tell(recorder, Told { begin, length, message, how });
 }
@@ -344,6 +348,27 @@ pub(crate) fn note_part(probes: &Probes, begin: u64, what: What) {
     if let Some(recorder) = probes.recorder() {
         put_part(recorder, (begin, recorder.now().saturating_sub(begin)), 0, what);
     }
+}
+
+/// A large message goes in pieces: one of so many bytes was put on its way, from `begin` until now.
+/// `envelope` has the message's number in its pair.
+#[cold]
+pub(crate) fn note_piece(
+    probes: &Probes,
+    begin: u64,
+    (to, way): (Tid, Way),
+    (envelope, bytes): (&Envelope, usize),
+) {
+    PIECES.set(PIECES.get().saturating_add(1));
+    let message = Transfer { bytes: bytes as u64, ..sent(envelope, to, way) };
+    note_part(probes, begin, What::Chunk { message });
+}
+
+/// A wait for room that began at this moment is over.
+#[cold]
+pub(crate) fn note_wait_for_room(probes: &Probes, begin: u64) {
+    let (reason, processor) = (Reason::Room, take_sleep());
+    note_part(probes, begin, What::Wait { reason, processor });
 }
 
 /// A step of the negotiation of a direct route.

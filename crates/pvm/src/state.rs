@@ -10,6 +10,7 @@ use crate::connection::Connection;
 use crate::mailbox::{Mailbox, MessageKey};
 use crate::order::Order;
 use crate::pattern::Pattern;
+use crate::probe;
 use crate::rosters::Rosters;
 use crate::route::{self, Arrived, Routes};
 use crate::sys::memory::ProgramMemory;
@@ -19,6 +20,7 @@ use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Inlet, Outbox, Sent};
+use pvm_wire::record::Way;
 use pvm_wire::{Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -201,9 +203,14 @@ impl State {
         let mut at = 0;
         for piece in pieces {
             for step in piece.bytes().chunks(STEP) {
+                let begin = probe::moment(&self.probes).filter(|_| size > STEP);
                 slab.write(at, step);
                 at += step.len();
                 slab.fill_stream(at);
+                if let Some(begin) = begin {
+                    let told = (&envelope, step.len());
+                    probe::note_piece(&self.probes, begin, (to, Way::Memory), told);
+                }
             }
         }
         if self.outbox.end_stream(to) == Sent::Delivered {

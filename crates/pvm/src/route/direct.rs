@@ -2,17 +2,21 @@
 
 use crate::buffer::Store;
 use crate::order::{Life, Stamp};
+use crate::probe;
 use crate::route::records::{DATA_MAX, Opener, Sealed, Sealer};
 use crate::route::stream::{MESSAGE_HEAD, Sink, Stream, confirmation, message_head};
 use crate::sys;
+use pvm_shm::probe::Probes;
 use pvm_shm::{PairLane, Slab};
 use pvm_wire::congestion::{Ahead, UnderWay};
+use pvm_wire::record::Way;
 use pvm_wire::route::Route;
 use pvm_wire::{Envelope, Tid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Records that go with one call: the other end opens them while the next ones are sealed.
@@ -103,6 +107,8 @@ pub(crate) struct Direct {
     prompt: bool,
     /// Whether the network takes more.
     ahead: Ahead,
+    /// What waits and pieces are noted with.
+    probes: Arc<Probes>,
 }
 
 struct Taken<'a, 'b> {
@@ -143,7 +149,7 @@ impl Direct {
     pub(crate) fn new(
         me: Tid,
         route: &Route,
-        (socket, pair): (OwnedFd, PairLane),
+        (socket, pair, probes): (OwnedFd, PairLane, Arc<Probes>),
         (life, limit): (Life, u64),
     ) -> Result<Self, OwnedFd> {
         let keys = (Sealer::new(&route.seal), Opener::new(&route.open));
@@ -167,6 +173,7 @@ impl Direct {
             renewing: false,
             prompt: true,
             ahead: Ahead::default(),
+            probes,
         })
     }
 
@@ -223,6 +230,7 @@ impl Direct {
         }
         let head = message_head(heard.raw(), envelope);
         let mut sent = size.min(DATA_MAX - MESSAGE_HEAD);
+        let mut piece = self.piece(0).filter(|_| size > sent);
         self.sealer.seal(&mut self.out, MESSAGE_HEAD + sent, |out| {
             out[..MESSAGE_HEAD].copy_from_slice(&head);
             put(0, &mut out[MESSAGE_HEAD..]);
@@ -231,6 +239,7 @@ impl Direct {
         while sent < size {
             if records == RECORDS_AT_ONCE {
                 self.write(around)?;
+                piece = self.note_piece(piece, envelope, sent);
                 records = 0;
             }
             let part = (size - sent).min(DATA_MAX);
@@ -238,7 +247,28 @@ impl Direct {
             sent += part;
             records += 1;
         }
-        self.write(around)
+        self.write(around)?;
+        self.note_piece(piece, envelope, sent);
+        Ok(())
+    }
+
+    /// Where a piece of a message begins, if it is to be noted: when, and at which byte.
+    fn piece(&self, at: usize) -> Option<(u64, usize)> {
+        probe::moment(&self.probes).map(|begin| (begin, at))
+    }
+
+    /// A piece that ends at this byte was written; where the next one begins.
+    fn note_piece(
+        &self,
+        piece: Option<(u64, usize)>,
+        envelope: &Envelope,
+        end: usize,
+    ) -> Option<(u64, usize)> {
+        let (begin, from) = piece?;
+        let number = Stamp::from_raw(envelope.sequence).number();
+        let told = Envelope { sequence: number, ..*envelope };
+        probe::note_piece(&self.probes, begin, (self.peer, Way::Direct), (&told, end - from));
+        self.piece(end)
     }
 
     /// Writes what is sealed. While there is no room, takes in what comes: the other task may be
@@ -247,6 +277,7 @@ impl Direct {
     fn write(&mut self, around: &mut Around<'_>) -> Result<(), Broken> {
         let mut written = 0;
         let mut patience = WritePatience::default();
+        let mut waits = None;
         while written < self.out.bytes().len() {
             let room = self.ahead.room(sys::clock(), || sys::under_way(&self.socket));
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
@@ -257,26 +288,63 @@ impl Direct {
             };
             match sent {
                 Ok(n) => {
+                    self.note_wait(&mut waits);
                     written += n;
                     self.ahead.went(n);
                     patience = WritePatience::default();
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    patience.lose(room.err())?;
-                    self.receive(around)?;
-                    let (wanted, time) = match room {
-                        Ok(_) => (WRITABLE, PATIENCE / 8),
-                        Err(_) => (PollFlags::IN, self.ahead.pause()),
+                    self.begin_wait(&mut waits);
+                    let waited = match patience.lose(room.err()) {
+                        Ok(()) => self.wait_for_room(room.is_ok(), waits.is_some(), around),
+                        broken => broken,
                     };
-                    let mut fds = [PollFd::new(&self.socket, wanted)];
-                    let _ = poll(&mut fds, Some(&sys::timespec(time)));
+                    if waited.is_err() {
+                        self.note_wait(&mut waits);
+                        return waited;
+                    }
                 }
-                Err(_) => return Err(Broken),
+                Err(_) => {
+                    self.note_wait(&mut waits);
+                    return Err(Broken);
+                }
             }
         }
         self.out.clear();
         Ok(())
+    }
+
+    /// Takes in what comes, and waits for room in the socket, or for the network to take more.
+    fn wait_for_room(
+        &mut self,
+        in_socket: bool,
+        is_noted: bool,
+        around: &mut Around<'_>,
+    ) -> Result<(), Broken> {
+        self.receive(around)?;
+        let (wanted, time) = match in_socket {
+            true => (WRITABLE, PATIENCE / 8),
+            false => (PollFlags::IN, self.ahead.pause()),
+        };
+        let mut fds = [PollFd::new(&self.socket, wanted)];
+        let _ = probe::sleep(is_noted, || poll(&mut fds, Some(&sys::timespec(time))));
+        Ok(())
+    }
+
+    /// A wait begins, if it has not begun yet and is to be noted.
+    fn begin_wait(&self, since: &mut Option<u64>) {
+        if since.is_none() {
+            probe::forget_sleep();
+            *since = probe::moment(&self.probes);
+        }
+    }
+
+    /// A wait is over, if there was one.
+    fn note_wait(&self, since: &mut Option<u64>) {
+        if let Some(begin) = since.take() {
+            probe::note_wait_for_room(&self.probes, begin);
+        }
     }
 
     /// Too much is unconfirmed: waits a little for the other task. False if it says nothing, now
@@ -285,6 +353,18 @@ impl Direct {
         if !self.prompt {
             return Ok(false);
         }
+        let mut since = None;
+        self.begin_wait(&mut since);
+        let heard = self.hear_confirmation(since.is_some(), around);
+        self.note_wait(&mut since);
+        heard
+    }
+
+    fn hear_confirmation(
+        &mut self,
+        is_noted: bool,
+        around: &mut Around<'_>,
+    ) -> Result<bool, Broken> {
         self.prompt = false;
         let end = Instant::now() + PATIENCE;
         while !self.prompt {
@@ -293,7 +373,7 @@ impl Direct {
                 break;
             }
             let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
-            let _ = poll(&mut fds, Some(&sys::timespec(left)));
+            let _ = probe::sleep(is_noted, || poll(&mut fds, Some(&sys::timespec(left))));
             self.receive(around)?;
         }
         Ok(self.prompt)

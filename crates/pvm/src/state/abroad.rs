@@ -219,8 +219,8 @@ impl State {
         let Ok(pair) = self.outbox.open_pair(&mut self.connection, peer) else {
             return Err(socket);
         };
-        let direct =
-            Direct::new(self.me, route, (socket, pair), (self.routes.life(), self.routes.limit()))?;
+        let ends = (socket, pair, self.probes.clone());
+        let direct = Direct::new(self.me, route, ends, (self.routes.life(), self.routes.limit()))?;
         self.routes.add(peer, direct);
         Ok(())
     }

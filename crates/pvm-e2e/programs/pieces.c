@@ -1,0 +1,67 @@
+/* pieces HOW COUNT: COUNT messages of 16 MB to another task, which waits for each in pvm_precv and
+   first says that it is ready. HOW is memory (its host), daemons or direct (another host). */
+#include "e2e.h"
+
+#define BYTES (16 << 20)
+
+static char data[BYTES];
+
+/* Small messages, until a direct route stands: its messages begin behind one by the daemons. */
+static void warm_up(int to)
+{
+	int i;
+	for (i = 0; i < 400; i++) {
+		CALL(pvm_psend(to, 2, data, 100, PVM_BYTE));
+		pause_ms(5);
+	}
+}
+
+/* The receiver gets into its call; within a host it looks there for a moment, and still is to. */
+static void let_it_wait(int look, int i)
+{
+	double end = now() + i % 40 * 5e-6;
+	if (!look)
+		pause_ms(20);
+	else
+		while (now() < end)
+			;
+}
+
+int main(int argc, char **argv)
+{
+	int parent, other, i, tid, tag, length, count = atoi(argv[2]);
+	CALL(pvm_mytid());
+	parent = pvm_parent();
+	if (!strcmp(argv[1], "direct"))
+		pvm_setopt(PvmRoute, PvmRouteDirect);
+	if (parent < 0) {
+		if (strcmp(argv[1], "memory")) {
+			struct pvmhostinfo *hosts;
+			int n, here = pvm_tidtohost(pvm_mytid());
+			CALL(pvm_config(&n, 0, &hosts));
+			for (i = 0; i < n && hosts[i].hi_tid == here; i++)
+				;
+			CHECK(i < n);
+			CHECK(pvm_spawn("pieces", argv + 1, PvmTaskHost, hosts[i].hi_name, 1, &other) == 1);
+		} else
+			CHECK(pvm_spawn("pieces", argv + 1, PvmTaskHost, ".", 1, &other) == 1);
+		if (!strcmp(argv[1], "direct"))
+			warm_up(other);
+		for (i = 0; i < count; i++) {
+			receive_int(other, 1);
+			let_it_wait(!strcmp(argv[1], "memory"), i);
+			CALL(pvm_psend(other, 3, data, BYTES, PVM_BYTE));
+		}
+		receive_int(other, 1);
+		printf("sent %d of %d bytes\n", count, BYTES);
+	} else {
+		for (i = 0; i < count; i++) {
+			send_int(parent, 1, i);
+			CALL(pvm_precv(parent, 3, data, BYTES, PVM_BYTE, &tid, &tag, &length));
+			CHECK(length == BYTES);
+		}
+		send_int(parent, 1, i);
+	}
+	pvm_exit();
+	return 0;
+}
