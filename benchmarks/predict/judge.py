@@ -192,8 +192,10 @@ shortest = "0 B"
 [host]
 send = "10 us"
 receive = "10 us"
+computers = 1
 [transport]
 kind = "tcp"
+train = 1
 congestion = "{CONGESTION}"
 """
 

@@ -30,6 +30,7 @@ up() {
     ip -n "${pre}sw" link set "${pre}s$k" up
     ip -n "${pre}h$k" link set lo up
     ip -n "${pre}h$k" addr add "10.99.0.$k/24" dev eth0
+    ip -n "${pre}h$k" link set eth0 gso_max_segs 1
     ip -n "${pre}h$k" link set eth0 up
     ip netns exec "${pre}h$k" tc qdisc add dev eth0 root tbf rate "$1" burst "$2" limit "$3"
     ip netns exec "${pre}sw" tc qdisc add dev "${pre}s$k" root tbf rate "$1" burst "$2" limit "$3"

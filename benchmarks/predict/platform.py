@@ -13,27 +13,29 @@ short, long, size = echo["short_us"], echo["long_us"], echo["bytes"]
 copy = 2 * size / max(long - short, 0.1) / 1e3
 print(f"""# Four network namespaces of one computer, their cables shaped by
 # `tc ... tbf rate {rate:g}mbit burst 1600 limit 256kb` at both ends. Between two such hosts, not shaped, a message takes
-# {short:g} us for 1 byte and {long:g} us for {size} bytes (medians).
+# {short:g} us for 1 byte and {long:g} us for {size} bytes (medians). A third of it each is the sender's, the receiver's
+# and that of the two cables between them.
 name = "tbf-{rate:g}"
 
 [network]
 kind = "switch"
 rate = "{rate:g} Mb/s"
-latency = "0 us"
+latency = "{short / 6:.2f} us"
 burst = "1600 B"
 queue = "256 kB"
 frame = "14 B"
 shortest = "0 B"
 
 [host]
-send = "{short / 2:.2f} us"
-receive = "{short / 2:.2f} us"
+send = "{short / 3:.2f} us"
+receive = "{short / 3:.2f} us"
 copy = "{copy:.2f} GB/s"
 cores = {os.cpu_count()}
 computers = 1
 
 [transport]
 kind = "tcp"
+train = 1
 congestion = "bbr"
 # A frame's head and a message's, in a record (72 + 21 bytes); a confirmation (16 + 21).
 message = "93 B"

@@ -51,6 +51,12 @@ pub enum Bug {
     ReceiverNotShared,
     /// What a flow takes of a link is left for others, too.
     LinkOverbooked,
+    /// Timers do not wait for a tick.
+    TicksForgotten,
+    /// The rest of a write never waits for what is in the queue.
+    CorkForgotten,
+    /// What waits in the host's own queue is sent again.
+    QueuedSentAgain,
     /// Tasks that share cores do not slow one another down.
     CoresForgotten,
 }
@@ -81,6 +87,9 @@ impl Bug {
         Self::NagleOff,
         Self::BufferWithoutBound,
         Self::LossUnanswered,
+        Self::TicksForgotten,
+        Self::CorkForgotten,
+        Self::QueuedSentAgain,
     ];
 }
 

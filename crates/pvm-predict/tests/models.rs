@@ -6,6 +6,8 @@
 mod csma;
 #[path = "checks/flow.rs"]
 mod flow;
+#[path = "checks/kernel.rs"]
+mod kernel;
 #[path = "checks/line.rs"]
 mod line;
 #[path = "checks/place.rs"]
@@ -64,6 +66,14 @@ const CHECKS: &[Check] = &[
     ("throughput under loss", tcp::throughput_under_loss),
     ("a bucket is not a switch", tcp::a_bucket_is_not_a_switch),
     ("three into one", tcp::three_into_one),
+    ("timers go off at ticks", tcp::timers_go_off_at_ticks),
+    ("the rest of a write waits for the queue", tcp::the_rest_of_a_write_waits_for_the_queue),
+    ("what waits is not sent again", tcp::what_waits_is_not_sent_again),
+    ("a stream as the kernel sends it", kernel::a_stream_as_the_kernel_sends_it),
+    ("requests as the kernel sends them", kernel::request_and_answer_as_the_kernel_sends_them),
+    ("short requests as the kernel sends them", kernel::short_requests_as_the_kernel_sends_them),
+    ("three to one as the kernel sends them", kernel::three_to_one_as_the_kernel_sends_them),
+    ("all to all as the kernel sends them", kernel::all_to_all_as_the_kernel_sends_them),
     ("a message of three packets", thesis::a_message_of_three_packets),
     ("a receive in two parts", thesis::a_receive_in_two_parts),
     ("a faster cable", thesis::a_faster_cable),

@@ -13,11 +13,11 @@ use super::run::network::{Network, Output};
 use super::run::{self, OPEN_MAX};
 use crate::action::TaskNumber;
 use crate::error::Error;
-use crate::kernel::Map;
+use crate::kernel::{Dice, Map};
 use crate::platform::{Platform, Tcp, Transport};
 use crate::program::Source;
 use crate::report::{Report, Watcher};
-use crate::transport::tcp::{self, End, Input, Segment};
+use crate::transport::tcp::{self, Clock, End, Input, Segment};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
@@ -64,6 +64,8 @@ struct Packets {
     base: Time,
     /// The host of each task.
     hosts: Vec<u32>,
+    /// By computer: when its timers go off. Hosts are on computers in turns.
+    clocks: Vec<Clock>,
     wires: Wires,
     ends: Vec<Side>,
     connections: Map<(TaskNumber, TaskNumber), u32>,
@@ -76,10 +78,14 @@ struct Packets {
 impl Packets {
     fn new(platform: &Platform, tcp: Tcp, hosts: &[u32], seed: u64) -> Result<Self, Error> {
         let count = hosts.iter().max().map_or(0, |most| most + 1);
+        let computers = platform.host.computers.map_or(count, |some| some.min(count)).max(1);
+        let mut dice = Dice::new(seed, 3);
+        let phases = (0..computers).map(|_| Time(dice.below(tcp.tick.0.max(1))));
         Ok(Self {
             tcp,
+            clocks: phases.map(|phase| Clock::new(tcp.tick, phase)).collect(),
             base: platform.shortest(tcp.header).times(2),
-            wires: Wires::new(platform.network, count, seed)?,
+            wires: Wires::new(platform.network, (count, computers), seed)?,
             ends: Vec::new(),
             connections: Map::default(),
             debts: Debts::new(hosts.len() as TaskNumber, tcp.confirmation),
@@ -95,7 +101,9 @@ impl Packets {
         }
         let first = self.ends.len() as u32;
         for (own, other, peer) in [(own, other, first + 1), (other, own, first)] {
-            let end = End::new(&self.tcp, self.base);
+            let computer = self.hosts[own as usize] as usize % self.clocks.len();
+            let clock = self.clocks[computer];
+            let end = End::new(&self.tcp, self.base, clock);
             self.connections.insert((own, other), self.ends.len() as u32);
             self.ends.push(Side { end, own, other, peer, written: 0, open: VecDeque::new() });
         }

@@ -158,8 +158,13 @@ pub struct Tcp {
     /// A frame of its own by which a task confirms messages, where no message of its own goes there
     /// before it waits; 0 where nobody confirms.
     pub confirmation: u64,
+    /// So many segments go to the host's queue at once at most; 1 where the kernel's segmentation
+    /// offload is off.
+    pub train: u64,
     /// The shortest time until a segment is sent anew.
     pub timeout: Time,
+    /// Timers go off at ticks that are so far apart; none waits for a tick if this is none.
+    pub tick: Time,
 }
 
 impl Default for Tcp {
@@ -176,7 +181,10 @@ impl Default for Tcp {
             receive_buffer: 6 << 20,
             message: 0,
             confirmation: 0,
+            train: 44,
             timeout: Time::microseconds(200_000),
+            // Linux with HZ = 250, as Debian has it.
+            tick: Time::microseconds(4_000),
         }
     }
 }
@@ -311,6 +319,7 @@ fn transport_of(section: &mut Section<'_>) -> Result<Transport, Error> {
         return Err(section.wrong("segment", "a segment has 88 to 64000 bytes".to_owned()));
     }
     let window = section.number("initial_window", 1.0, 1e4)?;
+    let train = section.number("train", 1.0, 1e3)?;
     let buffer = |size: Option<u64>, plain: u64| size.unwrap_or(plain).max(2 * segment);
     Ok(Transport::Tcp(Tcp {
         congestion,
@@ -324,7 +333,9 @@ fn transport_of(section: &mut Section<'_>) -> Result<Transport, Error> {
         receive_buffer: buffer(section.size("receive_buffer")?, plain.receive_buffer),
         message: section.size("message")?.unwrap_or(plain.message).min(1_000_000),
         confirmation: section.size("confirmation")?.unwrap_or(plain.confirmation).min(1_000_000),
+        train: train.map_or(plain.train, |train| train as u64),
         timeout: section.time("timeout")?.unwrap_or(plain.timeout).max(Time::microseconds(1)),
+        tick: section.time("tick")?.unwrap_or(plain.tick).min(Time::microseconds(1_000_000)),
     }))
 }
 

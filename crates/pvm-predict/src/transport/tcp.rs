@@ -5,12 +5,14 @@
 //! nothing is set up or closed.
 
 mod bbr;
+mod clock;
 mod congestion;
 mod receiving;
 mod sample;
 mod segment;
 mod sending;
 
+pub(crate) use self::clock::Clock;
 pub(crate) use self::segment::Segment;
 
 use self::receiving::Receiving;
@@ -55,10 +57,10 @@ pub(crate) struct End {
 
 impl End {
     /// `base` is the time there and back on a network with nothing else.
-    pub(crate) fn new(tcp: &Tcp, base: Time) -> Self {
+    pub(crate) fn new(tcp: &Tcp, base: Time, clock: Clock) -> Self {
         Self {
-            sending: Sending::new(tcp, base),
-            receiving: Receiving::new(tcp),
+            sending: Sending::new(tcp, base, clock),
+            receiving: Receiving::new(tcp, clock),
             planned: Time::END,
             out: VecDeque::new(),
         }

@@ -15,6 +15,7 @@ fn run(network: &str, transport: &str, text: &str) -> Result<Report, String> {
          {network}\n\
          [transport]\nkind = \"tcp\"\nsegment = \"1000 B\"\nheader = \"0 B\"\n{transport}\n"
     );
+    let file = if file.contains("tick") { file } else { file + "tick = \"0 s\"\n" };
     let platform = Platform::parse(&file).map_err(|error| error.to_string())?;
     let source = Ranks::new(vec![Cursor::new(text)], 1e9);
     let mut source = source.map_err(|error| error.to_string())?;
@@ -176,4 +177,47 @@ pub(crate) fn three_into_one() -> Told {
     } else {
         Err(format!("{} lost, {} sent anew", report.lost, report.resent))
     }
+}
+
+/// Timers go off at ticks: an acknowledgement that waits for 40 ms goes 40 to 44 ms later, at a
+/// tick.
+pub(crate) fn timers_go_off_at_ticks() -> Told {
+    let mut text = String::new();
+    for _ in 0..20 {
+        text += "0 send 1 0 10\n0 compute 1000000000\n";
+    }
+    text += "0 send 1 0 10\n0 send 1 0 10\n";
+    for _ in 0..22 {
+        text += "1 recv 0 0 10\n";
+    }
+    let at = |tick: &str| {
+        let transport = format!("congestion = \"reno\"\nnagle = true\ntick = \"{tick}\"");
+        time("", &transport, &text).map(|time| time.seconds() - 20.0)
+    };
+    // 20 s and what went before are no multiple of 7 ms.
+    for (tick, least, most) in [("7 ms", 42e-3, 49.1e-3), ("100 ms", 100e-3, 200.1e-3)] {
+        let took = at(tick)?;
+        if took < least || took > most {
+            return Err(format!("ticks of {tick}: {took:.5} s, not {least} to {most}"));
+        }
+    }
+    Ok(())
+}
+
+/// The rest of a write waits while the connection has something in the host's queue. Meanwhile
+/// another message comes between: it goes 1.6 ms after the begin, for 2.4 ms, and the rest of 500
+/// bytes behind it.
+pub(crate) fn the_rest_of_a_write_waits_for_the_queue() -> Told {
+    let text = "0 send 1 0 2500\n0 send 2 0 3000\n1 recv 0 0 0\n2 recv 0 0 0\n";
+    let transport = "congestion = \"reno\"\ntick = \"0 s\"\n[host]\ncomputers = 1";
+    let report = run("", transport, text)?;
+    is("the rest is there", report.stations[1].execution, Time::microseconds(4_000 + 2 * 400))
+}
+
+/// A probe of the end does not send again what still waits in the host's own queue.
+pub(crate) fn what_waits_is_not_sent_again() -> Told {
+    let text = "0 send 2 0 60000\n0 send 1 0 2000\n1 recv 0 0 0\n2 recv 0 0 0\n";
+    let transport = "congestion = \"reno\"\ninitial_window = 100\ndelayed_ack = \"0 s\"";
+    let report = run("", transport, text)?;
+    is("sent again", report.resent, 0)
 }

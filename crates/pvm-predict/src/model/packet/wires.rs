@@ -32,6 +32,9 @@ pub(super) struct Packet {
     pub(super) segment: Segment,
     times: [Time; 4],
     is_shared: bool,
+    /// It stays in its host's memory until it has arrived: both hosts are namespaces of one
+    /// computer.
+    is_kept: bool,
 }
 
 impl Packet {
@@ -74,7 +77,7 @@ pub(super) enum Output {
     At(Time, Planned),
     /// A packet has arrived; it may be looked at until the next one is sent.
     Arrived(Packet),
-    /// A packet has left its host's own queue.
+    /// A packet has left its host's memory.
     Left(Packet),
 }
 
@@ -84,6 +87,7 @@ pub(super) struct Wires {
     packets: Vec<Packet>,
     free: Vec<u32>,
     dice: Dice,
+    computers: TaskNumber,
     pub(super) lost: u64,
     /// Packets that were sent, and that arrived or were lost.
     pub(super) sent: u64,
@@ -97,7 +101,12 @@ enum Kind {
 }
 
 impl Wires {
-    pub(super) fn new(network: Network, hosts: TaskNumber, seed: u64) -> Result<Self, Error> {
+    /// Hosts are on `computers`, in turns.
+    pub(super) fn new(
+        network: Network,
+        (hosts, computers): (TaskNumber, TaskNumber),
+        seed: u64,
+    ) -> Result<Self, Error> {
         let kind = match network {
             Network::Line(_) => {
                 let what = "a network of kind line has no packets: --depth line";
@@ -116,7 +125,8 @@ impl Wires {
             }
         };
         let (packets, free, dice) = (Vec::new(), Vec::new(), Dice::new(seed, 2));
-        Ok(Self { kind, packets, free, dice, lost: 0, sent: 0, ended: 0, out: VecDeque::new() })
+        let (lost, sent, ended, out) = (0, 0, 0, VecDeque::new());
+        Ok(Self { kind, packets, free, dice, computers, lost, sent, ended, out })
     }
 
     pub(super) const fn collisions(&self) -> Option<u64> {
@@ -129,6 +139,7 @@ impl Wires {
     pub(super) fn send(&mut self, now: Time, mut packet: Packet) {
         self.sent += 1;
         packet.is_shared = matches!(self.kind, Kind::Cable(_));
+        packet.is_kept = packet.from % self.computers == packet.to % self.computers;
         let number = self.free.pop().unwrap_or(self.packets.len() as u32);
         match self.packets.get_mut(number as usize) {
             Some(place) => *place = packet,
@@ -178,15 +189,31 @@ impl Wires {
         self.out.pop_front()
     }
 
-    fn lose(&mut self, number: u32) {
-        self.lost += 1;
+    /// A packet has left its host.
+    fn leave(&mut self, number: u32) {
+        let packet = self.packets[number as usize];
+        if !packet.is_kept {
+            self.out.push_back(Output::Left(packet));
+        }
+    }
+
+    /// A packet is no more: whoever keeps it until then has it no longer.
+    fn end(&mut self, number: u32) {
+        let packet = self.packets[number as usize];
+        if packet.is_kept {
+            self.out.push_back(Output::Left(packet));
+        }
         self.ended += 1;
         self.free.push(number);
     }
 
+    fn lose(&mut self, number: u32) {
+        self.lost += 1;
+        self.end(number);
+    }
+
     fn arrive(&mut self, number: u32) {
-        self.ended += 1;
-        self.free.push(number);
+        self.end(number);
         self.out.push_back(Output::Arrived(self.packets[number as usize]));
     }
 
@@ -197,14 +224,14 @@ impl Wires {
             match output {
                 csma::Output::Wake(at) => self.out.push_back(Output::At(at, Planned::Cable)),
                 csma::Output::Dropped { token, .. } => {
-                    self.out.push_back(Output::Left(self.packets[token as usize]));
+                    self.leave(token as u32);
                     self.lose(token as u32);
                 }
                 csma::Output::Carried(carried) => {
                     let packet = &mut self.packets[carried.token as usize];
                     packet.times = [carried.tried, carried.began, carried.ended, carried.ended];
-                    self.out.push_back(Output::Left(*packet));
                     let arrival = Planned::End(carried.token as u32);
+                    self.leave(carried.token as u32);
                     self.out.push_back(Output::At(carried.ended, arrival));
                 }
             }
@@ -219,13 +246,13 @@ impl Wires {
             match output {
                 port::Output::Wake(at) => self.out.push_back(Output::At(at, Planned::Up(host))),
                 port::Output::Dropped { token } => {
-                    self.out.push_back(Output::Left(self.packets[token as usize]));
+                    self.leave(token);
                     self.lose(token);
                 }
                 port::Output::Sent { token, began, arrives } => {
                     let packet = &mut self.packets[token as usize];
                     (packet.times[0], packet.times[1]) = (began, arrives);
-                    self.out.push_back(Output::Left(*packet));
+                    self.leave(token);
                     self.out.push_back(Output::At(arrives, Planned::Switch(token)));
                 }
             }

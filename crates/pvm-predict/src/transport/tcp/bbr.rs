@@ -15,6 +15,10 @@ const ROUNDS: u64 = 10;
 const RTT_LIFE: Time = Time::microseconds(10_000_000);
 const PROBE: Time = Time::microseconds(200_000);
 const LEAST: f64 = 4.0;
+/// So many segments make the window grow in any case.
+const FIRST: f64 = 10.0;
+/// The kernel counts microseconds.
+const RTT_MIN: Time = Time::microseconds(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
@@ -37,7 +41,7 @@ pub(super) struct Bbr {
     round: u64,
     /// Delivered at the end of the present round.
     round_end: f64,
-    rtt: Option<Time>,
+    rtt: Time,
     rtt_at: Time,
     full: f64,
     full_rounds: u32,
@@ -45,17 +49,60 @@ pub(super) struct Bbr {
     phase: usize,
     phase_at: Time,
     before_probe: f64,
+    /// In bytes a second. Until the pipe is full it only grows.
+    pacing: f64,
+    extra: Extra,
+}
+
+/// Acknowledgements that come many at once: how many segments more than the rate explains.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extra {
+    since: Time,
+    acked: f64,
+    rounds: u32,
+    /// The most of the last rounds and of those before.
+    most: [f64; 2],
+}
+
+impl Extra {
+    /// A maximum counts for so many rounds, and as many more.
+    const ROUNDS: u32 = 5;
+
+    /// Another round begins.
+    fn round(&mut self) {
+        self.rounds += 1;
+        if self.rounds >= Self::ROUNDS {
+            (self.rounds, self.most) = (0, [0.0, self.most[0]]);
+        }
+    }
+
+    fn acknowledged(&mut self, now: Time, sample: &Sample, rate: f64, window: f64) {
+        let mut expected = rate * now.since(self.since).seconds();
+        if self.acked <= expected {
+            (self.acked, self.since, expected) = (0.0, now, 0.0);
+        }
+        self.acked += sample.delivered;
+        self.most[0] = self.most[0].max((self.acked - expected).min(window));
+    }
+
+    /// What the window gets for it: a tenth of a second at the rate at most.
+    fn window(&self, rate: f64) -> f64 {
+        self.most[0].max(self.most[1]).min(rate * 0.1)
+    }
 }
 
 impl Bbr {
-    pub(super) fn new(segment: u64, base: Time) -> Self {
+    /// `base` is the time there and back that the set-up has measured. Before a rate is measured,
+    /// the pace is a first window in that time.
+    pub(super) fn new(segment: u64, base: Time, initial: f64) -> Self {
+        let rtt = base.max(RTT_MIN);
         Self {
             segment,
             mode: Mode::Startup,
             rates: VecDeque::new(),
             round: 0,
             round_end: 0.0,
-            rtt: Some(base),
+            rtt,
             rtt_at: Time::ZERO,
             full: 0.0,
             full_rounds: 0,
@@ -63,11 +110,13 @@ impl Bbr {
             phase: 2,
             phase_at: Time::ZERO,
             before_probe: 0.0,
+            pacing: HIGH * initial * segment as f64 / rtt.seconds(),
+            extra: Extra::default(),
         }
     }
 
-    fn rate(&self) -> Option<f64> {
-        self.rates.front().map(|(_, rate)| *rate)
+    fn rate(&self) -> f64 {
+        self.rates.front().map_or(0.0, |(_, rate)| *rate)
     }
 
     fn gains(&self) -> (f64, f64) {
@@ -79,19 +128,36 @@ impl Bbr {
         }
     }
 
-    /// 1 % less than the rate, as Linux has it. Before anything is measured, a window in a
-    /// millisecond.
     pub(super) fn pacing(&self) -> Option<Rate> {
-        let bits = (self.segment * 8) as f64;
-        let rate = self.rate().unwrap_or_else(|| 10.0 / self.rtt.map_or(1e-3, Time::seconds));
-        Rate::bits(self.gains().0 * rate * bits * 0.99)
+        Rate::bits(self.pacing * 8.0)
+    }
+
+    /// 1 % less than the rate, as Linux has it.
+    fn pace(&mut self, gain: f64) {
+        let rate = gain * self.rate() * self.segment as f64 * 0.99;
+        if self.is_full || rate > self.pacing {
+            self.pacing = rate;
+        }
     }
 
     /// Segments of a time there and back at the rate.
-    fn product(&self, gain: f64) -> Option<f64> {
-        let product = self.rate()? * self.rtt?.seconds() * gain;
-        // Room for what segments travel in together, and for acknowledgements that do.
-        Some(product.ceil() + 3.0 * 2.0)
+    fn product(&self, gain: f64) -> f64 {
+        (self.rate() * self.rtt.seconds() * gain).ceil()
+    }
+
+    /// Room for what segments travel in together, and for acknowledgements that do.
+    fn budget(&self, window: f64) -> f64 {
+        let goal = (self.pacing / 1024.0 / self.segment as f64).floor().clamp(2.0, 44.0);
+        let even = ((window + 3.0 * goal) / 2.0).ceil() * 2.0;
+        even + if self.mode == Mode::Steady && self.phase == 0 { 2.0 } else { 0.0 }
+    }
+
+    /// A connection with nothing under way sends again: at the rate, not faster.
+    pub(super) fn begins(&mut self, now: Time) {
+        (self.extra.since, self.extra.acked) = (now, 0.0);
+        if self.mode == Mode::Steady {
+            self.pace(1.0);
+        }
     }
 
     pub(super) fn acknowledged(&mut self, now: Time, sample: &Sample, window: f64) -> f64 {
@@ -99,14 +165,17 @@ impl Bbr {
         if starts {
             self.round += 1;
             self.round_end = sample.total;
+            self.extra.round();
         }
         self.measure(sample);
-        self.steady(now);
+        self.extra.acknowledged(now, sample, self.rate(), window);
+        self.steady(now, sample);
         if starts {
             self.fill(sample);
         }
         self.drain(now, sample);
         self.shortest(now, sample, window);
+        self.pace(self.gains().0);
         self.window(sample, window)
     }
 
@@ -115,7 +184,7 @@ impl Bbr {
             return;
         };
         let rate = count / time.seconds();
-        if sample.app_limited && self.rate().is_some_and(|known| rate < known) {
+        if sample.app_limited && rate < self.rate() {
             return;
         }
         while self.rates.back().is_some_and(|(_, known)| *known <= rate) {
@@ -127,10 +196,21 @@ impl Bbr {
         }
     }
 
-    /// The next phase of the pace, after a shortest time there and back.
-    fn steady(&mut self, now: Time) {
-        let long = self.rtt.is_some_and(|rtt| now.since(self.phase_at) > rtt);
-        if self.mode == Mode::Steady && long {
+    /// The next phase of the pace, after a shortest time there and back: a faster one lasts until
+    /// so much is under way, a slower one ends as soon as no more is than the network holds.
+    fn steady(&mut self, now: Time, sample: &Sample) {
+        if self.mode != Mode::Steady {
+            return;
+        }
+        let gain = CYCLE[self.phase];
+        let long = now.since(self.phase_at) > self.rtt;
+        let left = sample.under_way - sample.delivered;
+        let is_over = match gain {
+            1.0 => long,
+            _ if gain > 1.0 => long && sample.under_way >= self.budget(self.product(gain)),
+            _ => long || left <= self.budget(self.product(1.0)),
+        };
+        if is_over {
             self.phase = (self.phase + 1) % CYCLE.len();
             self.phase_at = now;
         }
@@ -138,7 +218,7 @@ impl Bbr {
 
     /// Three rounds without a quarter more: the pipe is full.
     fn fill(&mut self, sample: &Sample) {
-        let rate = self.rate().unwrap_or_default();
+        let rate = self.rate();
         if self.is_full || sample.app_limited {
             return;
         }
@@ -155,17 +235,17 @@ impl Bbr {
             self.mode = Mode::Drain;
         }
         let left = sample.under_way - sample.delivered;
-        if self.mode == Mode::Drain && self.product(1.0).is_some_and(|product| left <= product) {
+        if self.mode == Mode::Drain && left <= self.budget(self.product(1.0)) {
             (self.mode, self.phase, self.phase_at) = (Mode::Steady, 2, now);
         }
     }
 
     fn shortest(&mut self, now: Time, sample: &Sample, window: f64) {
-        let old = self.rtt.is_some() && now > self.rtt_at + RTT_LIFE;
-        if let Some(rtt) = sample.rtt
-            && (old || self.rtt.is_none_or(|known| rtt <= known))
+        let old = now > self.rtt_at + RTT_LIFE;
+        if let Some(rtt) = sample.rtt.map(|rtt| rtt.max(RTT_MIN))
+            && (old || rtt <= self.rtt)
         {
-            (self.rtt, self.rtt_at) = (Some(rtt), now);
+            (self.rtt, self.rtt_at) = (rtt, now);
         }
         match self.mode {
             Mode::Probe { until: None } if sample.under_way - sample.delivered <= LEAST => {
@@ -187,10 +267,11 @@ impl Bbr {
 
     fn window(&self, sample: &Sample, window: f64) -> f64 {
         let grown = window + sample.delivered;
-        let Some(target) = self.product(self.gains().1) else { return grown };
+        let extra = if self.is_full { self.extra.window(self.rate()) } else { 0.0 };
+        let target = self.budget(self.product(self.gains().1) + extra);
         let next = if self.is_full {
             grown.min(target)
-        } else if window < target {
+        } else if window < target || sample.total < FIRST {
             grown
         } else {
             window

@@ -39,12 +39,12 @@ struct Cubic {
 
 impl Window {
     pub(super) fn new(tcp: &Tcp, base: Time) -> Self {
+        let initial = tcp.initial_window as f64;
         let kind = match tcp.congestion {
             Congestion::Reno => Kind::Reno,
             Congestion::Cubic => Kind::Cubic(Cubic { shortest: base, ..Cubic::default() }),
-            Congestion::Bbr => Kind::Bbr(Box::new(Bbr::new(tcp.segment, base))),
+            Congestion::Bbr => Kind::Bbr(Box::new(Bbr::new(tcp.segment, base, initial))),
         };
-        let initial = tcp.initial_window as f64;
         Self { kind, initial, segments: initial, threshold: f64::INFINITY }
     }
 
@@ -110,6 +110,13 @@ impl Window {
             self.lost();
         }
         self.segments = 1.0;
+    }
+
+    /// Something is sent, and nothing is under way.
+    pub(super) fn begins(&mut self, now: Time) {
+        if let Kind::Bbr(bbr) = &mut self.kind {
+            bbr.begins(now);
+        }
     }
 
     /// Nothing was sent for a while.

@@ -1,5 +1,6 @@
 //! What arrives: order, and when it is acknowledged.
 
+use super::clock::Clock;
 use super::segment::{RANGES, Segment};
 use crate::planted::{self, Bug};
 use crate::platform::Tcp;
@@ -13,6 +14,7 @@ const QUICK: u32 = 16;
 pub(super) struct Receiving {
     segment: u64,
     delay: Time,
+    clock: Clock,
     next: u64,
     /// What has come beyond, in order and apart.
     beyond: Vec<(u64, u64)>,
@@ -24,9 +26,18 @@ pub(super) struct Receiving {
 }
 
 impl Receiving {
-    pub(super) const fn new(tcp: &Tcp) -> Self {
+    pub(super) const fn new(tcp: &Tcp, clock: Clock) -> Self {
         let (segment, delay) = (tcp.segment, tcp.delayed_ack);
-        Self { segment, delay, next: 0, beyond: Vec::new(), told: 0, quick: QUICK, due: None }
+        Self {
+            segment,
+            delay,
+            clock,
+            next: 0,
+            beyond: Vec::new(),
+            told: 0,
+            quick: QUICK,
+            due: None,
+        }
     }
 
     pub(super) const fn next(&self) -> u64 {
@@ -57,7 +68,7 @@ impl Receiving {
         let many = self.next - self.told > self.segment && !planted::is(Bug::AckEverySegmentLate);
         let at_once = !in_order || has_hole || many || self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
-        let at = if at_once { now } else { now + delay };
+        let at = if at_once { now } else { self.clock.after(now, delay) };
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 

@@ -1,5 +1,6 @@
 //! What is sent: segments under way, what is taken for lost, and when it goes again.
 
+use super::clock::Clock;
 use super::congestion::Window;
 use super::sample::Sample;
 use super::segment::Segment;
@@ -15,6 +16,13 @@ const BEYOND: usize = 3;
 const TRAIN: u64 = 65_536;
 /// Of a connection's own segments, so many trains may wait there (Linux: TCP small queues).
 const TRAINS: u64 = 2;
+/// What a segment has of the host's memory beside its data (Linux: `sk_buff`, its head and
+/// `skb_shared_info`).
+const SEGMENT_MEMORY: u64 = 1_280;
+/// The pace holds from the tenth segment on.
+const PACED_FROM: u64 = 10;
+/// A probe of the end waits for this beside two times there and back (Linux: `TCP_TIMEOUT_MIN_US`).
+const PROBE_MIN: Time = Time::microseconds(2_000);
 const TIMEOUT_MAX: Time = Time::microseconds(120_000_000);
 
 /// A segment that was sent and not acknowledged.
@@ -24,9 +32,13 @@ struct Flying {
     bytes: u64,
     first_sent: Time,
     sent: Time,
+    /// All memory that the connection has given to its host's queue, with this segment.
+    handed: u64,
     /// All that was delivered when it was sent, and when that was.
     delivered: f64,
     delivered_at: Time,
+    /// When the segment was sent that had been delivered last then.
+    first_delivered: Time,
     app_limited: bool,
     again: bool,
     state: State,
@@ -44,6 +56,7 @@ enum State {
 #[derive(Debug)]
 pub(super) struct Sending {
     tcp: Tcp,
+    clock: Clock,
     window: Window,
     /// First byte that is not acknowledged, first that was not sent, end of what was written.
     first: u64,
@@ -56,8 +69,12 @@ pub(super) struct Sending {
     recovery: Option<u64>,
     delivered: f64,
     delivered_at: Time,
-    app_limited: bool,
+    /// The sender had nothing more to send; until so much is delivered, rates tell of that, not of
+    /// the network.
+    app_limited: Option<f64>,
     was_limited: bool,
+    /// When the segment was sent that was delivered last.
+    first_sent: Time,
     rtt: Option<(Time, Time)>,
     /// The shortest time there and back.
     shortest: Time,
@@ -68,8 +85,17 @@ pub(super) struct Sending {
     probed: bool,
     /// By the pace, nothing goes before.
     pace: Time,
-    /// Own bytes in the host's queue, and how many segments are left of what goes there at once.
-    queued: u64,
+    /// Memory of own segments that went into the host's queue, and that have left it; how many
+    /// there were.
+    handed: u64,
+    gone: u64,
+    segments: u64,
+    /// A write has just been; its last segment, if it is not full, waits while others are in the
+    /// queue.
+    corks: bool,
+    /// A probe of the end sends a segment whatever the window says.
+    forced: bool,
+    /// How many segments are left of what goes there at once.
     train: u64,
     last_sent: Time,
     pub(super) resent: u64,
@@ -77,9 +103,10 @@ pub(super) struct Sending {
 
 impl Sending {
     /// `base` is the time there and back that the connection's set-up has measured.
-    pub(super) fn new(tcp: &Tcp, base: Time) -> Self {
+    pub(super) fn new(tcp: &Tcp, base: Time, clock: Clock) -> Self {
         Self {
             tcp: *tcp,
+            clock,
             window: Window::new(tcp, base),
             first: 0,
             next: 0,
@@ -89,8 +116,9 @@ impl Sending {
             recovery: None,
             delivered: 0.0,
             delivered_at: Time::ZERO,
-            app_limited: false,
+            app_limited: None,
             was_limited: false,
+            first_sent: Time::ZERO,
             rtt: Some((base, Time(base.0 / 2))),
             shortest: base,
             newest: (Time::ZERO, 0),
@@ -98,7 +126,11 @@ impl Sending {
             timer: None,
             probed: false,
             pace: Time::ZERO,
-            queued: 0,
+            handed: 0,
+            gone: 0,
+            segments: 0,
+            corks: false,
+            forced: false,
             train: 0,
             last_sent: Time::ZERO,
             resent: 0,
@@ -114,7 +146,18 @@ impl Sending {
                 self.window.was_idle(idle, timeout);
             }
         }
+        self.note_limit();
         self.end += bytes;
+        self.corks = !planted::is(Bug::CorkForgotten);
+    }
+
+    /// Before more is written: the program, not the network, was what bounded the rate, if nothing
+    /// waited here or in the host's queue and the window had room.
+    fn note_limit(&mut self) {
+        let waits = self.end - self.next >= self.tcp.segment || self.handed > self.gone;
+        if !waits && self.quota() > 0 {
+            self.app_limited = Some(self.delivered + self.under_way as f64);
+        }
     }
 
     /// How many more bytes fit into the buffer.
@@ -126,7 +169,8 @@ impl Sending {
     }
 
     pub(super) fn left(&mut self, bytes: u64) {
-        self.queued = self.queued.saturating_sub(bytes);
+        self.gone += memory(bytes);
+        self.corks = false;
     }
 
     /// When something is due. By the pace nothing is that could have gone by now.
@@ -146,6 +190,9 @@ impl Sending {
 
     /// How many segments the window lets go.
     fn quota(&self) -> u64 {
+        if self.forced {
+            return 1;
+        }
         (self.window.segments.floor().max(1.0) as u64).saturating_sub(self.under_way as u64)
     }
 
@@ -162,15 +209,17 @@ impl Sending {
     /// How many segments go to the host's queue at once.
     fn next_train(&self) -> u64 {
         let near = TRAIN >> (self.shortest.0 / 512_000_000).min(63);
-        let most = ((self.pace() + near).min(TRAIN) / self.tcp.segment).max(2);
+        let most = ((self.pace() + near).min(TRAIN) / self.tcp.segment).clamp(2, TRAIN);
+        let most = most.min(self.tcp.train);
         let unsent = (self.end - self.next).div_ceil(self.tcp.segment);
         most.min(self.quota()).min(unsent.max(1))
     }
 
     /// Too much of its own waits in the host's queue.
     fn is_held_back(&self) -> bool {
-        let least = TRAINS * self.next_train() * self.tcp.segment;
-        self.train == 0 && self.queued > least.max(self.pace()) && !self.flying.is_empty()
+        let least = TRAINS * self.next_train() * memory(self.tcp.segment);
+        let queued = self.handed - self.gone;
+        self.train == 0 && queued > least.max(self.pace()) && self.flying.len() > 1
     }
 
     /// The next segment that may go now.
@@ -193,22 +242,35 @@ impl Sending {
             left => left - 1,
         };
         self.under_way += 1;
-        self.queued += segment.bytes;
+        self.segments += 1;
         self.last_sent = now;
         if let Some(rate) = self.window.pacing() {
-            self.pace = now.max(self.pace) + rate.time_of(segment.bytes + self.tcp.header);
+            self.pace = self.paced(now, rate.time_of(segment.bytes));
         }
-        if self.timer.is_none() {
-            self.arm(now);
+        if place.is_none() || self.timer.is_none() {
+            let oldest = self.flying.front().map_or(now, |first| first.sent);
+            self.arm(now, oldest);
         }
         Some(segment)
+    }
+
+    /// When the next segment may go, by the pace: what one goes too late is made good, up to half a
+    /// segment's time. The first ones are not paced.
+    fn paced(&self, now: Time, time: Time) -> Time {
+        if self.segments <= PACED_FROM {
+            return now;
+        }
+        let late = now.since(self.pace);
+        now.max(self.pace) + time.since(late.min(Time(time.0 / 2)))
     }
 
     fn again(&mut self, now: Time, place: usize) -> Segment {
         let (delivered, delivered_at) = (self.delivered, self.delivered_at);
         let one = &mut self.flying[place];
-        (one.sent, one.again, one.state) = (now, true, State::Flying);
+        self.handed += memory(one.bytes);
+        (one.sent, one.again, one.state, one.handed) = (now, true, State::Flying, self.handed);
         (one.delivered, one.delivered_at) = (delivered, delivered_at);
+        one.first_delivered = self.first_sent;
         self.resent += 1;
         let (begin, bytes, first_sent) = (one.begin, one.bytes, one.first_sent);
         Segment { begin, bytes, first_sent, sent: now, ..Segment::default() }
@@ -218,27 +280,33 @@ impl Sending {
         let bytes = (self.end - self.next).min(self.tcp.segment);
         let window = self.first + self.tcp.receive_buffer;
         let waits = self.tcp.nagle && bytes < self.tcp.segment && !self.flying.is_empty();
-        if bytes == 0 || self.next + bytes > window || (waits && !planted::is(Bug::NagleOff)) {
-            self.app_limited |= bytes == 0;
+        let nagle = waits && !planted::is(Bug::NagleOff);
+        if bytes == 0 || self.next + bytes > window || nagle || self.is_corked(bytes) {
             return None;
         }
         if self.flying.is_empty() {
-            self.delivered_at = now;
+            (self.delivered_at, self.first_sent) = (now, now);
+            if self.app_limited.is_some() {
+                self.window.begins(now);
+            }
         }
-        self.app_limited = self.next + bytes == self.end;
         let begin = self.next;
         self.next += bytes;
+        self.handed += memory(bytes);
+        self.forced = false;
         let (delivered, delivered_at) = (self.delivered, self.delivered_at);
-        let (first_sent, sent) = (now, now);
-        let app_limited = self.app_limited;
+        let (first_sent, sent, handed) = (now, now, self.handed);
+        let (app_limited, first_delivered) = (self.app_limited.is_some(), self.first_sent);
         let (again, state) = (false, State::Flying);
         self.flying.push_back(Flying {
             begin,
             bytes,
             first_sent,
             sent,
+            handed,
             delivered,
             delivered_at,
+            first_delivered,
             app_limited,
             again,
             state,
@@ -246,8 +314,16 @@ impl Sending {
         Some(Segment { begin, bytes, first_sent, sent, ..Segment::default() })
     }
 
+    /// What a program writes next may fill a segment that is not full, as long as others of the
+    /// connection wait in the queue (Linux: `tcp_autocorking`).
+    fn is_corked(&self, bytes: u64) -> bool {
+        let waits = self.handed - self.gone;
+        self.corks && bytes < self.tcp.segment && !self.flying.is_empty() && waits > memory(bytes)
+    }
+
     /// What a segment of the other end says. True if there is more room than before.
     pub(super) fn acknowledged(&mut self, now: Time, segment: &Segment) -> bool {
+        self.corks = false;
         let under_way = self.under_way as f64;
         let mut news = News::default();
         let freed = segment.acknowledged > self.first;
@@ -281,7 +357,7 @@ impl Sending {
         if freed {
             (self.backoff, self.probed) = (0, false);
         }
-        self.arm(now);
+        self.arm(now, now);
         freed
     }
 
@@ -313,10 +389,19 @@ impl Sending {
                 }
             });
         }
+        if self.app_limited.is_some_and(|until| self.delivered > until) {
+            self.app_limited = None;
+        }
+        // As segments were sent and as they were acknowledged: the slower of both is what the
+        // network did.
+        let sent = last.sent.since(last.first_delivered);
+        let took = now.since(last.delivered_at).max(sent);
+        self.first_sent = last.sent;
+        let rate = (took >= self.shortest).then_some((self.delivered - last.delivered, took));
         let sample = Sample {
             delivered: news.delivered,
             rtt,
-            rate: Some((self.delivered - last.delivered, now.since(last.delivered_at))),
+            rate,
             before: last.delivered,
             app_limited: last.app_limited,
             under_way,
@@ -361,20 +446,21 @@ impl Sending {
         plain.times(1 << self.backoff.min(10)).min(TIMEOUT_MAX)
     }
 
-    /// A probe of the end goes sooner than a timeout (RFC 8985).
-    fn arm(&mut self, now: Time) {
+    /// A timeout counts from `since`. A probe of the end goes sooner (RFC 8985); it counts from
+    /// now, so whatever is sent or acknowledged puts it off.
+    fn arm(&mut self, now: Time, since: Time) {
         if self.flying.is_empty() {
             self.timer = None;
             return;
         }
-        let timeout = self.timeout();
+        let timeout = (since + self.timeout()).since(now);
         let probe =
             self.rtt.filter(|_| !self.probed && self.recovery.is_none()).map(|(mean, _)| {
-                let alone =
-                    if self.under_way == 1 { self.tcp.timeout } else { Time::microseconds(2_000) };
+                let alone = if self.flying.len() == 1 { self.tcp.timeout } else { PROBE_MIN };
                 mean.times(2) + alone
             });
-        self.timer = Some(now + probe.map_or(timeout, |probe| probe.min(timeout)));
+        let span = probe.map_or(timeout, |probe| probe.min(timeout));
+        self.timer = Some(self.clock.after(now, span));
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time) {
@@ -383,12 +469,8 @@ impl Sending {
         }
         self.timer = None;
         if !self.probed && self.recovery.is_none() && self.rtt.is_some() {
-            self.probed = true;
-            if let Some(last) = self.flying.back_mut().filter(|last| last.state == State::Flying) {
-                last.state = State::Lost;
-                self.under_way -= 1;
-            }
-            self.arm(now);
+            self.probe();
+            self.arm(now, now);
             return;
         }
         self.backoff += 1;
@@ -399,8 +481,30 @@ impl Sending {
         self.under_way = 0;
         self.recovery = Some(self.next);
         self.window.timed_out();
-        self.arm(now);
+        self.arm(now, now);
     }
+
+    /// Sends the next segment, or the last one again if there is no next and it is not in the
+    /// host's own queue still.
+    fn probe(&mut self) {
+        self.probed = true;
+        self.corks = false;
+        if self.next < self.end {
+            self.forced = true;
+            return;
+        }
+        let gone = if planted::is(Bug::QueuedSentAgain) { u64::MAX } else { self.gone };
+        let is_out = |last: &&mut Flying| last.state == State::Flying && last.handed <= gone;
+        if let Some(last) = self.flying.back_mut().filter(is_out) {
+            last.state = State::Lost;
+            self.under_way -= 1;
+        }
+    }
+}
+
+/// What a segment takes of the host's memory.
+const fn memory(bytes: u64) -> u64 {
+    bytes + SEGMENT_MEMORY
 }
 
 /// What an acknowledgement brought.
