@@ -245,6 +245,13 @@ fn of_two_that_wait_for_each_other_one_is_told_and_all_messages_arrive() {
 }
 
 #[test]
+fn a_look_did_not_end_while_a_sender_went_on() {
+    let machine = Machine::start();
+    machine.run("streamed.c", &[]);
+    machine.halt();
+}
+
+#[test]
 fn a_send_beside_a_thread_that_has_not_called_yet_was_taken_for_stuck() {
     let machine = Machine::start();
     let running = machine.begin("latereader.c", &["90", "1024"]);

@@ -3,6 +3,7 @@
 mod distant;
 mod fast;
 mod first;
+mod line;
 mod payload;
 mod queue;
 
@@ -101,6 +102,8 @@ pub struct Inlet {
     spare: Option<Room>,
     /// The file that was read last.
     file: Option<(SegmentId, OwnedFd)>,
+    /// What was sent from this moment on is for the next look.
+    line: Option<u64>,
 }
 
 /// A message as it came out of its lane.
@@ -132,6 +135,7 @@ impl Inlet {
             streak: 0,
             spare: None,
             file: None,
+            line: None,
         }
     }
 
@@ -201,6 +205,9 @@ impl Inlet {
         }
         loop {
             let next = self.earliest(broker)?;
+            if self.is_beyond_line(next.moment) {
+                return None;
+            }
             if let Some(arrival) = self.take(broker, next, alone) {
                 return Some(arrival);
             }

@@ -206,3 +206,25 @@ fn a_sender_with_a_backlog_does_not_starve_another_one() {
         assert!(waits_for(size, 100, 5000) <= 200, "{size}");
     }
 }
+
+/// A look that takes all that has come ends, though a sender goes on meanwhile.
+#[test]
+fn what_is_sent_behind_a_line_is_for_the_next_look() {
+    let mut host = Host::new();
+    (1..TASKS).for_each(|from| host.send(from, 0, 8));
+    host.tasks[0].inlet.draw_line();
+    (1..TASKS).for_each(|from| host.send(from, 0, 8));
+    let mut taken = 0;
+    loop {
+        let (keeper, task) = (&mut host.keeper, &mut host.tasks[0]);
+        let Some((envelope, _)) = task.inlet.next(&mut keeper.broker(tid(0)), true) else { break };
+        assert!(host.received(0, None, Some(envelope)));
+        taken += 1;
+    }
+    assert_eq!((taken, host.tasks[0].waits.len()), (TASKS - 1, TASKS - 1));
+    let inlet = &mut host.tasks[0].inlet;
+    let is_seen = inlet.holds_more() || inlet.watch().look(|has_come| has_come());
+    assert!(is_seen, "a wait would sleep over them");
+    inlet.erase_line();
+    while host.receive(0, None, true) {}
+}

@@ -3,6 +3,7 @@
 mod abroad;
 mod parts;
 mod probes;
+mod told;
 
 use crate::buffer::Store;
 use crate::buffer::sending::Prepared;
@@ -24,12 +25,17 @@ use pvm_wire::record::Way;
 use pvm_wire::{Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use told::Told;
 
 /// An in-place message is told of each time so many bytes more are written: they are in the cache
 /// still.
 const STEP: usize = 16 << 10;
 /// Of so many fruitless looks one goes to the host as well.
 const LOOKS: u32 = 64;
+/// What one look puts aside before it draws a line: some 5 ms of a sender that does not stop.
+const LOOK_MAX: usize = 1 << 14;
+/// Senders are told of what is put aside after so many messages of one look.
+const TOLD_EVERY: usize = 1 << 10;
 
 /// A message that waits: its bytes.
 pub(crate) type Waiting = Store;
@@ -59,7 +65,7 @@ pub(crate) struct State {
     fruitless: u32,
     pub(crate) probes: Arc<Probes>,
     /// What senders were told of the messages that wait, in thousands.
-    told: u32,
+    told: Told,
 }
 
 impl State {
@@ -85,7 +91,7 @@ impl State {
             groups: Rosters::default(),
             fruitless: 0,
             probes,
-            told: 0,
+            told: Told::default(),
         }
     }
 
@@ -252,16 +258,21 @@ impl State {
         if self.outbox.is_large() {
             self.outbox.shrink(&mut self.connection);
         }
-        self.tell_unmatched();
+        self.told.tell(self.mailbox.len(), &self.inlet);
     }
 
-    /// Tells senders roughly how many messages wait here that nobody has asked for.
+    /// Puts a message into the mailbox; the look has put so many there before.
     #[inline]
-    fn tell_unmatched(&mut self) {
-        let thousands = (self.mailbox.len() >> 10) as u32;
-        if thousands != self.told {
-            self.told = thousands;
-            self.inlet.inbox().tell_unmatched(thousands << 10);
+    fn put_aside(&mut self, (envelope, store): Arrived, count: &mut usize) {
+        self.news = true;
+        crate::orders::taken_in(&envelope);
+        self.mailbox.insert(envelope, store);
+        *count += 1;
+        if count.is_multiple_of(TOLD_EVERY) {
+            self.told.tell(self.mailbox.len(), &self.inlet);
+        }
+        if *count == LOOK_MAX {
+            self.inlet.draw_line();
         }
     }
 
@@ -374,19 +385,19 @@ impl State {
                 return Some((None, envelope, Store::from(payload)));
             }
         }
-        let mut found = None;
+        let (mut found, mut taken) = (None, 0);
         while let Some((envelope, store)) = self.next_arrival(alone) {
             if found.is_none() && pattern.matches(&envelope) {
                 if alone {
+                    self.inlet.erase_line();
                     return Some((None, envelope, store));
                 }
                 found = Some((Some(self.mailbox.name()), envelope, store));
             } else {
-                self.news = true;
-                crate::orders::taken_in(&envelope);
-                self.mailbox.insert(envelope, store);
+                self.put_aside((envelope, store), &mut taken);
             }
         }
+        self.inlet.erase_line();
         found
     }
 
@@ -433,12 +444,12 @@ impl State {
     /// Puts all that has arrived into the mailbox.
     pub(crate) fn pull(&mut self, alone: bool) {
         self.read_routes();
-        while let Some((envelope, store)) = self.next_arrival(alone) {
-            self.news = true;
-            crate::orders::taken_in(&envelope);
-            self.mailbox.insert(envelope, store);
+        let mut taken = 0;
+        while let Some(arrived) = self.next_arrival(alone) {
+            self.put_aside(arrived, &mut taken);
         }
-        self.tell_unmatched();
+        self.inlet.erase_line();
+        self.told.tell(self.mailbox.len(), &self.inlet);
     }
 }
 

@@ -1,0 +1,19 @@
+//! What senders are told of messages that nobody has asked for.
+
+use pvm_shm::Inlet;
+
+/// How many thousands of such messages were told of last.
+#[derive(Debug, Default)]
+pub(super) struct Told(u32);
+
+impl Told {
+    /// Tells senders roughly how many there are, if that has changed.
+    #[inline]
+    pub(super) fn tell(&mut self, unmatched: usize, inlet: &Inlet) {
+        let thousands = (unmatched >> 10) as u32;
+        if thousands != self.0 {
+            self.0 = thousands;
+            inlet.inbox().tell_unmatched(thousands << 10);
+        }
+    }
+}
