@@ -16,6 +16,8 @@ use pvm_wire::Tid;
 
 /// A task's clock is at most so far ahead of the host's.
 const AHEAD: u64 = 1024;
+/// No message has this moment.
+pub(crate) const BEFORE_ALL: u64 = 0;
 /// A moment so far in front of the host's clock is behind all that anybody has sent.
 pub(crate) const BEHIND_ALL: u64 = 2 * (AHEAD + 1) + 1;
 /// Clocks begin here, so that differences of their lower halves lead to no negative moment.

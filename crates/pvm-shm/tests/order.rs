@@ -120,6 +120,8 @@ impl Host {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Send(usize, usize, usize),
+    /// More than a first ring holds, so the lane moves.
+    Burst(usize, usize),
     Receive(usize, Option<usize>, bool),
 }
 
@@ -130,6 +132,7 @@ fn step() -> impl Strategy<Value = Step> {
             let size = SIZES[[0, 0, 1, 2, 3][size % 5]];
             Step::Send(from, (from + by) % TASKS, size)
         }),
+        1 => (task.clone(), 1..TASKS).prop_map(|(from, by)| Step::Burst(from, (from + by) % TASKS)),
         3 => (task.clone(), any::<bool>()).prop_map(|(me, alone)| Step::Receive(me, None, alone)),
         1 => (task, 1..TASKS).prop_map(|(me, by)| Step::Receive(me, Some((me + by) % TASKS), true)),
     ]
@@ -146,6 +149,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Send(from, to, size) => host.send(from, to, size),
+                Step::Burst(from, to) => (0..40).for_each(|_| host.send(from, to, SIZES[0])),
                 Step::Receive(me, from, alone) => drop(host.receive(me, from, alone)),
             }
         }

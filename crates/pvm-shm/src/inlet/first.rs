@@ -2,6 +2,7 @@
 
 use super::{Arrival, Glance, Inlet, LOOKS, MOVES, Next, TURN, is_whole, settle, widen};
 use crate::broker::Broker;
+use crate::clock::BEFORE_ALL;
 use crate::inbox::LANE_BITS;
 use crate::lane::{self, room_for};
 use crate::sync::Ordering;
@@ -152,15 +153,17 @@ impl Inlet {
     #[cold]
     pub(super) fn tell_latest(&self) {
         let watched = (0..SLOTS).filter_map(|slot| self.watched_moment(slot));
-        let latest = watched.chain(self.queue.latest()).max();
+        let latest = watched.chain(self.queue.latest()).filter(|moment| *moment > BEFORE_ALL).max();
         latest.into_iter().for_each(|latest| self.activity.set_clock(latest));
     }
 
+    /// The moment of the next message in a watched lane. Where the lane goes on in another ring,
+    /// what lies there may be earlier than all else, so that ring is looked at first.
     fn watched_moment(&self, slot: usize) -> Option<u64> {
         let lane = self.lanes.get(self.watched[slot].place?)?.as_ref()?;
         let (kind, moment) = lane.receiver.next_head()?;
-        let moment = if kind == lane::Kind::Moved as u8 { self.seen as u32 } else { moment };
-        Some(widen(moment, self.seen))
+        let is_moved = kind == lane::Kind::Moved as u8;
+        Some(if is_moved { BEFORE_ALL } else { widen(moment, self.seen) })
     }
 
     /// The watched lane that comes first; more is there where another one has something besides, or
