@@ -5,11 +5,19 @@
 //! task sleeps there, the others on a word that it bumps. The wait holds no lock and no value with
 //! a destructor, so a signal handler may leave it by longjmp.
 
+mod deadline;
+mod spin;
+mod token;
+
+pub use deadline::Deadline;
+pub use token::WaitToken;
+pub(crate) use token::Watched;
+
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
 use crate::probe;
 use crate::sys::gate::Gate;
-use crate::sys::{self, Pinned, gate};
+use crate::sys::{self, gate};
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::{Header, Inbox};
 use pvm_shm::probe::RECORDS;
@@ -21,26 +29,13 @@ use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
-/// Pauses before the next look where messages stream in: about half a microsecond, in which a quick
-/// sender writes a handful.
-const STREAM_PAUSES: u32 = 32;
-/// Looks between two looks at the clock.
-const LOOKS: u32 = 64;
-/// The same where messages also come over sockets: a look there is a call into the kernel, and a
-/// sleeper is woken by the network as quickly as it could look. Looks have a [`Patience`] of their
-/// own: two tasks that share a core, or hosts that are far apart, would look in vain each time.
-const ROUTED_SPIN: Duration = Duration::from_micros(20);
-const ROUTED_LOOKS: u32 = 4;
-/// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
-const YIELDS: u32 = 16;
-/// A core that was given away longer than this went to a program of others, or to a task that
-/// computes.
-const YIELD_MAX: Duration = Duration::from_micros(500);
-/// It is given to nobody for so long then: who is woken goes ahead of who computes.
-const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
+/// Longest spin where messages also come over sockets: a look there is a call into the kernel, and
+/// the network wakes a sleeper as quickly as it could look. Looks have a [`Patience`] of their own:
+/// two tasks that share a core, or hosts that are far apart, would look in vain each time.
+const ROUTED: Duration = Duration::from_micros(20);
 /// Of the threads that wait while another one sleeps on the doorbell, one looks again this often,
 /// in case that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
@@ -57,82 +52,6 @@ const LACKING: Duration = Duration::from_millis(5);
 /// Who sleeps until a word in a roster changes looks at it this often: whoever has changed it rings
 /// for all, and a debugger may hold it before it has.
 const RECHECK: Duration = Duration::from_secs(1);
-
-/// Until when.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deadline {
-    /// For ever.
-    Never,
-    /// Until then.
-    At(Instant),
-    /// Not at all.
-    Now,
-}
-
-impl Deadline {
-    /// This long from now.
-    pub fn after(duration: Duration) -> Self {
-        Instant::now().checked_add(duration).map_or(Self::Never, Self::At)
-    }
-
-    /// True when it has passed.
-    pub fn passed(self) -> bool {
-        match self {
-            Self::Never => false,
-            Self::At(end) => Instant::now() >= end,
-            Self::Now => true,
-        }
-    }
-
-    /// What is left; none for ever.
-    pub(crate) fn left(self) -> Option<Duration> {
-        match self {
-            Self::Never => None,
-            Self::At(end) => Some(end.saturating_duration_since(Instant::now())),
-            Self::Now => Some(Duration::ZERO),
-        }
-    }
-}
-
-/// What had arrived when it was taken.
-#[derive(Clone, Copy, Debug)]
-pub struct WaitToken {
-    pub(crate) generation: u32,
-    watched: Option<Watched>,
-}
-
-impl WaitToken {
-    pub(crate) const fn new(generation: u32) -> Self {
-        Self { generation, watched: None }
-    }
-
-    /// The same, for a wait that a change of a word ends as well.
-    pub(crate) const fn with(self, watched: Watched) -> Self {
-        Self { watched: Some(watched), ..self }
-    }
-
-    fn is_over(self) -> bool {
-        self.watched.is_some_and(Watched::has_changed)
-    }
-}
-
-/// A word in a roster, and what it was.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Watched {
-    word: Pinned<AtomicU64>,
-    mask: u64,
-    value: u64,
-}
-
-impl Watched {
-    pub(crate) const fn new(word: &AtomicU64, mask: u64, value: u64) -> Self {
-        Self { word: Pinned::new(word), mask, value }
-    }
-
-    fn has_changed(self) -> bool {
-        self.word.get().load(Ordering::Acquire) & self.mask != self.value
-    }
-}
 
 /// What a task's threads wait on.
 #[derive(Debug)]
@@ -193,17 +112,6 @@ pub(crate) enum Woken {
     Late,
 }
 
-/// What came of giving the core to others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Given {
-    /// What is waited for has come.
-    Arrived,
-    /// Nothing has, and the core came back soon.
-    Back,
-    /// Others keep it for long.
-    Lost,
-}
-
 impl Waiter {
     pub(crate) fn new(
         (inbox, watch): (Inbox, Arc<Watch>),
@@ -225,7 +133,7 @@ impl Waiter {
             others: AtomicI32::new(0),
             lingered: AtomicBool::new(false),
             patience: Patience::new(LONG),
-            routed: Patience::new(ROUTED_SPIN),
+            routed: Patience::new(ROUTED),
             crowded: AtomicBool::new(false),
             moves: Moves::default(),
             streaming: AtomicBool::new(false),
@@ -340,62 +248,6 @@ impl Waiter {
         }
     }
 
-    /// The part of a wait before the sleep: true if something has arrived.
-    fn linger(&self, generation: &AtomicU32, token: WaitToken, deadline: Deadline) -> bool {
-        self.watch.look(|has_come| {
-            let arrived = || {
-                has_come()
-                    || self.inbox.header().has_pending()
-                    || generation.load(Ordering::Acquire) != token.generation
-                    || token.is_over()
-            };
-            self.linger_until(&arrived, deadline)
-        })
-    }
-
-    /// The same behind a look that said what it is about: see [`Watch::look_for`].
-    pub(crate) fn linger_for(
-        &self,
-        generation: &AtomicU32,
-        token: WaitToken,
-        deadline: Deadline,
-    ) -> bool {
-        self.watch.look_for(gate::is_alone, |has_come, by_one_ring| {
-            let arrived = || {
-                has_come()
-                    || !by_one_ring && self.inbox.header().has_pending()
-                    || generation.load(Ordering::Acquire) != token.generation
-                    || token.is_over()
-            };
-            self.linger_until(&arrived, deadline)
-        })
-    }
-
-    #[inline(always)]
-    fn linger_until(&self, arrived: &dyn Fn() -> bool, deadline: Deadline) -> bool {
-        if self.streaming.load(Ordering::Relaxed) && self.activity.count() <= self.cores {
-            for _ in 0..STREAM_PAUSES {
-                std::hint::spin_loop();
-            }
-        }
-        // Who has lingered in vain goes to sleep next, and does not linger twice.
-        let lingered = self.lingered.load(Ordering::Relaxed);
-        if lingered {
-            self.lingered.store(false, Ordering::Relaxed);
-        }
-        if arrived() {
-            return true;
-        }
-        if lingered {
-            return false;
-        }
-        let spun = self.spin(arrived, deadline);
-        if !spun {
-            self.lingered.store(true, Ordering::Relaxed);
-        }
-        spun
-    }
-
     /// Something was put aside: wakes the threads that wait for the sleeper. True if another
     /// thread sleeps on the doorbell, which must be rung for it. PAIRS WITH: `wait`, which names
     /// the sleeper before it looks at the generation for the last time.
@@ -406,109 +258,6 @@ impl Waiter {
         }
         let sleeper = self.sleeper.load(Ordering::SeqCst);
         sleeper != 0 && sleeper != sys::thread_number().get()
-    }
-
-    /// True when something arrived.
-    fn spin(&self, arrived: &dyn Fn() -> bool, deadline: Deadline) -> bool {
-        // The clock costs more than a look: a quick answer comes without it.
-        let mut start = None;
-        let (looks, patience) = match self.routes.load(Ordering::Relaxed) {
-            0.. => (ROUTED_LOOKS, &self.routed),
-            _ => (LOOKS, &self.patience),
-        };
-        let longest = patience.longest();
-        let mut alone = false;
-        while self.activity.count() <= self.cores {
-            // Known from the last wait: then nothing comes before the core is given to the other
-            // task.
-            let crowded = !alone && self.crowded.load(Ordering::Relaxed);
-            for _ in 0..if crowded { 1 } else { looks } {
-                if arrived() {
-                    patience.paid();
-                    return true;
-                }
-                std::hint::spin_loop();
-            }
-            if self.has_routed() {
-                patience.paid();
-                return true;
-            }
-            if !alone && self.is_crowded() {
-                match self.make_room(arrived) {
-                    Given::Arrived => return true,
-                    Given::Lost => return false,
-                    // Whoever counts here is not (any more), or waits for something else: the count
-                    // is advice.
-                    Given::Back => alone = true,
-                }
-                continue;
-            }
-            let now = Instant::now();
-            if now - *start.get_or_insert(now) > longest {
-                patience.in_vain();
-                break;
-            }
-            if deadline.passed() {
-                return false;
-            }
-        }
-        // The partner may wait for this very core.
-        self.give_way(arrived) == Given::Arrived
-    }
-
-    /// True while another task of the machine is awake on this core, as far as is known.
-    fn is_crowded(&self) -> bool {
-        let crowded = self.inbox.settle(&self.activity).0 > 1;
-        self.crowded.store(crowded, Ordering::Relaxed);
-        crowded
-    }
-
-    /// Another task of the machine needs this core, while there are enough for all: leaves it, or
-    /// hands it over.
-    #[cold]
-    fn make_room(&self, arrived: &dyn Fn() -> bool) -> Given {
-        let here = self.inbox.settle(&self.activity).1;
-        let tell = |core| self.inbox.settle_on(&self.activity, core);
-        if self.moves.leave(sys::clock(), here, &self.activity, tell).is_some() {
-            return if arrived() { Given::Arrived } else { Given::Back };
-        }
-        self.give_way(arrived)
-    }
-
-    /// Gives the core to others a few times. Others of the machine give it back soon.
-    fn give_way(&self, arrived: &dyn Fn() -> bool) -> Given {
-        let mut start = sys::clock();
-        let yielding = self.activity.yielding(self.inbox.settle(&self.activity).1);
-        if !yielding.is_due(start) {
-            return Given::Lost;
-        }
-        for _ in 0..YIELDS {
-            rustix::thread::sched_yield();
-            let arrived = arrived() || self.has_routed();
-            let now = sys::clock();
-            let lost = now.saturating_sub(start) > YIELD_MAX;
-            if lost {
-                yielding.in_vain((start, now), YIELD_PAUSES);
-            }
-            if arrived {
-                return Given::Arrived;
-            }
-            if lost {
-                return Given::Lost;
-            }
-            start = now;
-        }
-        Given::Back
-    }
-
-    /// True when something came by a direct route.
-    fn has_routed(&self) -> bool {
-        let routes = self.routes.load(Ordering::Relaxed);
-        if routes < 0 {
-            return false;
-        }
-        let mut fds = [PollFd::from_borrowed_fd(sys::borrow(routes), PollFlags::IN)];
-        poll(&mut fds, Some(&sys::timespec(Duration::ZERO))).is_ok_and(|ready| ready > 0)
     }
 
     fn wait_for_sleeper(
