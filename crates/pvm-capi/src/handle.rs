@@ -28,7 +28,7 @@ use crate::message::fast::{Looked, receive_new};
 use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
-use crate::selection::pattern;
+use crate::selection::{Selection, pattern};
 use crate::trace::noted;
 use crate::trace::noting::{Begun, taken_within};
 use crate::{globals, group, message, probe, session};
@@ -309,7 +309,7 @@ unsafe extern "C" fn neopvm_receive(
     if buffer.is_null() {
         return Code::BadParam.number();
     }
-    let wanted = (source, tag, in_context);
+    let wanted = Selection { source, tag, context: in_context };
     if probe::is_on()
         && let Glance::Taken(handle) = receive_noted(wanted)
     {
@@ -333,15 +333,15 @@ unsafe extern "C" fn neopvm_receive(
 
 /// The fast path of a receive within its long one.
 #[inline(always)]
-fn look_for(wanted: (i32, i32, i32)) -> Glance<i32> {
-    receive_new(wanted, |buffer| taken_within(buffer, wanted.0, wanted.1))
+fn look_for(wanted: Selection) -> Glance<i32> {
+    receive_new(wanted, |buffer| taken_within(buffer, wanted.source, wanted.tag))
 }
 
 #[inline(never)]
-fn receive_noted(wanted: (i32, i32, i32)) -> Glance<i32> {
+fn receive_noted(wanted: Selection) -> Glance<i32> {
     let Some(begun) = Begun::now() else { return Glance::More };
     receive_new(wanted, |buffer| {
-        begun.taken(calls::NEOPVM_RECEIVE, 0, buffer, (wanted.0, wanted.1));
+        begun.taken(calls::NEOPVM_RECEIVE, 0, buffer, (wanted.source, wanted.tag));
     })
 }
 
@@ -354,16 +354,17 @@ fn linger_and_receive(
     looked: Looked,
 ) -> Result<Option<i32>, Code> {
     let limit = limit(limit_ns);
-    let look = || look_for((source, tag, in_context));
+    let wanted = Selection { source, tag, context: in_context };
+    let look = || look_for(wanted);
     if let Glance::Taken(handle) = looked.linger(limit, look) {
         return Ok(Some(handle));
     }
-    long_receive((source, tag, in_context), limit)
+    long_receive(wanted, limit)
 }
 
 /// The long way of a receive.
 fn long_receive(
-    (source, tag, in_context): (i32, i32, i32),
+    Selection { source, tag, context: in_context }: Selection,
     limit: Limit,
 ) -> Result<Option<i32>, Code> {
     wait_for(limit, |task| {

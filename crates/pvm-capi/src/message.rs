@@ -18,7 +18,7 @@ use crate::guard::{
 use crate::handler;
 use crate::held;
 use crate::pointer;
-use crate::selection::pattern;
+use crate::selection::{address, pattern};
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
@@ -54,11 +54,11 @@ pub(crate) fn send_buffer(
     tag: c_int,
     context: c_int,
 ) -> Result<(), Code> {
-    let tid = Tid::from_c_int(tid);
-    check_address(tid, tag)?;
+    let to = address(tid, tag, context);
+    check_address(to.to, tag)?;
     let task = session::task()?;
-    buffer.address((tid, tag, context));
-    if is_nobody(tid) { Ok(()) } else { task.send(buffer, tid, tag, context) }
+    buffer.address(to);
+    if is_nobody(to.to) { Ok(()) } else { task.send(buffer, to.to, tag, context) }
 }
 
 /// `pvm_mcast` of any buffer in any context. The sender itself gets nothing.

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use pvm::{Forked, Gate, Task};
 use pvm_wire::request::{Reply, Request, SpawnRequest};
-use pvm_wire::{Blob, Code, Tid};
+use pvm_wire::{Blob, Code, Context, Tag, Tid};
 
 use crate::guard::{self, Patience, call, failed, inside};
 use crate::own::{Kept as _, Own};
@@ -372,9 +372,13 @@ pub(crate) fn notify(notice: Notice<'_>) -> Result<(), Code> {
     let count = if kind >= HOST_ADD { notice.count } else { 0 };
     let Notice { context, tag, .. } = notice;
     match kind {
-        ROUTE_ADD => return session::task()?.notify_route_add((context, tag), count, cancel),
+        ROUTE_ADD => {
+            let (context, tag) = (Context(context), Tag(tag));
+            return session::task()?.notify_route_add(context, tag, count, cancel);
+        }
         ROUTE_DELETE => {
-            return session::task()?.notify_route_delete((context, tag), &tids, cancel);
+            let (context, tag) = (Context(context), Tag(tag));
+            return session::task()?.notify_route_delete(context, tag, &tids, cancel);
         }
         _ => {}
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use pvm::Pattern;
-use pvm_wire::{Envelope, Tid};
+use pvm_wire::{Address, Context, Envelope, Tag, Tid};
 
 /// -1 stands for any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +28,12 @@ impl Selection {
             && (self.tag == -1 || self.tag == envelope.tag)
             && (self.context == -1 || self.context == envelope.context)
     }
+}
+
+/// Where a message goes, of the numbers of a call.
+#[inline(always)]
+pub(crate) const fn address(tid: c_int, tag: c_int, context: c_int) -> Address {
+    Address { to: Tid::from_c_int(tid), tag: Tag(tag), context: Context(context) }
 }
 
 /// The pattern that a program's numbers mean.

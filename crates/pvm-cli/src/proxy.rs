@@ -20,7 +20,7 @@ use crate::show::remark;
 use pvm::{Buffer, Deadline, Pattern, Policy, Task};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Code, Message, Tid};
+use pvm_wire::{Address, Blob, Code, Context, Message, Tag, Tid};
 use receiving::{Looked, Receiver};
 use socket::{Asks, Voice, lock};
 use std::collections::BTreeMap;
@@ -196,7 +196,8 @@ impl Proxy {
     fn answer_at_once(&self, id: u32, ask: Ask) -> Option<Rest> {
         let answer = match ask {
             Ask::Send { to, context, tag, message } if to.len() == 1 => {
-                match self.send_at_once(message, to[0], (tag, context)) {
+                let address = Address { to: to[0], tag: Tag(tag), context: Context(context) };
+                match self.send_at_once(message, address) {
                     Ok(None) => Answer::Done,
                     Ok(Some(message)) => {
                         let ask = Ask::Send { to, context, tag, message };
@@ -273,17 +274,12 @@ impl Proxy {
     }
 
     /// The message again if it has to wait.
-    fn send_at_once(
-        &self,
-        message: Message,
-        to: Tid,
-        (tag, context): (i32, i32),
-    ) -> Result<Option<Message>, Code> {
+    fn send_at_once(&self, message: Message, to: Address) -> Result<Option<Message>, Code> {
         let mut buffer = Buffer::from_message(message)?;
-        if is_nobodys(to) {
+        if is_nobodys(to.to) {
             return Ok(None);
         }
-        let sent = self.task.send_at_once(&mut buffer, to, tag, context)?;
+        let sent = self.task.send_at_once(&mut buffer, to.to, to.tag.0, to.context.0)?;
         Ok(if sent { None } else { Some(buffer.to_message()?) })
     }
 

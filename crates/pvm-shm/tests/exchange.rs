@@ -12,7 +12,7 @@ use pvm_shm::lane::{Head, Key, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Broker, Glance, Inlet, Keeper, Outbox, Payload, Sent};
 use pvm_wire::request::{Segment, SegmentId};
-use pvm_wire::{Bytes, Code, Encoding, Envelope, Tid};
+use pvm_wire::{Address, Bytes, Code, Context, Encoding, Envelope, Tag, Tid};
 use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -187,11 +187,12 @@ fn the_first_message_to_a_task_with_a_number_that_was_anothers_arrives() {
         let body = vec![2; size];
         let mut head = Head::NEW;
         head.describe(Encoding::Raw, size, 0);
-        let few = out.send_few((A, 0), (B, 2, 0), || Some((&mut head, &body)));
+        let to = Address { to: B, tag: Tag(2), context: Context(0) };
+        let few = out.send_few((A, 0), to, || Some((&mut head, &body)));
         // What is published and not seen by itself is told of, which finds that nobody is there.
         let is_gone = few.is_some_and(|is_seen| !is_seen && !out.tell_of_few(B));
         assert!(few.is_none() || is_gone);
-        if out.send_small(A, (B, 2, 0), &mut head, &body).is_none() {
+        if out.send_small(A, to, &mut head, &body).is_none() {
             assert_eq!(send(&mut keeper, &mut out, A, 2, &body), Sent::Delivered);
         }
         assert_eq!(send(&mut keeper, &mut out, A, 3, &body), Sent::Delivered);

@@ -16,7 +16,7 @@ use pvm_shm::sync::{AtomicU32, Ordering, Shared, fence};
 use pvm_shm::turn::{Number, Turn};
 use pvm_shm::watch::Watch;
 use pvm_wire::record::{DecodedRecords, Record};
-use pvm_wire::{Encoding, Envelope, Tid};
+use pvm_wire::{Address, Context, Encoding, Envelope, Tag, Tid};
 
 /// What the fast path takes of the sender of all these under a tag: its number and its size.
 fn take(receiver: &mut Receiver, tag: i32, room: &mut [u8]) -> Option<(u64, usize)> {
@@ -589,7 +589,7 @@ fn loom_what_is_wanted_is_taken_whole() {
             for tag in 0..2 {
                 let mut head = Head::NEW;
                 head.describe(Encoding::Raw, 4, 0);
-                head.address((Tid(2), tag, 0));
+                head.address(Address { to: Tid(2), tag: Tag(tag), context: Context(0) });
                 assert!(sender.push_small(&head, (Tid(1), 0), &tag.to_ne_bytes()));
             }
         });

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod code;
 mod codec;
 pub mod congestion;
@@ -27,6 +28,7 @@ pub mod spread;
 mod tid;
 mod unpack;
 
+pub use address::{Address, Context, Tag};
 pub use code::Code;
 pub use codec::{Blob, DecodeError, Reader, Wire};
 pub use encoding::{Encoding, Kind, Run, RunList, Shape};

@@ -21,8 +21,8 @@ use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
 use pvm_shm::{Payload, Slab, Unmapped};
 use pvm_wire::{
-    Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
-    foreign,
+    Address, Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList,
+    Tid, foreign,
 };
 
 /// Where the bytes lie.
@@ -231,7 +231,7 @@ impl Buffer {
     }
 
     /// To whom it was sent last, with which tag and in which context.
-    pub const fn address(&mut self, to: (Tid, i32, i32)) {
+    pub const fn address(&mut self, to: Address) {
         self.head.address(to);
     }
 

@@ -13,7 +13,7 @@ use pvm_shm::probe::Probes;
 pub(crate) use pvm_shm::probe::RECORDS;
 use pvm_shm::recorder::Recorder;
 use pvm_wire::record::{Class, Processor, Reason, Record, RouteStep, Transfer, Way, What, calls};
-use pvm_wire::{Encoding, Envelope, Tid};
+use pvm_wire::{Address, Encoding, Envelope, Tid};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -151,10 +151,11 @@ impl Noting {
         self,
         current: Current,
         thread: u16,
-        (peer, tag, context): (Tid, i32, i32),
+        to: Address,
         (number, bytes, encoding): (u64, usize, Encoding),
     ) {
         let (way, hops, bytes) = (Way::Memory, 0, bytes as u64);
+        let (peer, tag, context) = (to.to, to.tag.0, to.context.0);
         let message = Transfer { peer, tag, context, number, bytes, encoding, way, hops };
         self.put(current, (thread, 0), What::Send { message, wire: bytes, pieces: 1 });
     }

@@ -22,7 +22,7 @@ use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Inlet, Outbox, Sent};
 use pvm_wire::record::Way;
-use pvm_wire::{Code, Envelope, Layout, Tid};
+use pvm_wire::{Address, Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use told::Told;
@@ -154,12 +154,7 @@ impl State {
     /// host that has been sent to before: its number. None if that is not open.
     // One copy, out of line: what its callers keep in registers is not in its way.
     #[inline(never)]
-    pub(crate) fn send_small(
-        &mut self,
-        to: (Tid, i32, i32),
-        head: &mut Head,
-        data: &[u8],
-    ) -> Option<u64> {
+    pub(crate) fn send_small(&mut self, to: Address, head: &mut Head, data: &[u8]) -> Option<u64> {
         self.outbox.follow(self.inlet.seen());
         let number = self.outbox.send_small(self.me, to, head, data)?;
         self.inlet.has_spoken();
@@ -171,7 +166,7 @@ impl State {
     #[inline(always)]
     pub(crate) fn send_few<'a>(
         &mut self,
-        to: (Tid, i32, i32),
+        to: Address,
         message: impl FnOnce() -> Option<(&'a mut Head, &'a [u8])>,
     ) -> Option<bool> {
         let is_seen = self.outbox.send_few((self.me, self.inlet.seen()), to, message)?;

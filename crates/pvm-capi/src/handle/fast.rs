@@ -6,13 +6,13 @@ use std::ffi::c_void;
 
 use pvm::Buffer;
 use pvm_wire::record::calls;
-use pvm_wire::{Encoding, Kind, Tid};
+use pvm_wire::{Address, Encoding, Kind};
 
 use super::info::Info;
 use crate::guard::fast;
 use crate::slot::Slot;
 use crate::trace::noting::Begun;
-use crate::{buffer, message, pack, probe, session};
+use crate::{buffer, message, pack, probe, selection, session};
 
 /// `neopvm_new`. A process that is no task goes the long way, as the child of a fork must.
 #[inline(always)]
@@ -98,7 +98,7 @@ pub(super) fn send(handle: i32, tid: i32, tag: i32, context: i32) -> Option<()> 
     if tag < 0 {
         return None;
     }
-    let to = (Tid::from_c_int(tid), tag, session::or_current(context));
+    let to = selection::address(tid, tag, session::or_current(context));
     let slot = buffer::fast::find(handle)?;
     if probe::is_on() {
         return send_noted(slot, to);
@@ -107,7 +107,7 @@ pub(super) fn send(handle: i32, tid: i32, tag: i32, context: i32) -> Option<()> 
 }
 
 #[inline(never)]
-fn send_noted(slot: &Slot, to: (Tid, i32, i32)) -> Option<()> {
+fn send_noted(slot: &Slot, to: Address) -> Option<()> {
     let begun = Begun::now()?;
     let then = |number: u64, buffer: &Buffer| {
         begun.sent_buffer(calls::NEOPVM_SEND, to, (number, buffer));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Glance, Head};
 use pvm_wire::record::calls;
-use pvm_wire::{Code, Encoding, Kind, Run, Tid};
+use pvm_wire::{Address, Code, Encoding, Kind, Run};
 
 use super::fast::few;
 use super::info::Info;
@@ -16,6 +16,7 @@ use crate::guard::{self, inside};
 use crate::message::fast::{Looked, receive_items, receive_new, send_items_of};
 use crate::pack::{self, Items};
 use crate::pointer::store;
+use crate::selection::{self, Selection};
 use crate::trace::noted;
 use crate::trace::noting::{Begun, items_within};
 use crate::{aside, buffer, message, probe, session};
@@ -51,8 +52,9 @@ unsafe extern "C" fn neopvm_send_items(
         // A handler could not give the buffer back.
         return Code::Already.number();
     }
+    let to = selection::address(tid, tag, session::or_current(context));
     // SAFETY: the items can be read until this call returns; null is checked there.
-    if unsafe { fast_send(encoding, (kind, items, count), (tid, tag, context)) }.is_some() {
+    if unsafe { fast_send(encoding, (kind, items, count), to) }.is_some() {
         return 0;
     }
     noted!(
@@ -60,7 +62,7 @@ unsafe extern "C" fn neopvm_send_items(
         neopvm_send_items(encoding, kind, items, count, tid, tag, context)
     );
     // SAFETY: the items can be read until this call returns, and `send` keeps no pointer to them.
-    status(inside(|| unsafe { send(encoding, (kind, items, count), (tid, tag, context)) }))
+    status(inside(|| unsafe { send(encoding, (kind, items, count), (tid, tag), context) }))
 }
 
 /// The long way: a buffer that has no number. Raw data are copied once, to where their receiver
@@ -71,7 +73,8 @@ unsafe extern "C" fn neopvm_send_items(
 unsafe fn send(
     encoding: i32,
     (kind, items, count): (i32, *const c_void, u64),
-    (tid, tag, context): (i32, i32, i32),
+    (tid, tag): (i32, i32),
+    context: i32,
 ) -> Result<(), Code> {
     let encoding = match buffer::encoding(encoding)? {
         Encoding::Raw => Encoding::InPlace,
@@ -93,15 +96,14 @@ unsafe fn send(
 unsafe fn fast_send(
     encoding: i32,
     (kind, items, count): (i32, *const c_void, u64),
-    (tid, tag, context): (i32, i32, i32),
+    to: Address,
 ) -> Option<()> {
-    if tag < 0 {
+    if to.tag.0 < 0 {
         return None;
     }
     let (kind, first, bytes) = few(kind, items.cast_mut(), count, 1)?;
     // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-    let to = (Tid::from_c_int(tid), tag, session::or_current(context));
     const CALL: u16 = calls::NEOPVM_SEND_ITEMS;
     match Encoding::from_number(encoding)? {
         Encoding::Default => {
@@ -138,7 +140,7 @@ unsafe extern "C" fn neopvm_receive_items(
     if received.is_null() {
         return Code::BadParam.number();
     }
-    let wanted = (source, tag, context);
+    let wanted = Selection { source, tag, context };
     if probe::is_on()
         // SAFETY: `received` points to its type, by the call's contract.
         && let Glance::Taken(taken) = unsafe { receive_noted(wanted, received) }
@@ -189,10 +191,10 @@ unsafe fn give(received: *mut Received, taken: Result<Option<Few>, Code>) -> i32
 /// # Safety
 /// `received` points to its type.
 #[inline(never)]
-unsafe fn receive_noted(wanted: (i32, i32, i32), received: *mut Received) -> Glance<Few> {
+unsafe fn receive_noted(wanted: Selection, received: *mut Received) -> Glance<Few> {
     let Some(begun) = Begun::now() else { return Glance::More };
     let note = |message: (&Head, usize)| {
-        begun.taken_items(calls::NEOPVM_RECEIVE_ITEMS, 0, message, (wanted.0, wanted.1));
+        begun.taken_items(calls::NEOPVM_RECEIVE_ITEMS, 0, message, (wanted.source, wanted.tag));
     };
     // SAFETY: `received` points to its type: this function asks its callers for it, too.
     unsafe { fast_receive(wanted, received, note) }
@@ -209,7 +211,7 @@ static LONGER: AtomicBool = AtomicBool::new(false);
 /// `received` points to its type.
 #[inline(always)]
 unsafe fn fast_receive(
-    wanted: (i32, i32, i32),
+    wanted: Selection,
     received: *mut Received,
     note: impl Fn((&Head, usize)),
 ) -> Glance<Few> {
@@ -249,7 +251,7 @@ unsafe fn fast_receive(
 /// `received` points to its type.
 #[inline(always)]
 unsafe fn take_whole(
-    wanted: (i32, i32, i32),
+    wanted: Selection,
     received: *mut Received,
     note: &impl Fn((&Head, usize)),
 ) -> Glance<Few> {

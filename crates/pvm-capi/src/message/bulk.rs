@@ -12,7 +12,7 @@ use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::fast::few;
 use crate::pack::{self, Items};
-use crate::selection::pattern;
+use crate::selection::{Selection, address, pattern};
 use crate::trace::noting::{Begun, items_within};
 use crate::trace::{int_at, traced};
 use crate::{buffer, handler, held, pointer, probe, session};
@@ -64,7 +64,7 @@ unsafe fn fast_send(
     let (first, bytes) = few(kind, items.cast_mut(), usize::try_from(count).ok()?, 1)?;
     // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-    let to = (Tid::from_c_int(tid), tag, session::context());
+    let to = address(tid, tag, session::context());
     // Of raw data, too, their type is told, so that a computer of another layout can read them.
     send_items_of(calls::PSEND, Encoding::Raw, (kind.run_of(bytes).to_word(), data), to)
 }
@@ -201,7 +201,8 @@ unsafe fn fast_receive(
     // are only written to.
     let room = unsafe { std::slice::from_raw_parts_mut(items.cast(), bytes) };
     let mut about = Head::NONE;
-    match receive_items((tid, tag, session::context()), (true, 0), &mut about, room) {
+    let wanted = Selection { source: tid, tag, context: session::context() };
+    match receive_items(wanted, (true, 0), &mut about, room) {
         Glance::Taken(size) => {
             note((&about, size));
             // SAFETY: each answer is null or points to an int: this function asks its callers for

@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use pvm::{Biased, Buffer, FEW, Form, Glance, Head, Key, Owner, Task, WaitToken};
 use pvm_wire::record::calls;
-use pvm_wire::{Encoding, Tid};
+use pvm_wire::{Address, Encoding};
 
 use crate::guard::{Done, Fast, Limit, fast};
-use crate::selection::pattern;
+use crate::selection::{Selection, address, pattern};
 use crate::slot::{Mode, Slot};
 use crate::thread::Thread;
 use crate::trace::noting::{self, Begun};
@@ -42,7 +42,7 @@ pub(super) fn send_few(
         Mode::PACKS_IN_PLACE => Form::InPlace,
         _ => return None,
     };
-    let to = (Tid::from_c_int(tid), tag, session::context());
+    let to = address(tid, tag, session::context());
     let is_seen = task.send_few(owner, (form, &mut place.content.buffer), to)?;
     Some(if is_seen { Done::All(0) } else { Done::But(task) })
 }
@@ -59,7 +59,7 @@ pub(super) fn send(tid: c_int, tag: c_int) -> Option<()> {
 #[inline(never)]
 fn send_noted(tid: c_int, tag: c_int) -> Option<()> {
     let begun = Begun::now()?;
-    let to = (Tid::from_c_int(tid), tag, session::context());
+    let to = address(tid, tag, session::context());
     send_then(tid, tag, |number, buffer| begun.sent_buffer(calls::SEND, to, (number, buffer)))
 }
 
@@ -68,7 +68,7 @@ fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<
     if tag < 0 {
         return None;
     }
-    let to = (Tid::from_c_int(tid), tag, session::context());
+    let to = address(tid, tag, session::context());
     fast!(fast => send_by(&fast, fast.thread.sending.slot()?, to, then), else None)
 }
 
@@ -78,7 +78,7 @@ fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<
 pub(crate) fn send_by(
     fast: &Fast<impl Owner>,
     slot: &Slot,
-    to: (Tid, c_int, c_int),
+    to: Address,
     then: impl FnOnce(u64, &Buffer),
 ) -> Option<()> {
     let task = session::current()?;
@@ -95,12 +95,11 @@ pub(crate) fn send_by(
 pub(crate) fn send_items(
     encoding: Encoding,
     (run, data): (u64, &[u8]),
-    (to, tag, context): (Tid, c_int, c_int),
+    to: Address,
 ) -> Option<u64> {
     let task = session::current()?;
     let mut head = Head::NEW;
     head.describe(encoding, data.len(), run);
-    let to = (to, tag, context);
     fast!(fast => task.send_small(fast.owner, to, &mut head, data), else None)
 }
 
@@ -110,7 +109,7 @@ pub(crate) fn send_items_of(
     call: u16,
     encoding: Encoding,
     items: (u64, &[u8]),
-    to: (Tid, c_int, c_int),
+    to: Address,
 ) -> Option<()> {
     if probe::is_on() {
         return send_items_noted(call, encoding, items, to);
@@ -119,12 +118,7 @@ pub(crate) fn send_items_of(
 }
 
 #[inline(never)]
-fn send_items_noted(
-    call: u16,
-    encoding: Encoding,
-    items: (u64, &[u8]),
-    to: (Tid, c_int, c_int),
-) -> Option<()> {
+fn send_items_noted(call: u16, encoding: Encoding, items: (u64, &[u8]), to: Address) -> Option<()> {
     let begun = Begun::now()?;
     let number = send_items(encoding, items, to)?;
     begun.sent(call, to, (number, items.1.len(), encoding));
@@ -135,16 +129,16 @@ fn send_items_noted(
 /// program's. `but`: what it does not look for.
 #[inline(always)]
 pub(crate) fn receive_items(
-    (tid, tag, context): (c_int, c_int, c_int),
+    wanted: Selection,
     (raw, but): (bool, u32),
     about: &mut Head,
     room: &mut [u8],
 ) -> Glance<usize> {
-    if !is_plain(tag, but) {
+    if !is_plain(wanted.tag, but) {
         return Glance::More;
     }
     let Some(task) = session::current() else { return Glance::More };
-    let wanted = pattern(session::or_current(context), tid, tag);
+    let wanted = pattern(session::or_current(wanted.context), wanted.source, wanted.tag);
     let key = Key::new(wanted.context, wanted.tag);
     let key = if raw { key.raw() } else { key };
     fast!(fast => task.take_small(fast.owner, (&wanted, key), about, room), else Glance::More)
@@ -233,24 +227,21 @@ fn receive_by(
 /// The same for a receive that gives each message a buffer of its own, and knows no matching of the
 /// program's. `context` -1 is the current one.
 #[inline(always)]
-pub(crate) fn receive_new(
-    (tid, tag, context): (c_int, c_int, c_int),
-    then: impl FnOnce(&Buffer),
-) -> Glance<c_int> {
-    if !is_plain(tag, aside::MATCHES) {
+pub(crate) fn receive_new(wanted: Selection, then: impl FnOnce(&Buffer)) -> Glance<c_int> {
+    if !is_plain(wanted.tag, aside::MATCHES) {
         return Glance::More;
     }
-    fast!(fast => receive_new_by(&fast, (tid, tag, context), then), else Glance::More)
+    fast!(fast => receive_new_by(&fast, wanted, then), else Glance::More)
 }
 
 #[inline(always)]
 fn receive_new_by(
     fast: &Fast<impl Owner>,
-    (tid, tag, context): (c_int, c_int, c_int),
+    wanted: Selection,
     then: impl FnOnce(&Buffer),
 ) -> Glance<c_int> {
     let Some(task) = session::current() else { return Glance::More };
-    let wanted = pattern(session::or_current(context), tid, tag);
+    let wanted = pattern(session::or_current(wanted.context), wanted.source, wanted.tag);
     buffer::fast::receive_by(fast, |buffer| {
         let taken = task.fast_take(fast.owner, &wanted, buffer);
         if let Glance::Taken(()) = taken {

@@ -4,7 +4,7 @@ use pvm::probe::{Current, Noting, begin};
 use pvm::probes::EVENTS;
 use pvm::{Buffer, Head};
 use pvm_wire::record::What;
-use pvm_wire::{Encoding, Tid};
+use pvm_wire::{Address, Encoding};
 use std::sync::atomic::Ordering;
 
 use crate::selection::pattern;
@@ -45,19 +45,14 @@ impl Begun {
 
     /// The call has sent a message of this number, so many bytes and this encoding within the host.
     #[inline(always)]
-    pub(crate) fn sent(&self, call: u16, to: (Tid, i32, i32), message: (u64, usize, Encoding)) {
+    pub(crate) fn sent(&self, call: u16, to: Address, message: (u64, usize, Encoding)) {
         let (current, thread) = self.current(call);
         self.noting.sent(current, thread, to, message);
     }
 
     /// The call has sent this buffer within the host, under this number.
     #[inline(always)]
-    pub(crate) fn sent_buffer(
-        &self,
-        call: u16,
-        to: (Tid, i32, i32),
-        (number, buffer): (u64, &Buffer),
-    ) {
+    pub(crate) fn sent_buffer(&self, call: u16, to: Address, (number, buffer): (u64, &Buffer)) {
         self.sent(call, to, (number, buffer.sent_size(), buffer.sent_encoding()));
     }
 

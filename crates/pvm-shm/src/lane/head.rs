@@ -12,7 +12,7 @@
 //! is described by this alone: the [`Envelope`] of the wire is made of it when somebody asks.
 
 use crate::lane::kind::{Extent, Kind};
-use pvm_wire::{Encoding, Envelope, Layout, Run, Tid};
+use pvm_wire::{Address, Encoding, Envelope, Layout, Run, Tid};
 
 /// The 44 bytes behind a cell's stamp.
 #[derive(Clone, Copy, Debug)]
@@ -355,8 +355,8 @@ impl Head {
 
     /// Context, tag and receiver of a message that is sent.
     #[inline(always)]
-    pub const fn address(&mut self, (to, tag, context): (Tid, i32, i32)) {
-        (self.key, self.destination) = (key_of(context, tag), to.0);
+    pub const fn address(&mut self, to: Address) {
+        (self.key, self.destination) = (key_of(to.context.0, to.tag.0), to.to.0);
     }
 
     /// Who has received it, in place of the moment, which is given out.

@@ -3,7 +3,7 @@
 
 use super::{Outbox, Sent};
 use crate::lane::Head;
-use pvm_wire::Tid;
+use pvm_wire::{Address, Tid};
 
 impl Outbox {
     /// Puts a message of `source` into the lane to its receiver, under a tag and in a context: its
@@ -14,11 +14,11 @@ impl Outbox {
     pub fn send_small(
         &mut self,
         source: Tid,
-        to: (Tid, i32, i32),
+        to: Address,
         head: &mut Head,
         data: &[u8],
     ) -> Option<u64> {
-        let lane = self.lanes.again(to.0).filter(|lane| lane.to_task)?;
+        let lane = self.lanes.again(to.to).filter(|lane| lane.to_task)?;
         let number = lane.number + 1;
         head.address(to);
         head.set_sequence(number);
@@ -27,7 +27,7 @@ impl Outbox {
             return None;
         }
         lane.number = number;
-        let is_sent = lane.is_watched() || self.tell_unwatched(to.0) == Sent::Delivered;
+        let is_sent = lane.is_watched() || self.tell_unwatched(to.to) == Sent::Delivered;
         is_sent.then_some(number)
     }
 
@@ -39,10 +39,10 @@ impl Outbox {
     pub fn send_few<'a>(
         &mut self,
         (source, seen): (Tid, u64),
-        to: (Tid, i32, i32),
+        to: Address,
         message: impl FnOnce() -> Option<(&'a mut Head, &'a [u8])>,
     ) -> Option<bool> {
-        let lane = self.lanes.last(to.0).filter(|lane| lane.to_task)?;
+        let lane = self.lanes.last(to.to).filter(|lane| lane.to_task)?;
         let (head, data) = message()?;
         self.clock.follow(seen);
         let moment = self.clock.moment_at_hand()?;

@@ -6,7 +6,7 @@ use crate::pattern::Pattern;
 use crate::probe;
 use pvm_shm::lane::Head;
 use pvm_wire::record::{RouteStep, Way};
-use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use pvm_wire::{Address, Code, Envelope, HostIndex, Tid};
 
 impl State {
     /// [`State::send`], noted.
@@ -65,14 +65,14 @@ impl State {
     pub(crate) fn probe_small(
         &self,
         begin: Option<u64>,
-        (to, tag, context): (Tid, i32, i32),
+        to: Address,
         (head, size): (&Head, usize),
     ) {
         let Some(begin) = begin else { return };
-        let mut envelope = Envelope::new(self.me, to, tag, context);
+        let mut envelope = Envelope::new(self.me, to.to, to.tag.0, to.context.0);
         envelope.encoding = head.encoding();
         envelope.data_size = size as u64;
-        self.probe_sent(Some(begin), &[to], &envelope);
+        self.probe_sent(Some(begin), &[to.to], &envelope);
     }
 
     fn way_to(&self, peer: Tid) -> Way {

@@ -10,19 +10,14 @@ use crate::sys::thread_number;
 use crate::{plug, probe};
 use pvm_shm::Glance;
 use pvm_shm::lane::{Head, Key};
-use pvm_wire::{Code, Tid};
+use pvm_wire::{Address, Code, Context, Tag, Tid};
 use std::sync::atomic::Ordering;
 
 impl Task {
     /// [`Task::send`] of a small message to a task of this host that has been sent to before, by
     /// the thread that `owner` says: the message's number. None if nothing was sent.
     #[inline(always)]
-    pub fn fast_send(
-        &self,
-        owner: impl Owner,
-        buffer: &mut Buffer,
-        to: (Tid, i32, i32),
-    ) -> Option<u64> {
+    pub fn fast_send(&self, owner: impl Owner, buffer: &mut Buffer, to: Address) -> Option<u64> {
         let (head, data) = buffer.small()?;
         self.send_small(owner, to, head, data)
     }
@@ -33,12 +28,12 @@ impl Task {
     pub fn send_small(
         &self,
         owner: impl Owner,
-        to: (Tid, i32, i32),
+        to: Address,
         head: &mut Head,
         data: &[u8],
     ) -> Option<u64> {
         // What the daemons carry has tags of its own; to whom there is a lane the state knows.
-        if plug::is_carried(Tid::NONE, to.1) {
+        if plug::is_carried(Tid::NONE, to.tag.0) {
             return None;
         }
         let mut guard = self.state.try_enter(owner)?;
@@ -57,7 +52,7 @@ impl Task {
         &self,
         owner: Biased,
         (form, buffer): (Form, &mut Buffer),
-        to: (Tid, i32, i32),
+        to: Address,
     ) -> Option<bool> {
         let mut guard = self.state.try_enter(owner)?;
         let state = guard.as_mut()?;
@@ -162,7 +157,7 @@ impl Task {
         let mut state = self.live()?.enter()?;
         let sent = to.iter().take_while(|&&to| {
             let begin = probe::moment(&self.probes);
-            let address = (to, tag, context);
+            let address = Address { to, tag: Tag(tag), context: Context(context) };
             let sent =
                 to.host() == self.tid().host() && state.send_small(address, head, data).is_some();
             state.probe_small(begin.filter(|_| sent), address, (head, data.len()));

@@ -4,7 +4,7 @@ use super::Task;
 use crate::route::{DONT_ROUTE, watch_too};
 use crate::state::State;
 use pvm_wire::request::Request;
-use pvm_wire::{Code, Tid};
+use pvm_wire::{Code, Context, Tag, Tid};
 use std::sync::atomic::Ordering;
 
 impl Task {
@@ -32,7 +32,8 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
     pub fn notify_route_add(
         &self,
-        (context, tag): (i32, i32),
+        context: Context,
+        tag: Tag,
         count: i32,
         cancel: bool,
     ) -> Result<(), Code> {
@@ -53,7 +54,8 @@ impl Task {
     /// As for [`Task::notify_route_add`].
     pub fn notify_route_delete(
         &self,
-        (context, tag): (i32, i32),
+        context: Context,
+        tag: Tag,
         tids: &[Tid],
         cancel: bool,
     ) -> Result<(), Code> {
@@ -65,7 +67,7 @@ impl Task {
                 state.tell_self(notices);
                 continue;
             }
-            let notice = state.routes.notices.want_deleted(peer, (context, tag), stands);
+            let notice = state.routes.notices.want_deleted(peer, context, tag, stands);
             state.tell_self(notice.into_iter().collect());
         }
         self.rewatch(&mut state, false);

@@ -4,7 +4,7 @@ use super::Task;
 use crate::buffer::{Buffer, Store};
 use crate::credit::Sending;
 use crate::{plug, probe};
-use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use pvm_wire::{Address, Code, Context, Envelope, HostIndex, Tag, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Task {
@@ -41,7 +41,7 @@ impl Task {
     ) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
         if let Some((head, data)) = buffer.small() {
-            let to = (to, tag, context);
+            let to = Address { to, tag: Tag(tag), context: Context(context) };
             let mut state = self.live()?.enter()?;
             let sent = state.send_small(to, head, data).is_some();
             state.probe_small(begin.filter(|_| sent), to, (head, data.len()));
