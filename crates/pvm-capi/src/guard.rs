@@ -13,10 +13,11 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use pvm::{Among, Biased, Owner, Task, WaitToken};
+use pvm::{Among, Biased, Owner, Task, WaitToken, is_alone};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
+use crate::own::{Kept as _, Own};
 use crate::say::{say, tell};
 use crate::selection::Selection;
 use crate::thread::{self, Parcel, Thread};
@@ -369,10 +370,30 @@ pub(crate) fn wait_for<T>(
             // Whatever ended the wait, the next look tells; only a lost daemon ends the call.
             Step::Wait(task, token) => {
                 waiting = Some(task);
+                if !is_alone() {
+                    WAITS.kept(|waits| {
+                        waits.borrow_mut().get_or_insert(Waits);
+                    });
+                }
                 task.wait(token, limit)?;
             }
         }
     }
+}
+
+/// A thread that has waited. If it was cancelled in its wait, others do not wait for it.
+struct Waits;
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        if let Some(task) = session::current() {
+            task.thread_ends();
+        }
+    }
+}
+
+thread_local! {
+    static WAITS: Own<Option<Waits>> = const { Own::new(None) };
 }
 
 /// The task that has been waiting, or, if none has, the one that the process is or becomes.

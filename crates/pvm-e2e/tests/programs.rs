@@ -31,6 +31,13 @@ fn four_threads_talk_to_four_tasks_at_once() {
 }
 
 #[test]
+fn a_thread_in_a_receive_could_not_be_cancelled() {
+    let machine = Machine::start();
+    machine.run("cancelled.c", &[]);
+    machine.halt();
+}
+
+#[test]
 fn buffers_made_in_the_destructor_of_a_key_were_never_freed() {
     let machine = Machine::start();
     machine.run("lastcalls.c", &["buffers", "200"]);

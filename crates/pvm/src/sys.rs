@@ -1,5 +1,6 @@
 //! The kernel, the C library and the program's own memory: the only unsafe code of this crate.
 
+pub(crate) mod cancellation;
 pub(crate) mod gate;
 pub(crate) mod memory;
 pub(crate) mod undumped;

@@ -229,6 +229,11 @@ impl Task {
         }
     }
 
+    /// This thread ends, perhaps in the middle of a [`Task::wait`].
+    pub fn thread_ends(&self) {
+        self.waiter.thread_ends(&self.state, &self.generation);
+    }
+
     /// Ends every [`Task::wait`] that goes on now: whoever waits is to look again.
     pub fn nudge(&self) {
         if self.waiter.announce(&self.generation)

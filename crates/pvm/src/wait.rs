@@ -16,6 +16,7 @@ pub(crate) use token::Watched;
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
 use crate::probe;
+use crate::sys::cancellation::{Awaited, may_end_here, sleep_until_ready};
 use crate::sys::gate::Gate;
 use crate::sys::{self, gate};
 use pvm_shm::activity::Activity;
@@ -281,7 +282,22 @@ impl Waiter {
             sys::futex_wait(generation, token.generation, Some(until));
         }
         self.others.fetch_sub(1, Ordering::AcqRel);
+        may_end_here();
         if deadline.passed() { Woken::Late } else { Woken::Look }
+    }
+
+    /// This thread ends. If it was cancelled while it slept on the doorbell, another one takes its
+    /// place there.
+    pub(crate) fn thread_ends<T>(&self, gate: &Gate<T>, generation: &AtomicU32) {
+        let me = sys::thread_number().get();
+        if self.sleeper.load(Ordering::SeqCst) == me {
+            self.inbox.disarm(&self.activity);
+            gate.get_up();
+            // PAIRS WITH: `wait_for_sleeper`.
+            self.sleeper.store(0, Ordering::SeqCst);
+            generation.fetch_add(1, Ordering::Release);
+            sys::futex_wake(generation);
+        }
     }
 
     fn sleep(
@@ -302,29 +318,23 @@ impl Waiter {
         // Without a doorbell nobody can wake us, so we look.
         let mute = !self.bound.load(Ordering::Relaxed);
         let again = if mute { Some(MUTE) } else { token.watched.map(|_| RECHECK) };
-        let timeout = left.into_iter().chain(again).min().map(sys::timespec);
+        let timeout = left.into_iter().chain(again).min();
         let routes = self.routes.load(Ordering::Acquire);
-        let mut fds = [
-            PollFd::from_borrowed_fd(sys::borrow(self.bell), PollFlags::IN),
-            PollFd::from_borrowed_fd(sys::borrow(self.socket), PollFlags::IN),
-            // Without routes the socket a second time: the list has a fixed length.
-            PollFd::from_borrowed_fd(
-                sys::borrow(if routes < 0 { self.socket } else { routes }),
-                PollFlags::IN,
-            ),
-        ];
+        // Without routes the socket a second time: the list has a fixed length.
+        let routes = if routes < 0 { self.socket } else { routes };
+        let mut list = [self.bell, self.socket, routes].map(Awaited::new);
         let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;
-        let polled = probe::sleep(noted, || poll(&mut fds, timeout.as_ref()));
+        let polled = probe::sleep(noted, || sleep_until_ready(&mut list, timeout));
         self.inbox.disarm(&self.activity);
         match polled {
             Ok(0) if again.is_some() && !deadline.passed() => Ok(Woken::Look),
             Ok(0) => Ok(Woken::Late),
             Ok(_) => {
-                if !fds[0].revents().is_empty() {
+                let [bell, socket, _] = list.map(Awaited::is_ready);
+                if bell {
                     self.quiet();
                 }
-                let socket = fds[1].revents();
-                Ok(if socket.is_empty() { Woken::Look } else { Woken::Socket })
+                Ok(if socket { Woken::Socket } else { Woken::Look })
             }
             Err(Errno::INTR) => Ok(Woken::Look),
             Err(_) => Err(Code::SysErr),
