@@ -19,12 +19,14 @@ pub struct Intake<W> {
     tasks: HashMap<Tid, TaskIndex>,
     /// Of tasks that have not ended.
     histories: HashMap<TaskIndex, History>,
+    /// Up to when each host has told all that was noted there.
+    told: HashMap<HostIndex, u64>,
 }
 
 impl<W: Write + Seek> Intake<W> {
     /// Into this trace.
     pub fn new(writer: Writer<W>) -> Self {
-        Self { writer, tasks: HashMap::new(), histories: HashMap::new() }
+        Self { writer, tasks: HashMap::new(), histories: HashMap::new(), told: HashMap::new() }
     }
 
     /// The trace, for what does not come from a recorder.
@@ -61,6 +63,9 @@ impl<W: Write + Seek> Intake<W> {
                     // Names that are told again have no time.
                     if from != to {
                         self.histories.entry(*task).or_default().add(from, to);
+                        // The recorder has read every ring since it looked at this one before.
+                        let told = self.told.entry(host).or_default();
+                        *told = from.nanoseconds.max(*told);
                     }
                 }
                 self.block(host, tid, &Scale::new(from, to), &cells.0)?;
@@ -83,9 +88,11 @@ impl<W: Write + Seek> Intake<W> {
         Ok(false)
     }
 
-    /// A stream that ended without its last frame: what the host noted from `at` on is missing.
+    /// A stream that ended without its last frame, which is known at this time of the host: what it
+    /// has noted since it was heard last is missing.
     pub fn broken(&mut self, host: HostIndex, at: u64) -> Result<(), Error> {
-        let (from, to, lost, reason) = (at, at, 0, Loss::Link);
+        let from = self.told.get(&host).map_or(at, |told| at.min(*told));
+        let (to, lost, reason) = (at, 0, Loss::Link);
         self.writer.gap(Gap { host: Some(host), task: None, from, to, lost, reason })
     }
 

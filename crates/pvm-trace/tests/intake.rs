@@ -118,3 +118,17 @@ fn a_call_that_began_long_before_was_told_to_begin_elsewhere() {
     assert_eq!((all[0].begin, all[0].end()), (500, 1000));
     assert_eq!(all[1].begin, 1000, "it began where the call before it ended");
 }
+
+#[test]
+fn what_a_dead_host_had_noted_was_missing_only_from_the_moment_at_which_its_death_was_known() {
+    let mut intake = intake();
+    intake.take(HOST, task(5)).unwrap();
+    let mut cells = Cells::default();
+    Record::call(calls::SEND, 9300, 300).encode(|cell| cells.0.push(cell));
+    let [from, to] = [9000, 12_000].map(|ticks| Moment { ticks, nanoseconds: 1000 + ticks / 3 });
+    intake.take(HOST, Frame::Block { tid: TID, from, to, cells }).unwrap();
+    intake.broken(HOST, 900_000).unwrap();
+    let reader = Reader::open(intake.finish().unwrap()).unwrap();
+    let gap = reader.tables().gaps[0];
+    assert_eq!((gap.from, gap.to, gap.reason), (4000, 900_000, Loss::Link));
+}

@@ -14,6 +14,7 @@ mod joining;
 mod measuring;
 mod one_way;
 mod partitions;
+mod recorded;
 mod slow;
 mod strangers;
 mod tokens;
