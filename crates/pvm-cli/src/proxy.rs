@@ -10,6 +10,7 @@
 //! one each.
 
 mod memory;
+mod noting;
 mod receiving;
 mod socket;
 mod waiting;
@@ -17,6 +18,7 @@ mod waiting;
 use crate::failure::{Failure, Status};
 use crate::options::ProxyOptions;
 use crate::show::remark;
+use noting::Call;
 use pvm::{Buffer, Deadline, Pattern, Policy, Task};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
@@ -194,6 +196,13 @@ impl Proxy {
 
     /// Answers what needs no waiting; gives back what does.
     fn answer_at_once(&self, id: u32, ask: Ask) -> Option<Rest> {
+        let call = Call::begin(self.task, &ask);
+        let rest = self.answer_this_at_once(id, ask);
+        call.end(rest.is_none());
+        rest
+    }
+
+    fn answer_this_at_once(&self, id: u32, ask: Ask) -> Option<Rest> {
         let answer = match ask {
             Ask::Send { to, context, tag, message } if to.len() == 1 => {
                 let address = Address { to: to[0], tag: Tag(tag), context: Context(context) };
@@ -224,6 +233,10 @@ impl Proxy {
                 let left = self.task.leave();
                 self.voice.say(id, done(left));
                 std::process::exit(0);
+            }
+            Ask::Say { saying, name, value, total } => {
+                noting::note(self.task, saying, &name.0, (value, total));
+                return None;
             }
             // Taken out of the stream before.
             Ask::Part { .. } => return None,
@@ -293,6 +306,13 @@ impl Proxy {
 
     /// What may take its time.
     fn wait_for(&self, id: u32, ask: Ask) -> Answer {
+        let call = Call::begin(self.task, &ask);
+        let answer = self.wait_for_this(id, ask);
+        call.end(true);
+        answer
+    }
+
+    fn wait_for_this(&self, id: u32, ask: Ask) -> Answer {
         let task = self.task;
         match ask {
             Ask::Host { request } => match self.host(id, &request) {
@@ -337,6 +357,7 @@ impl Proxy {
             | Ask::Fetch
             | Ask::Refuse
             | Ask::WhenFull { .. }
+            | Ask::Say { .. }
             | Ask::Leave => Answer::Failed { code: Code::BadParam },
         }
     }

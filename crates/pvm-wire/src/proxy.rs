@@ -3,8 +3,8 @@
 //! Such a task says [`crate::request::Role::Remote`] in its hello. The host then starts a process
 //! that enrols for it, holds its segments, and from the welcome on reads the task's socket itself.
 //! Each [`Ask`] is a frame and gets one [`Answer`] of the same number, but for [`Ask::Part`],
-//! [`Ask::Cancel`], [`Ask::Fetch`] and [`Ask::Refuse`], which get none. What waits does not hold up
-//! what is asked later.
+//! [`Ask::Cancel`], [`Ask::Fetch`], [`Ask::Refuse`] and [`Ask::Say`], which get none. What waits
+//! does not hold up what is asked later.
 //!
 //! The body of a message that is longer than [`PART_BYTES_MAX`] goes ahead of it in parts of the
 //! same number: the body of the message is what the parts held, then what stands in the message
@@ -125,6 +125,28 @@ choice! {
             /// The tag, -1 for any.
             tag: i32,
         },
+        /// What the program says of itself, for its trace. It gets no answer.
+        18 => Say {
+            /// What it is.
+            saying: Saying,
+            /// Its name; empty for none.
+            name: Blob,
+            /// A mark's value, or how much is done.
+            value: i64,
+            /// Of how much.
+            total: u64,
+        },
+    }
+
+    /// What a program may say of itself.
+    #[derive(Copy)]
+    pub enum Saying {
+        /// A mark.
+        1 => Mark,
+        /// What it does from now on.
+        2 => State,
+        /// How far it is.
+        3 => Progress,
     }
 
     /// From the proxy.

@@ -368,8 +368,7 @@ public final class Pvm implements AutoCloseable {
 
     /**
      * Puts a mark with a value into the trace. This and the next two have no effect while nobody
-     * records, nor with the wire engine, whose tasks have no trace. Names are kept: use few
-     * different ones.
+     * records. Names are kept: use few different ones.
      */
     public void mark(String name, long value) {
         engine.mark(Objects.requireNonNull(name), value);

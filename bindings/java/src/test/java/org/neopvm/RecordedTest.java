@@ -30,10 +30,6 @@ class RecordedTest {
         run.addAll(List.of("-Dpvm.engine=" + ENGINE, "-cp", classPath(), RecordedChild.class.getName()));
         pvm(run);
         List<String> events = pvm(List.of("trace", "show", "--events", trace.toString()));
-        if (ENGINE.equals("wire")) {
-            assertEquals(0, count(events, "neopvm_mark"), String.join("\n", events));
-            return;
-        }
         assertEquals(RecordedChild.ROUNDS, count(events, "neopvm_send"), String.join("\n", events));
         assertEquals(RecordedChild.ROUNDS, received(events), String.join("\n", events));
         List<String> states = of(events, "neopvm_state");

@@ -122,6 +122,11 @@ final class Connection {
         send(List.of(word.frame(id, 0)));
     }
 
+    /** Says something that gets no answer and is about nothing that was asked. */
+    void say(Writer word) {
+        tell(nextNumber(), word);
+    }
+
     private int nextNumber() {
         return numbers.updateAndGet(number -> number == Integer.MAX_VALUE ? 1 : number + 1);
     }

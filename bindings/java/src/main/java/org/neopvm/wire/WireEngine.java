@@ -36,6 +36,10 @@ public final class WireEngine implements Engine {
     private static final int WHEN_FULL = 13;
     private static final int LEAVE = 14;
     private static final int DISCARD = 17;
+    private static final int SAY = 18;
+    private static final int MARK = 1;
+    private static final int STATE = 2;
+    private static final int PROGRESS = 3;
 
     private final Connection connection;
     private final Machine machine;
@@ -344,14 +348,24 @@ public final class WireEngine implements Engine {
         machine.freeContext(context);
     }
 
-    // This task has no trace ring.
+    // The proxy has the trace ring, and knows whether anybody records.
 
     @Override
-    public void mark(String name, long value) {}
+    public void mark(String name, long value) {
+        say(MARK, name, value, 0);
+    }
 
     @Override
-    public void state(String name) {}
+    public void state(String name) {
+        say(STATE, name == null ? "" : name, 0, 0);
+    }
 
     @Override
-    public void progress(String text, long done, long total) {}
+    public void progress(String text, long done, long total) {
+        say(PROGRESS, text, done, total);
+    }
+
+    private void say(int what, String name, long value, long total) {
+        connection.say(new Writer().u16(SAY).u16(what).text(name).i64(value).i64(total));
+    }
 }
