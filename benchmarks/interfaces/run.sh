@@ -23,8 +23,8 @@ build() { # NAME WAY [FOLDER LIBRARY]
 
 build_all() {
   local system
-  for system in pvm default daemons items; do
-    ${CC:-cc} -O2 -w -DOF_${system^^} -I"$PREFIX/include" -o "$OUT/speed.$system" "$here/speed.c" \
+  for system in pvm default daemons items any; do
+    ${CC:-cc} -O2 -w -DOF_${system^^} $([ $system != any ] || echo -DOF_ITEMS) -I"$PREFIX/include" -o "$OUT/speed.$system" "$here/speed.c" \
       -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lgpvm3 -lpvm3 || exit 1
   done
   build tcgmsg OF_TCGMSG
@@ -32,7 +32,7 @@ build_all() {
   build nx OF_NX
   build vsnd OF_VSND pvm2 pvm
   build snd OF_SND pvm2 pvm
-  SYSTEMS="pvm default daemons items vsnd snd tcgmsg p4 nx"
+  SYSTEMS="pvm default daemons items any vsnd snd tcgmsg p4 nx"
   if mpicc.openmpi -O2 -w -DOF_TCGMSG -o "$OUT/speed.mpi" "$here/speed.c" -lga-openmpi -larmci-openmpi -lgfortran -lm 2>/dev/null; then
     SYSTEMS="$SYSTEMS mpi"
   else
@@ -56,7 +56,7 @@ run() { # SYSTEM RANKS WHAT
   # shellcheck disable=SC2086
   case $1 in
     vsnd | snd) timeout 60 $PVM run --quiet $([ "$PASS" = one ] || echo --env SPEED_HOST=h2) "$OUT/speed.$1" "$3" ;;
-    pvm | default | daemons | items) timeout 60 $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
+    pvm | default | daemons | items | any) timeout 60 $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
     mpi) timeout 60 mpirun.openmpi --oversubscribe -n "$2" "$OUT/speed.mpi" "$3" 2>/dev/null ;;
     *) timeout 60 $PVM run --quiet --as "$1" ${hosts:--n $2} "$OUT/speed.$1" "$3" ;;
   esac </dev/null | sed "s/^/$PASS $1 $2 /"
@@ -67,7 +67,7 @@ on_one_host() {
   for system in $SYSTEMS; do
     run $system 2 one-way
     case $system in
-      default | daemons | items | vsnd | snd) continue ;;
+      default | daemons | items | any | vsnd | snd) continue ;;
     esac
     run $system 4 together
     case $system in
@@ -142,7 +142,7 @@ awk '
     return n ? v[int((n + 1) / 2)] : 0
   }
   END {
-    n = split("pvm default daemons items vsnd snd tcgmsg p4 nx mpi", rows, " ")
+    n = split("pvm default daemons items any vsnd snd tcgmsg p4 nx mpi", rows, " ")
     printf "%-24s", "ns: median (best)"
     for (s = 1; s <= n; s++) printf "%18s", rows[s]
     print ""

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What messages, sums, broadcasts, barriers, numbers, locks and handlers cost by the calls of an interface: OF_PVM,
- * OF_DEFAULT (the same with PvmDataDefault, the one encoding that PVM 2.4 has), OF_DAEMONS (that with PvmDontRoute), OF_ITEMS (neopvm.h, on which the others stand), OF_TCGMSG (built with
- * Debian's, too), OF_P4, OF_NX, OF_VSND or OF_SND (PVM 2.4, one-way alone). Rank 0 prints lines `KEY NANOSECONDS`, the
- * best of BATCHES each.
+ * OF_DEFAULT (the same with PvmDataDefault, the one encoding that PVM 2.4 has), OF_DAEMONS (that with PvmDontRoute),
+ * OF_ITEMS (neopvm.h, on which the others stand; with OF_ANY its receives name no sender, as NX's crecv), OF_TCGMSG (built
+ * with Debian's, too), OF_P4, OF_NX, OF_VSND or OF_SND (PVM 2.4, one-way alone). Rank 0 prints lines `KEY NANOSECONDS`,
+ * the best of BATCHES each.
  *
  *     speed one-way | together | numbers | locks | handler | meet
  */
@@ -77,7 +78,11 @@ static void send_to(int to, int bytes)
 static void take(int from, int bytes)
 {
     struct neopvm_received got;
+#ifdef OF_ANY
+    neopvm_receive_items(NEOPVM_ANY, 5, 0, -1, &got);
+#else
     neopvm_receive_items(tids[from], 5, 0, -1, &got);
+#endif
     if (got.buffer == 0) {
         memcpy(data, got.items, (size_t)bytes);
         return;

@@ -16,8 +16,13 @@ void pvm2_incoming_keep(const struct neopvm_received *message)
     if (incoming.buffer)
         neopvm_free(incoming.buffer);
     incoming = *message;
+    pvm2_incoming_taken();
+}
+
+void pvm2_incoming_taken(void)
+{
     items_read = 0;
-    pvm2_self.sender_of_received = message->info.source;
+    pvm2_self.sender_of_received = incoming.info.source;
 }
 
 const struct neopvm_info *pvm2_incoming_head(void)
@@ -25,13 +30,14 @@ const struct neopvm_info *pvm2_incoming_head(void)
     return pvm2_self.sender_of_received ? &incoming.info : NULL;
 }
 
-void pvm2_incoming_clear(void)
+struct neopvm_received *pvm2_incoming_clear(void)
 {
     if (incoming.buffer)
         neopvm_free(incoming.buffer);
     incoming.buffer = 0;
     incoming.type = 0;
     pvm2_self.sender_of_received = 0;
+    return &incoming;
 }
 
 /* Has a buffer made of the items, and reads it as far as they were read. */

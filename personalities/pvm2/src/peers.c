@@ -232,6 +232,11 @@ static int ask(const struct pvm2_address *address, int32_t *tid)
     return code;
 }
 
+struct pvm2_peer *pvm2_peers_latest(const char *name, int instance)
+{
+    return name && latest && leads(latest, name, instance) ? latest->peer : NULL;
+}
+
 int pvm2_peers_find(const char *name, int instance, struct pvm2_peer **peer)
 {
     struct pvm2_address address;

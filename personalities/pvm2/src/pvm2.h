@@ -111,6 +111,8 @@ struct pvm2_peer *pvm2_peer_of(int32_t tid);
 /* Takes in who has died and which events became ready. */
 void pvm2_peers_look(void);
 void pvm2_peers_look_now_and_then(void);
+/* The peer that was found last, if this is its address; else null. */
+struct pvm2_peer *pvm2_peers_latest(const char *name, int instance);
 /* The task at an address, from memory or from the registry. */
 int pvm2_peers_find(const char *name, int instance, struct pvm2_peer **peer);
 /* Watches a task that was just started for an address. */
@@ -136,7 +138,9 @@ void pvm2_outgoing_clear(void);
 void pvm2_incoming_keep(const struct neopvm_received *message);
 /* Null: none. */
 const struct neopvm_info *pvm2_incoming_head(void);
-void pvm2_incoming_clear(void);
+/* There is none any more. What comes next may be received straight into the room; pvm2_incoming_taken says that it was. */
+struct neopvm_received *pvm2_incoming_clear(void);
+void pvm2_incoming_taken(void);
 
 /* receive.c */
 void pvm2_receive_clear(void);

@@ -96,24 +96,20 @@ static int next(int type, struct neopvm_received *message)
     }
 }
 
-int pvm2_receive(int count, const int *types)
+/* For several types: what comes before one of them is put aside. */
+static int receive_one_of(int count, const int *types)
 {
-    struct aside **aside;
     struct neopvm_received message;
-    int code = check(count, types);
+    struct aside **aside = first ? find_aside(count, types) : NULL;
+    int code;
 
-    if (code != PvmOk)
-        return code;
-    /* Before the wait, so that the sender can use its memory for the next message while the cache still knows it. */
-    pvm2_incoming_clear();
-    aside = first ? find_aside(count, types) : NULL;
     if (aside)
         return take_aside(aside);
     for (;;) {
-        code = next(count == 1 ? types[0] : NEOPVM_ANY, &message);
+        code = next(NEOPVM_ANY, &message);
         if (code != PvmOk)
             return code;
-        if (count == 1 || is_wanted(message.info.tag, count, types))
+        if (is_wanted(message.info.tag, count, types))
             break;
         code = put_aside(&message);
         if (code != PvmOk)
@@ -121,6 +117,26 @@ int pvm2_receive(int count, const int *types)
     }
     pvm2_incoming_keep(&message);
     return message.info.tag;
+}
+
+int pvm2_receive(int count, const int *types)
+{
+    struct neopvm_received *room;
+    int code = check(count, types);
+
+    if (code != PvmOk)
+        return code;
+    /* Before the wait, so that the sender can use its memory for the next message while the cache still knows it. */
+    room = pvm2_incoming_clear();
+    if (count > 1 || first)
+        return receive_one_of(count, types);
+    code = next(types[0], room);
+    if (code != PvmOk) {
+        *room = (struct neopvm_received){0};
+        return code;
+    }
+    pvm2_incoming_taken();
+    return room->info.tag;
 }
 
 /* The type of a message that waits, or PvmNoMsg. */

@@ -49,7 +49,8 @@ static int send_to_all(const char *name, int type, int route)
 int pvm2_send(const char *name, int instance, int type, int route)
 {
     struct pvm2_peer *peer;
-    int code = pvm2_check_name(name, PVM2_NAME_MAX);
+    /* The name of the last peer is as long as it may be. */
+    int code = pvm2_peers_latest(name, instance) ? PvmOk : pvm2_check_name(name, PVM2_NAME_MAX);
 
     if (code != PvmOk)
         return code;
