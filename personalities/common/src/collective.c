@@ -174,7 +174,7 @@ static int combine_message(struct reduction *of, struct job_message *message)
     if (items == NULL || (uintptr_t)items % _Alignof(max_align_t) != 0)
         return JOB_NONE;
     of->combine(of->data, items, of->count, of->with);
-    job_free(message);
+    job_free_later(message);
     return JOB_OK;
 }
 

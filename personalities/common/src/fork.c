@@ -76,6 +76,7 @@ static int32_t be_child(int32_t index, pid_t parent, int out)
     if (getppid() != parent)
         _exit(1);
     child_count = 0;
+    job_forget_spent();
     job_this.state = JOB_RANK;
     job_this.first += index;
     job_this.rank = job_this.first;

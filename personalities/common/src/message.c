@@ -9,6 +9,9 @@
 /* So long a receive stays in the core while another thread could put its message into the queue of this file. */
 #define SLICE_NS 50000000
 
+/* A message of up to so many bytes stays until the next receive when it was copied. */
+#define SPENT_BYTES 65536
+
 /* ---- Sending ---- */
 
 static int keep_own(int channel, int32_t type, const void *data, uint64_t bytes)
@@ -116,12 +119,42 @@ static void acknowledge(const struct job_message *message)
         job_own_send(message->source, TAG_TAKEN, NULL, 0);
 }
 
+/*
+ * A message that was copied out: giving its memory back is work that the sender's next message need not wait for. So it is
+ * done before the next receive waits, as PVM does with its receive buffer.
+ */
+static _Atomic neopvm_buffer spent;
+
+static void replace_spent(neopvm_buffer buffer)
+{
+    neopvm_buffer before = atomic_exchange_explicit(&spent, buffer, memory_order_relaxed);
+    if (before != 0)
+        neopvm_free(before);
+}
+
+void job_forget_spent(void)
+{
+    atomic_store(&spent, 0);
+}
+
+void job_free_later(struct job_message *message)
+{
+    if (message->raw.buffer == 0 || message->bytes > SPENT_BYTES) {
+        job_free(message);
+        return;
+    }
+    replace_spent(message->raw.buffer);
+    message->raw.buffer = 0;
+}
+
 int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_message *message)
 {
     if (job_this.state == JOB_ALONE)
         return JOB_NONE;
     if (!job_is_rank())
         return JOB_LEFT;
+    if (atomic_load_explicit(&spent, memory_order_relaxed) != 0)
+        replace_spent(0);
     for (;;) {
         int status = neopvm_receive_items(tid_wanted(select), select->type, job_this.contexts[select->channel],
                                           limit_ns, &message->raw);
@@ -287,7 +320,7 @@ int job_put(struct job_message *message, void *data, uint64_t room)
 {
     int status = message->bytes > room ? JOB_TOO_LONG : copy_out(message, data);
     if (message->raw.buffer != 0 || message->own != NULL)
-        job_free(message);
+        job_free_later(message);
     return status;
 }
 

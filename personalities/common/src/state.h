@@ -87,6 +87,10 @@ int job_alone_table(void);
 /* message.c: one attempt at the core. JOB_OK, JOB_NONE or an error. Strangers' messages are dropped. */
 int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_message *message);
 int job_core_probe(const struct job_select *select, struct job_message *message);
+/* job_free, but the memory is given back before the next receive; for what was read as a whole. */
+void job_free_later(struct job_message *message);
+/* In a forked process, which has no buffers of its parent. */
+void job_forget_spent(void);
 int job_check(const struct job_select *select);
 /* What is wrong with a message that a program wants to send. */
 int job_check_send(int32_t rank, int32_t type, uint64_t bytes);
