@@ -157,12 +157,19 @@ run_files() {
     timeout 120 bash "$here/tests/files.sh" >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
 }
 
+run_examples() {
+    runs=$((runs + 1))
+    timeout 120 bash "$here/../examples/interfaces/run.sh" "$prefix" 3 >"$work/out" 2>&1 </dev/null &&
+        [ "$(grep -c ': pi is 3.14159265 by ' "$work/out")" = 11 ] || fail "examples: $(cat "$work/out")"
+}
+
 export STRANGER=$work/stranger
 $CC -O1 -I"$prefix/include" -o "$STRANGER" "$here/tests/stranger.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3 ||
     fail "stranger.c does not build"
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -d ./*/Makefile | cut -d/ -f2)
 for name in "$@"; do test_interface "$name"; done
 run_files
+run_examples
 left=$("$PVM" ps --json)
 case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac
 testbed down || fail "the machine has left something"

@@ -167,7 +167,7 @@ impl Layout<'_> {
 
     /// Sources to start from, and what may be done with them.
     fn texts(&self) -> Result<(), String> {
-        let examples = ["c", "f", "h", "java", "py", "ipynb", "sh", "md", "Makefile"];
+        let examples = ["c", "cl", "f", "h", "java", "py", "ipynb", "sh", "md", "Makefile"];
         self.folder("examples", "share/neopvm/examples", &examples)?;
         self.folder(
             "benchmarks",

@@ -73,6 +73,7 @@ pub(super) const PERSONALITIES: Part = Part {
             "include",
             "benchmarks/environments",
             "benchmarks/suites",
+            "examples/interfaces",
             "xtask/hosts.sh",
         ],
     },
