@@ -9,7 +9,10 @@ mod folder;
 
 use fields::fields;
 use folder::Folder;
+use pvm_trace::{Limits, Record, TaskFacts, What, Writer, calls};
+use pvm_wire::record::Class;
 use serde_json::Value;
+use std::io::Cursor;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -391,5 +394,54 @@ fn debians_trcsort_sorts_what_was_exported_as_it_sorts_a_file_of_the_original() 
         let again = folder.file("again.trace");
         done(&["import", "--form", "sddf", &sorted, "-o", &again]);
         let _ = std::fs::remove_file(&again);
+    }
+}
+
+/// A trace of one task of this name, which sends itself one message with a mark of that name.
+fn of_a_task_named(name: &str) -> Vec<u8> {
+    let tid = pvm_wire::Tid(0x40001);
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).unwrap();
+    let (parent, process) = (pvm_wire::Tid(0), 1);
+    let task = TaskFacts { tid, parent, process, program: name.into(), began: 0 };
+    let task = writer.task(task).unwrap();
+    let text = name.as_bytes().to_vec();
+    for (at, what) in [
+        (1000, What::Name { class: Class::Mark, number: 2, text }),
+        (2000, What::Mark { name: 2, value: 7 }),
+        (3000, What::Call { bytes: 4 }),
+    ] {
+        writer.record(task, &Record { what, ..Record::call(calls::SEND, at, 500) }).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_name_of_64_kib_with_markup_is_no_markup_of_ours_and_bounds_what_is_drawn() {
+    let folder = Folder::new("markup");
+    let trace = folder.file("trace");
+    let evil = "</text><script>alert(1)</script>&\"'\u{1b}[2J\n=cmd|";
+    let name = evil.repeat(65_536 / evil.len() + 1);
+    std::fs::write(&trace, of_a_task_named(&name)).unwrap();
+    for what in ["aggregate", "dynamic", "spacetime", "functions"] {
+        let picture = done(&["draw", &trace, "--what", what]);
+        assert!(!picture.contains("<script") && !picture.contains('\u{1b}'), "{what}");
+        assert!(picture.len() < 100_000, "{what} has {} bytes", picture.len());
+        done(&["draw", &trace, "--what", what, "-o", &folder.file("picture.png")]);
+    }
+    done(&["report", &trace, "-o", &folder.file("report.html")]);
+    let page = std::fs::read_to_string(folder.file("report.html")).unwrap();
+    assert!(!page.contains("<script") && !page.contains('\u{1b}'));
+    for args in [&["show", &trace][..], &["show", "--events", &trace], &["profile", &trace]] {
+        let text = done(args);
+        assert!(!text.contains('\u{1b}'), "{args:?}");
+    }
+    let told = json(&["show", "--json", &trace]);
+    assert_eq!(told["tasks"][0]["program"], Value::from(name.as_str()));
+    let chrome = done(&["export", &trace, "--to", "chrome"]);
+    assert!(serde_json::from_str::<Value>(&chrome).is_ok());
+    let csv = done(&["export", &trace, "--to", "csv"]);
+    assert!(!csv.contains('\u{1b}') && csv.lines().count() == 3, "{}", csv.lines().count());
+    for form in ["perfetto", "sddf", "ti"] {
+        done(&["export", &trace, "--to", form, "-o", &folder.file(form)]);
     }
 }

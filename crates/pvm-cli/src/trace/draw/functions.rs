@@ -40,7 +40,8 @@ pub(super) fn draw(tables: &Tables, profile: &Profile) -> Canvas {
             canvas.rect((at, y + 2.0), (x(time), row - 5.0), fill);
             at += x(time);
         }
-        let calls = format!("{} calls", function.calls);
+        let calls = if function.calls == 1 { "call" } else { "calls" };
+        let calls = format!("{} {calls}", function.calls);
         canvas.text((at + 5.0, y + 13.0), Anchor::Start, 10, &calls);
     }
     let names = [
