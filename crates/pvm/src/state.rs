@@ -34,6 +34,8 @@ const STEP: usize = 16 << 10;
 const LOOKS: u32 = 64;
 /// What one look puts aside before it draws a line: some 5 ms of a sender that does not stop.
 const LOOK_MAX: usize = 1 << 14;
+/// Behind the message that it looks for, a look puts no more aside than makes so many in all.
+const ENOUGH: usize = 1 << 10;
 /// Senders are told of what is put aside after so many messages of one look.
 const TOLD_EVERY: usize = 1 << 10;
 
@@ -390,6 +392,10 @@ impl State {
                 found = Some((Some(self.mailbox.name()), envelope, store));
             } else {
                 self.put_aside((envelope, store), &mut taken);
+                if found.is_some() && taken >= ENOUGH {
+                    // Whoever waits for what is left looks there: see `holds_more`.
+                    break;
+                }
             }
         }
         self.inlet.erase_line();

@@ -68,6 +68,8 @@ impl Task {
         }
         self.waiter.quiet();
         let unseen = !state.mailbox.is_empty() && arrived > self.looked.load(Ordering::Relaxed);
+        // A look that was long has left the rest in the lanes.
+        let unseen = unseen || state.inlet.holds_more();
         if (unseen || !self.waiter.arm())
             && let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice())
         {
