@@ -19,6 +19,7 @@ module neotuple_h
     integer(c_int32_t), parameter :: NEOTUPLE_NO_SERVER = -7
     integer(c_int32_t), parameter :: NEOTUPLE_NO_MEMORY = -10
     integer(c_int32_t), parameter :: NEOTUPLE_NO_MACHINE = -14
+    integer(c_int32_t), parameter :: NEOTUPLE_DISK = -15
     integer(c_int32_t), parameter :: NEOTUPLE_LOST = -22
     integer(c_int32_t), parameter :: NEOTUPLE_NO_ANSWER = -25
     integer(c_int32_t), parameter :: NEOTUPLE_FULL = -27

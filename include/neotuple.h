@@ -50,6 +50,7 @@
 #define NEOTUPLE_NO_SERVER (-7)      /* the program pvmtuples, which keeps spaces, was not found */
 #define NEOTUPLE_NO_MEMORY (-10)
 #define NEOTUPLE_NO_MACHINE (-14)    /* no daemon runs here, or it has ended */
+#define NEOTUPLE_DISK (-15)          /* the disk under a durable space is full, or fails */
 #define NEOTUPLE_LOST (-22)          /* the servers of the space and its tuples are gone */
 #define NEOTUPLE_NO_ANSWER (-25)     /* the space's server does not answer: see Time limits */
 #define NEOTUPLE_FULL (-27)          /* the space has reached its limit */

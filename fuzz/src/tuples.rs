@@ -13,12 +13,13 @@ const OTHER: Tid = Tid(2 << 18 | 1);
 fn entry() -> Entry {
     let options = Options { copies: 1, limit_bytes: 1 << 16, fail_when_full: false };
     let (copies, owner, deleted) = (vec![OTHER], Tid::NONE, false);
-    Entry { space: 7, primary: ME, copies, options, owner, deleted }
+    let (space, directory, generation) = (7, Default::default(), 0);
+    Entry { space, primary: ME, copies, options, owner, deleted, directory, generation }
 }
 
 pub(crate) fn run(bytes: &[u8]) {
     let title = Title { name: Blob::from("space"), epoch: 0, entry: entry() };
-    let mut server = Partition::create(ME, title, None, 1);
+    let mut server = Partition::create(ME, title, None, None, 1);
     let mut client = Client::new(&entry());
     let mut rest = bytes;
     let mut now = 1;

@@ -52,6 +52,7 @@ fn code_of(error: &Error) -> i32 {
         Error::Formal => Code::BadParam,
         Error::NoServer(_) => Code::NoFile,
         Error::Unsteady => Code::Denied,
+        Error::Disk(_) => Code::NoBuf,
         Error::Machine(code) => *code,
         _ => Code::DSysErr,
     }
@@ -142,6 +143,7 @@ extern "C" fn neotuple_text(status: i32) -> *const c_char {
         Some(Code::NotFound) => c"There is no such space",
         Some(Code::Exists) => c"A space of this name exists",
         Some(Code::DSysErr) => c"The space's server does not answer: it is stopped, or cut off",
+        Some(Code::NoBuf) => c"The disk under the durable space is full, or fails",
         Some(Code::Denied) => c"Others make and delete the space again and again",
         Some(Code::NoFile) => c"The program pvmtuples was not found",
         _ => globals::error_text(status),

@@ -2,10 +2,11 @@
 //!
 //! The commands are clients as all others: they become tasks for as long as they need.
 
+mod dump;
 pub(crate) mod fields;
+mod opening;
 
 use crate::failure::{Failure, Status};
-use crate::operator::Operator;
 use crate::options::space::{
     CreateOptions, FindOptions, NameOptions, OutOptions, ShowSpaceOptions, SpaceCommand,
     SpaceOptions,
@@ -14,12 +15,15 @@ use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use crate::text;
 use fields::{json, tuple};
-use pvm::{Deadline, Task};
-use pvm_space::{Error, Space, Spaces, registry};
+use opening::{as_task, checked_name, failure, opened};
+use pvm::Deadline;
+use pvm_space::{Error, Spaces, registry};
 use pvm_tuples::frames::{Entry, Options, Seen};
 use pvm_tuples::{Find, Tuple};
 use pvm_wire::{Blob, Tid};
 use serde_json::{Value, json};
+use std::io::{Write as _, stderr};
+use std::os::unix::ffi::OsStringExt as _;
 use std::time::Duration;
 
 /// `pvm space`.
@@ -29,53 +33,10 @@ pub(crate) fn space(options: &SpaceOptions) -> Result<(), Failure> {
         SpaceCommand::List(options) => list(options.json),
         SpaceCommand::Show(options) => show_space(options),
         SpaceCommand::Why(options) => why(options),
+        SpaceCommand::Dump(options) => dump::dump(options),
+        SpaceCommand::Load(options) => dump::load(options),
         SpaceCommand::Delete(options) => delete(options),
     }
-}
-
-/// Runs a command as a task.
-fn as_task<T>(body: impl FnOnce(&Spaces) -> Result<T, Failure>) -> Result<T, Failure> {
-    // Finds out what is wrong if no machine runs, or its daemon does not answer.
-    drop(Operator::connect()?);
-    let task = Task::enrol(b"pvm space", false).map_err(|code| Failure::refused("space", code))?;
-    task.be_unrecorded();
-    let done = body(&Spaces::new(task));
-    let left = task.leave().map_err(|code| Failure::refused("space", code));
-    done.and_then(|value| left.map(|()| value))
-}
-
-/// What went wrong with a space, and what to do.
-fn failure(name: &str, error: &Error) -> Failure {
-    let remedy = match error {
-        Error::NoSpace => format!("\n  make it with `pvm space create {name}`; `pvm space list`"),
-        Error::Exists => "\n  `pvm space list` shows the spaces".to_owned(),
-        Error::Lost => format!("\n  `pvm space delete {name}` forgets it"),
-        Error::NoServer(_) => {
-            "\n  the program pvmtuples lies beside pvmd where NeoPVM is installed".to_owned()
-        }
-        _ => String::new(),
-    };
-    Failure::new(Status::Refused, format!("space {name}: {error}{remedy}"))
-}
-
-fn checked_name(name: &str) -> Result<Blob, Failure> {
-    if name.is_empty() || name.len() > registry::NAME_BYTES_MAX {
-        let most = registry::NAME_BYTES_MAX;
-        let text = format!("space {name:?}: a name has 1 to {most} bytes");
-        return Err(Failure::new(Status::Usage, text));
-    }
-    Ok(Blob::from(name))
-}
-
-fn opened<T>(
-    name: &str,
-    body: impl FnOnce(&Spaces, Space) -> Result<T, Error>,
-) -> Result<T, Failure> {
-    let blob = checked_name(name)?;
-    as_task(|spaces| {
-        let done = spaces.open(&blob).and_then(|space| body(spaces, space));
-        done.map_err(|error| failure(name, &error))
-    })
 }
 
 fn create(options: &CreateOptions) -> Result<(), Failure> {
@@ -85,12 +46,23 @@ fn create(options: &CreateOptions) -> Result<(), Failure> {
         limit_bytes: options.limit,
         fail_when_full: options.fail_when_full,
     };
-    as_task(|spaces| {
-        let made = spaces.create(&name, new, false);
-        made.map_err(|error| failure(&options.name, &error))
+    let directory = options.durable.as_deref().map(std::path::absolute).transpose();
+    let directory = directory.map_err(|error| {
+        Failure::new(Status::Usage, format!("space {}: --durable: {error}", options.name))
+    })?;
+    let directory =
+        directory.map_or_else(Blob::default, |path| Blob(path.into_os_string().into_vec()));
+    let note = as_task(|spaces| {
+        let made = spaces.create_in(&name, new, false, &directory);
+        made.map(|(_, note)| note.to_text()).map_err(|error| failure(&options.name, &error))
     })?;
     if options.json {
-        show_json(&json!({"name": options.name, "created": true}))?;
+        let note = (!note.is_empty()).then_some(&note);
+        show_json(&json!({"name": options.name, "created": true, "note": note}))?;
+    } else if !note.is_empty() {
+        let line = format!("pvm: space {}: {}\n", options.name, text::plain(&note));
+        // Whoever closes its standard error does not want to know.
+        let _ = stderr().write_all(line.as_bytes());
     }
     Ok(())
 }
@@ -174,6 +146,7 @@ fn row_json(row: &Row) -> Value {
         "limit": row.entry.options.limit_bytes,
         "fail_when_full": row.entry.options.fail_when_full,
         "lost": row.seen.is_none(),
+        "durable": (!row.entry.directory.0.is_empty()).then(|| row.entry.directory.to_text()),
     })
 }
 

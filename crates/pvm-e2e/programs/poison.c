@@ -85,7 +85,7 @@ static void put_entry(const char *space, const char *bytes, int count)
 /* A whole entry of a space without copies whose primary is this number. */
 static void put_primary(const char *space, int primary)
 {
-	char entry[31] = {77};
+	char entry[43] = {77};
 
 	memcpy(entry + 8, &primary, sizeof primary);
 	put_entry(space, entry, sizeof entry);

@@ -40,6 +40,9 @@ pub enum Error {
     /// The caller's wait was ended from outside ([`crate::Rest`]).
     #[error("the wait was interrupted")]
     Interrupted,
+    /// The disk of a durable space is full, or fails.
+    #[error("the disk under the durable space is full or fails{0}")]
+    Disk(String),
     /// The machine refused something, or does not answer.
     #[error("{0}")]
     Machine(Code),
@@ -60,6 +63,7 @@ impl From<Reason> for Error {
             Reason::NoSpace => Self::NoSpace,
             Reason::Exists => Self::Exists,
             Reason::Formal => Self::Formal,
+            Reason::Disk => Self::Disk(String::new()),
             Reason::Machine => Self::Machine(Code::DSysErr),
         }
     }

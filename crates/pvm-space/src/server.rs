@@ -3,18 +3,21 @@
 //! [`pvm_tuples::partition`] decides; this carries messages, notices and named messages. A loop
 //! takes what has arrived, has the partitions say what they want, and sleeps until more comes.
 
+mod disk;
 mod helpers;
 
 use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
+use disk::{Disk, Found};
 use helpers::Helpers;
 use pvm::{Deadline, Glance, Policy, Task};
-use pvm_tuples::Reason;
 use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
+use pvm_tuples::log::Record;
 use pvm_tuples::partition::{Event, Output, Partition, Title};
-use pvm_wire::{Blob, Code, Tid};
+use pvm_tuples::{Op, Outcome, Reason};
+use pvm_wire::{Blob, Code, Tid, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -43,6 +46,8 @@ pub fn run() -> Result<(), Code> {
         watched: BTreeSet::new(),
         servers: BTreeSet::new(),
         helpers: Helpers::new(task),
+        disks: BTreeMap::new(),
+        failed: BTreeSet::new(),
         idle_since: Instant::now(),
         begun: (Instant::now(), since_1970()),
     };
@@ -57,6 +62,16 @@ fn since_1970() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// A space that is to be made.
+struct New {
+    client: Tid,
+    number: u64,
+    name: Blob,
+    options: Options,
+    owned: bool,
+    directory: Blob,
+}
+
 struct Server {
     task: &'static Task,
     post: Post,
@@ -66,6 +81,10 @@ struct Server {
     /// Servers of other hosts that are known to be some.
     servers: BTreeSet<Tid>,
     helpers: Helpers,
+    /// Files of durable spaces.
+    disks: BTreeMap<u64, Disk>,
+    /// Durable spaces whose disk has failed: what was asked of them last may be lost.
+    failed: BTreeSet<u64>,
     idle_since: Instant,
     begun: (Instant, u64),
 }
@@ -88,6 +107,7 @@ impl Server {
                 is_busy = true;
             };
             self.pass_time()?;
+            self.persist()?;
             let until = self.deadline();
             // Small messages of busy clients come so. What is not seen so is seen by the long look,
             // in the next round.
@@ -97,6 +117,7 @@ impl Server {
             while self.post.receive()? {
                 self.heard()?;
             }
+            self.persist()?;
             if self.has_been_idle() {
                 return Ok(());
             }
@@ -147,10 +168,16 @@ impl Server {
     }
 
     fn asked(&mut self, client: Tid, ask: Ask) -> Result<(), Code> {
-        if let Ask::Create { number, name, options, owned } = ask {
-            return self.create(client, number, name, (options, owned));
+        if let Ask::Create { number, name, options, owned, directory } = ask {
+            let new = New { client, number, name, options, owned, directory };
+            return self.create(new);
         }
         let Some(space) = ask.space() else { return Ok(()) };
+        if !self.has_room(space, &ask) {
+            let (number, reason) = (ask.number(), Reason::Disk);
+            let told = Told::Answer { number, outcome: Outcome::Failed { reason } };
+            return self.answer(client, number, &told);
+        }
         if self.partitions.contains_key(&space) {
             return self.tell(space, Event::Asked { client, ask });
         }
@@ -246,6 +273,12 @@ impl Server {
                         unless_ended(registry::forget(self.task, &name, before))?;
                     }
                 }
+                Output::Persist { record } => {
+                    if let Some(disk) = self.disks.get_mut(&space) {
+                        disk.note(&record);
+                    }
+                }
+                Output::Rewrite => self.rewrite(space),
                 Output::Close { deleted } => self.close(space, deleted)?,
             }
         }
@@ -308,41 +341,147 @@ impl Server {
     fn close(&mut self, space: u64, deleted: bool) -> Result<(), Code> {
         let Some(partition) = self.partitions.remove(&space) else { return Ok(()) };
         self.helpers.forget(space);
+        if let Some(disk) = self.disks.remove(&space) {
+            // If the file stays, it is older than any other one of the space.
+            drop(disk.remove());
+        }
         if deleted {
             unless_ended(registry::forget(self.task, partition.name(), None))?;
         }
         Ok(())
     }
 
-    fn create(
-        &mut self,
-        client: Tid,
-        number: u64,
-        name: Blob,
-        options: (Options, bool),
-    ) -> Result<(), Code> {
-        let reason = match self.new_entry(client, &name, options) {
-            Ok(Some((epoch, entry))) => {
-                let (space, now) = (entry.space, self.now());
-                let title = Title { name, epoch, entry };
-                let new = Partition::create(self.task.tid(), title, Some((client, number)), now);
-                self.partitions.insert(space, new);
-                return self.carry_out(space);
+    /// True if what a client asks has room on the disk of a durable space.
+    fn has_room(&mut self, space: u64, ask: &Ask) -> bool {
+        match (self.disks.get_mut(&space), ask) {
+            (Some(disk), Ask::Do { op, .. }) => {
+                let puts = matches!(op, Op::Put { .. } | Op::Done { .. });
+                disk.reserve(op.to_bytes().len(), puts).is_ok()
             }
-            Ok(None) => Reason::Exists,
-            Err(Code::SysErr) => return Err(Code::SysErr),
-            Err(_) => Reason::Machine,
+            (None, _) => !self.failed.contains(&space),
+            _ => true,
+        }
+    }
+
+    /// Writes what durable spaces have noted, all of it together, and has answered what is on disk.
+    fn persist(&mut self) -> Result<(), Code> {
+        let behind = self.disks.iter().filter(|(_, disk)| disk.is_behind());
+        for space in behind.map(|(space, _)| *space).collect::<Vec<_>>() {
+            let Some(disk) = self.disks.get_mut(&space) else { continue };
+            let (synced, is_long) = (disk.sync(), disk.is_long());
+            match synced {
+                Ok(Some(number)) => self.tell(space, Event::Persisted { number })?,
+                Ok(None) => {}
+                Err(_) => self.fail(space),
+            }
+            if is_long {
+                self.begin_file(space).map_or_else(|_| self.be_patient(space), |()| {});
+                self.carry_out(space)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A new file could not be begun: it is tried again when the old one has become longer still.
+    fn be_patient(&mut self, space: u64) {
+        if let Some(disk) = self.disks.get_mut(&space) {
+            disk.be_patient();
+        }
+    }
+
+    /// Begins the file of a space with all that is in the space.
+    fn begin_file(&mut self, space: u64) -> std::io::Result<()> {
+        let Some(partition) = self.partitions.get_mut(&space) else { return Ok(()) };
+        let record = partition.checkpoint();
+        let Record::Begun { number, ref entry, .. } = record else { return Ok(()) };
+        let host = self.task.tid().host();
+        let disk = Disk::begin(&entry.directory, partition.name(), host, &record)?;
+        self.disks.insert(space, disk);
+        let now = self.now();
+        if let Some(partition) = self.partitions.get_mut(&space) {
+            partition.handle(now, Event::Persisted { number });
+        }
+        Ok(())
+    }
+
+    /// A copy begins. If it cannot be written, its primary hears nothing of it and gives it up.
+    fn rewrite(&mut self, space: u64) {
+        if self.begin_file(space).is_err() {
+            self.fail(space);
+        }
+    }
+
+    /// The disk has failed: what is there is what was answered, and no more is.
+    fn fail(&mut self, space: u64) {
+        self.partitions.remove(&space);
+        self.disks.remove(&space);
+        self.helpers.forget(space);
+        self.failed.insert(space);
+    }
+
+    fn create(&mut self, new: New) -> Result<(), Code> {
+        let (client, number) = (new.client, new.number);
+        let refused = |reason, text: String| {
+            let text = Blob::from(text);
+            Told::Refused { number, reason, text }
         };
-        self.answer(client, number, &Told::Refused { number, reason })
+        let told = match self.found(&new) {
+            Err(error) => refused(Reason::Disk, format!(": {error}")),
+            Ok(found) => match self.new_entry(&new, found.as_ref()) {
+                Ok(Some((epoch, entry))) => return self.begin(new, found, epoch, entry),
+                Ok(None) => refused(Reason::Exists, String::new()),
+                Err(Code::SysErr) => return Err(Code::SysErr),
+                Err(_) => refused(Reason::Machine, String::new()),
+            },
+        };
+        self.answer(client, number, &told)
+    }
+
+    /// What is on disk of a space that is to be made.
+    fn found(&self, new: &New) -> std::io::Result<Option<Found>> {
+        let is_kept_here = self.partitions.values().any(|one| *one.name() == new.name);
+        if new.directory.0.is_empty() || is_kept_here {
+            return Ok(None);
+        }
+        disk::find(&new.directory, &new.name)
+    }
+
+    /// Begins with a space whose entry was put.
+    fn begin(
+        &mut self,
+        new: New,
+        found: Option<Found>,
+        epoch: i32,
+        entry: Entry,
+    ) -> Result<(), Code> {
+        let New { client, number, name, directory, .. } = new;
+        let (space, me, now) = (entry.space, self.task.tid(), self.now());
+        let title = Title { name: name.clone(), epoch, entry };
+        let (files, held) = match found {
+            Some(Found { replay, note, files }) => {
+                (files, Some((replay.into_store(), Blob::from(note))))
+            }
+            None => (Vec::new(), None),
+        };
+        let partition = Partition::create(me, title, Some((client, number)), held, now);
+        self.partitions.insert(space, partition);
+        if !directory.0.is_empty()
+            && let Err(error) = self.begin_file(space)
+        {
+            self.partitions.remove(&space);
+            unless_ended(registry::forget(self.task, &name, epoch.checked_add(1)))?;
+            let (reason, text) = (Reason::Disk, Blob::from(format!(": {error}")));
+            return self.answer(client, number, &Told::Refused { number, reason, text });
+        }
+        if let Some(disk) = self.disks.get(&space) {
+            disk::forget(&files, disk);
+        }
+        self.carry_out(space)
     }
 
     /// Puts the entry of a new space; none if there is such a space.
-    fn new_entry(
-        &self,
-        client: Tid,
-        name: &Blob,
-        (options, owned): (Options, bool),
-    ) -> Result<Option<(i32, Entry)>, Code> {
+    fn new_entry(&self, new: &New, found: Option<&Found>) -> Result<Option<(i32, Entry)>, Code> {
+        let name = &new.name;
         if name.0.is_empty() || name.0.len() > registry::NAME_BYTES_MAX {
             return Err(Code::BadParam);
         }
@@ -361,9 +500,11 @@ impl Server {
             space: since_1970() << 8 | u64::from(me.host().0 & 0xff),
             primary: me,
             copies: Vec::new(),
-            options,
-            owner: if owned { client } else { Tid::NONE },
+            options: new.options,
+            owner: if new.owned { new.client } else { Tid::NONE },
             deleted: false,
+            directory: new.directory.clone(),
+            generation: found.map_or(0, |found| found.replay.entry.generation + 1),
         };
         let put = registry::put(self.task, name, epoch, &entry)?;
         Ok(put.map(|epoch| (epoch, entry)))
@@ -371,7 +512,8 @@ impl Server {
 
     /// True if somebody keeps the space, or may go on with it.
     fn is_held(&self, entry: &Entry) -> Result<bool, Code> {
-        if entry.deleted {
+        let has_failed = entry.primary == self.task.tid() && self.failed.contains(&entry.space);
+        if entry.deleted || has_failed {
             return Ok(false);
         }
         for server in [entry.primary].iter().chain(&entry.copies) {

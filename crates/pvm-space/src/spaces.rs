@@ -43,7 +43,7 @@ struct Inner {
     open: BTreeMap<u64, Open>,
     watched: BTreeSet<Tid>,
     /// Answers to what is about no open space, by request.
-    created: BTreeMap<u64, Result<u64, Error>>,
+    created: BTreeMap<u64, Result<Blob, Error>>,
     /// The space of each request.
     spaces: BTreeMap<u64, u64>,
 }
@@ -128,17 +128,34 @@ impl Spaces {
     /// # Errors
     /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
     pub fn create(&self, name: &Blob, options: Options, owned: bool) -> Result<Space, Error> {
+        let made = self.create_in(name, options, owned, &Blob::default());
+        made.map(|(space, _)| space)
+    }
+
+    /// As [`Spaces::create`], kept in a directory of each host that keeps the space; and what is to
+    /// be said of what was found there. What was there of a space of this name is in it.
+    ///
+    /// # Errors
+    /// As there, and [`Error::Disk`].
+    pub fn create_in(
+        &self,
+        name: &Blob,
+        options: Options,
+        owned: bool,
+        directory: &Blob,
+    ) -> Result<(Space, Blob), Error> {
         for _ in 0..SERVERS_MAX {
             let server = self.server()?;
             let number = self.next();
-            let ask = Ask::Create { number, name: name.clone(), options, owned };
+            let (name_, directory) = (name.clone(), directory.clone());
+            let ask = Ask::Create { number, name: name_, options, owned, directory };
             let mut inner = self.lock();
             inner.watch(self.task, server)?;
             inner.post.send(server, TO_SERVER, &ask)?;
             drop(inner);
             if let Some(created) = self.await_creation(server, number)? {
-                created?;
-                return self.open(name);
+                let note = created?;
+                return Ok((self.open(name)?, note));
             }
         }
         let text = format!("{SERVERS_MAX} have ended while they made the space");
@@ -184,7 +201,7 @@ impl Spaces {
         &self,
         server: Tid,
         number: u64,
-    ) -> Result<Option<Result<u64, Error>>, Error> {
+    ) -> Result<Option<Result<Blob, Error>>, Error> {
         loop {
             let token = self.task.token();
             let mut inner = self.lock();
@@ -553,8 +570,8 @@ impl Inner {
 
     fn told(&mut self, now: u64, told: Told) {
         let number = match &told {
-            Told::Created { number, space } => {
-                self.created.insert(*number, Ok(*space));
+            Told::Created { number, note, .. } => {
+                self.created.insert(*number, Ok(note.clone()));
                 return;
             }
             other => other.number(),
@@ -563,8 +580,13 @@ impl Inner {
         match self.spaces.get(&number).and_then(|space| self.open.get_mut(space)) {
             Some(open) => open.client.told(now, told),
             None => {
-                if let Told::Refused { reason, .. } = told {
-                    self.created.insert(number, Err(reason.into()));
+                if let Told::Refused { reason, text, .. } = told {
+                    let text = String::from_utf8_lossy(&text.0).into_owned();
+                    let error = match Error::from(reason) {
+                        Error::Disk(_) => Error::Disk(text),
+                        other => other,
+                    };
+                    self.created.insert(number, Err(error));
                 }
             }
         }

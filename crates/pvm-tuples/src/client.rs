@@ -223,7 +223,9 @@ impl Client {
         let (number, end) = match told {
             Told::Answer { number, outcome } => (number, End::Answered(outcome)),
             Told::Seen { number, seen } => (number, End::Seen(seen)),
-            Told::Refused { number, reason } => (number, End::Answered(Outcome::Failed { reason })),
+            Told::Refused { number, reason, .. } => {
+                (number, End::Answered(Outcome::Failed { reason }))
+            }
             Told::Elsewhere { .. } => return self.look(now_ms),
             Told::Created { .. } => return,
         };
@@ -394,6 +396,8 @@ mod tests {
             options: Options { copies: 0, limit_bytes: 0, fail_when_full: false },
             owner: Tid::NONE,
             deleted: false,
+            directory: pvm_wire::Blob::default(),
+            generation: 0,
         });
         for number in [1, 2] {
             let ask = Ask::Look { space: 0, number, tuples: 0 };

@@ -40,7 +40,8 @@ choice! {
             number: u64, /// Its name.
             name: Blob, /// What it is like.
             options: Options, /// The space ends with the asker.
-            owned: bool },
+            owned: bool, /// Where it is kept on disk; empty if it is in memory only.
+            directory: Blob },
         /// A space is to be deleted.
         4 => Delete { /// For the answer.
             number: u64, /// The space.
@@ -72,11 +73,13 @@ choice! {
         /// The space stands.
         4 => Created { /// The request.
             number: u64, /// Its number.
-            space: u64 },
+            space: u64, /// What whoever makes it should know, in words.
+            note: Blob },
         /// What was asked for besides tuples was not done.
         5 => Refused { /// The request.
             number: u64, /// Why.
-            reason: Reason },
+            reason: Reason, /// What there is to say beside that, in words.
+            text: Blob },
     }
 }
 
@@ -191,6 +194,10 @@ record! {
         pub owner: Tid,
         /// It was deleted.
         pub deleted: bool,
+        /// Where each of its servers keeps it on disk; empty if it is in memory only.
+        pub directory: Blob,
+        /// How often it was made anew of what was on disk.
+        pub generation: u64,
     }
 
     /// Somebody who waits.

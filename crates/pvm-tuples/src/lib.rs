@@ -17,6 +17,7 @@ mod ids;
 mod index;
 mod kind;
 mod known;
+pub mod log;
 mod matching;
 pub mod ops;
 pub mod partition;

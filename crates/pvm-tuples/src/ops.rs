@@ -114,6 +114,8 @@ choice! {
         6 => Formal,
         /// The machine refused something.
         7 => Machine,
+        /// The disk of a durable space is full, or fails.
+        8 => Disk,
     }
 }
 

@@ -9,11 +9,14 @@
 
 mod copy;
 mod joining;
+mod journal;
 mod primary;
 
 use crate::frames::{Ask, Between, Entry, Told};
+use crate::log::Record;
 use crate::ops::{Answer, Input};
 use crate::store::Store;
+use journal::Journal;
 use pvm_wire::{Blob, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -72,6 +75,11 @@ pub enum Event {
     },
     /// A host has joined: more servers may be found.
     Joined,
+    /// To [`Output::Persist`] and [`Output::Rewrite`]: the steps up to this one are on disk.
+    Persisted {
+        /// The last of them.
+        number: u64,
+    },
 }
 
 /// What a partition wants done.
@@ -120,6 +128,13 @@ pub enum Output {
         /// The first that is; none if all are to go.
         before: Option<i32>,
     },
+    /// A record is to be written behind the others, for [`Event::Persisted`].
+    Persist {
+        /// Which.
+        record: Record,
+    },
+    /// A new file is to be begun with [`Partition::checkpoint`], for [`Event::Persisted`].
+    Rewrite,
     /// The space is held here no longer. `deleted`: it has no entries any more, either.
     Close {
         /// It was deleted.
@@ -189,6 +204,8 @@ pub struct Partition {
     store: Store,
     /// A copy has got what there is to begin with.
     begun: bool,
+    /// The step behind which that was.
+    begun_at: u64,
     /// The last step that was applied.
     applied: u64,
     /// Steps that not all copies have confirmed: number, time, input.
@@ -217,6 +234,9 @@ pub struct Partition {
     /// Who waits for its end.
     deleters: Vec<(Tid, u64)>,
     ending: bool,
+    journal: Journal,
+    /// What whoever makes the space should know.
+    note: Blob,
     outputs: VecDeque<Output>,
     now: u64,
 }
@@ -224,6 +244,7 @@ pub struct Partition {
 impl Partition {
     fn new(me: Tid, title: Title, role: Role, store: Store) -> Self {
         let Title { name, epoch, entry } = title;
+        let journal = Journal::new(!entry.directory.0.is_empty());
         Self {
             name,
             me,
@@ -233,6 +254,7 @@ impl Partition {
             entry,
             store,
             begun: false,
+            begun_at: 0,
             applied: 0,
             steps: VecDeque::new(),
             followers: BTreeMap::new(),
@@ -249,18 +271,27 @@ impl Partition {
             creator: None,
             deleters: Vec::new(),
             ending: false,
+            journal,
+            note: Blob::default(),
             outputs: VecDeque::new(),
             now: 0,
         }
     }
 
     /// A new space, whose entry has been put for this server. `creator` is told when the copies
-    /// stand.
-    pub fn create(me: Tid, title: Title, creator: Option<(Tid, u64)>, now_ms: u64) -> Self {
+    /// stand. `held` is what was on disk, and what is to be said of that.
+    pub fn create(
+        me: Tid,
+        title: Title,
+        creator: Option<(Tid, u64)>,
+        held: Option<(Store, Blob)>,
+        now_ms: u64,
+    ) -> Self {
         let (epoch, options) = (title.epoch, title.entry.options);
-        let store = Store::new(options.limit_bytes, options.fail_when_full);
+        let new = || Store::new(options.limit_bytes, options.fail_when_full);
+        let (store, note) = held.unwrap_or_else(|| (new(), Blob::default()));
         let mut new = Self::new(me, title, Role::Primary, store);
-        (new.now, new.creator) = (now_ms, creator);
+        (new.now, new.creator, new.note) = (now_ms, creator, note);
         if new.entry.owner != Tid::NONE {
             new.watch(new.entry.owner);
         }
@@ -288,6 +319,12 @@ impl Partition {
     /// Its name.
     pub const fn name(&self) -> &Blob {
         &self.name
+    }
+
+    /// All of it, as the first record of a log.
+    pub fn checkpoint(&self) -> Record {
+        let (epoch, entry, number) = (self.epoch, self.entry.clone(), self.applied);
+        Record::Begun { epoch, entry, number, snapshot: self.store.snapshot() }
     }
 
     /// What is in it.
@@ -321,6 +358,14 @@ impl Partition {
                     self.search = Search::Open;
                 }
                 self.tend();
+            }
+            Event::Persisted { number } => {
+                self.journal.persisted(number);
+                match self.role {
+                    Role::Primary => self.release(),
+                    Role::Copy => self.acknowledge(),
+                    Role::Heir | Role::Closed => {}
+                }
             }
         }
     }

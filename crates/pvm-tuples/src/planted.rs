@@ -36,11 +36,15 @@ pub enum Bug {
     ServesTheDead,
     /// What a request that was withdrawn has taken stays away.
     KeepsWithdrawn,
+    /// What is not on the disk yet is answered.
+    AnswersBeforeTheDisk,
+    /// A record of a log whose hash is not its own is believed.
+    TrustsTheDisk,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::AnswersEarly,
         Self::DoesTwice,
         Self::UnnamedTakesOver,
@@ -57,6 +61,8 @@ impl Bug {
         Self::SaysNothing,
         Self::ServesTheDead,
         Self::KeepsWithdrawn,
+        Self::AnswersBeforeTheDisk,
+        Self::TrustsTheDisk,
     ];
 }
 

@@ -8,9 +8,12 @@
 
 #[path = "simulation/history.rs"]
 mod history;
+#[path = "simulation/power.rs"]
+mod power;
 #[path = "simulation/world.rs"]
 mod world;
 
+use power::Power;
 use world::World;
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -54,4 +57,17 @@ fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
         all.taken > seeds && all.takeovers > seeds / 10 && all.returned > seeds / 10,
         "{all:?}"
     );
+}
+
+#[test]
+fn what_was_answered_outlives_the_power_of_a_durable_spaces_server() {
+    let seeds = number("TUPLES_SEEDS", 2000);
+    let (mut failures, mut damaged) = (0, 0);
+    for seed in 0..seeds {
+        let mut power = Power::new(seed);
+        power.run().map_err(|what| format!("seed {seed}: {what}")).unwrap();
+        failures += power.failures;
+        damaged += power.damaged;
+    }
+    assert!(failures > 3 * seeds && damaged > seeds / 10, "{failures} {damaged}");
 }

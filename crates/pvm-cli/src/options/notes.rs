@@ -399,7 +399,28 @@ there is a host for it. Without copies the tuples are lost then. The command ret
 copies are ready, or when there is no other host; a host that joins later gets a missing copy. \
 Each tuple counts its bytes and 128 more against the limit.
 
-JSON: name, created (true).";
+With --durable each server writes what is done to a file in DIR, NAME.HOST.tuples, and an \
+operation is answered when it is on the disk. After a halt, or when all servers have died, the \
+same command makes the space again of what is in DIR on this host: nothing that was answered is \
+missing, claimed tuples are free, and nobody waits. If a part of the file is damaged, what is in \
+front of the damage is kept, a message names the rest, and a copy of the file stays. Deleting the \
+space removes the files.
+
+JSON: name, created (true), note (what was damaged, or null).";
+
+/// `pvm space dump`.
+pub(crate) const SPACE_DUMP: &str = "\
+Each line is a tuple: a JSON list of its fields (type, value). Claimed tuples are among them, the \
+first 1000. `pvm space load` puts them again.
+
+JSON: name, tuples.";
+
+/// `pvm space load`.
+pub(crate) const SPACE_LOAD: &str = "\
+Reads what `pvm space dump` writes, with or without --json. It stops at the first tuple for which \
+there is no room, and says how many it has put.
+
+JSON: name, loaded (how many).";
 
 /// `pvm space list`.
 pub(crate) const SPACE_LIST: &str = "\
@@ -407,7 +428,7 @@ A space whose server has died is lost: `pvm space delete` forgets it.
 
 JSON: spaces: name, server, copies, copies_wanted, owner (the task with which the space ends, or \
 null), tuples, claimed, waiting, bytes (null for a space that is lost), limit, fail_when_full, \
-lost.";
+lost, durable (the directory on each of its hosts, or null).";
 
 /// `pvm space show`.
 pub(crate) const SPACE_SHOW: &str = "\

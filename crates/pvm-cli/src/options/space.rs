@@ -2,6 +2,7 @@
 
 use super::notes;
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// The arguments of `pvm space`.
 #[derive(Debug, Args)]
@@ -26,6 +27,12 @@ pub(crate) enum SpaceCommand {
     /// Tell who waits for what in a tuple space, since when, and what nearly fits
     #[command(after_help = notes::SPACE_WHY)]
     Why(NameOptions),
+    /// Write down all tuples of a tuple space
+    #[command(after_help = notes::SPACE_DUMP)]
+    Dump(NameOptions),
+    /// Put tuples that `pvm space dump` has written down
+    #[command(after_help = notes::SPACE_LOAD)]
+    Load(LoadOptions),
     /// Delete a tuple space with all that is in it
     #[command(after_help = notes::SPACE_DELETE)]
     Delete(NameOptions),
@@ -44,6 +51,9 @@ pub(crate) struct CreateOptions {
     /// The most bytes that it may hold, such as 500M or 20G
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     pub(crate) limit: u64,
+    /// Keep it on disk, too, in this directory of each host that keeps it
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) durable: Option<PathBuf>,
     /// When it is full a put fails; otherwise it waits
     #[arg(long)]
     pub(crate) fail_when_full: bool,
@@ -66,6 +76,20 @@ pub(crate) struct NameOptions {
     /// The space
     #[arg(value_name = "SPACE")]
     pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `pvm space load`.
+#[derive(Debug, Args)]
+pub(crate) struct LoadOptions {
+    /// The space
+    #[arg(value_name = "SPACE")]
+    pub(crate) name: String,
+    /// Where the tuples are; the standard input if it is left out
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

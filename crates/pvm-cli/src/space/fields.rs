@@ -8,7 +8,7 @@ use pvm_tuples::{Builder, FieldView, Kind, Shape, Tuple};
 use serde_json::{Value, json};
 
 /// Types as words.
-const KINDS: [(&str, Kind); 18] = [
+const KINDS: [(&str, Kind); 20] = [
     ("char", Kind::Char),
     ("schar", Kind::SignedChar),
     ("uchar", Kind::UnsignedChar),
@@ -27,6 +27,8 @@ const KINDS: [(&str, Kind); 18] = [
     ("bytes", Kind::Bytes),
     ("struct", Kind::Struct),
     ("longdouble", Kind::LongDouble),
+    ("floatcomplex", Kind::FloatComplex),
+    ("doublecomplex", Kind::DoubleComplex),
 ];
 
 fn kind(word: &str) -> Option<Kind> {
@@ -38,7 +40,7 @@ fn name(kind: Kind) -> &'static str {
 }
 
 /// A type and its shape, such as `double[]`.
-fn typed(word: &str) -> Option<(Kind, Shape)> {
+pub(super) fn typed(word: &str) -> Option<(Kind, Shape)> {
     match word.strip_suffix("[]") {
         Some(item) => kind(item).filter(|kind| kind.has_shape()).map(|kind| (kind, Shape::Array)),
         None => kind(word).map(|kind| (kind, Shape::Scalar)),
@@ -119,7 +121,9 @@ fn item(kind: Kind, word: &str) -> Option<Vec<u8>> {
         Kind::Bool => vec![u8::from(word.parse::<bool>().ok()?)],
         Kind::Text => word.as_bytes().to_vec(),
         Kind::Bytes | Kind::Struct => hexadecimal(word)?,
-        Kind::LongDouble | Kind::FloatComplex | Kind::DoubleComplex => return None,
+        Kind::LongDouble | Kind::FloatComplex | Kind::DoubleComplex => {
+            hexadecimal(word).filter(|bytes| bytes.len() == kind.size())?
+        }
     })
 }
 
@@ -147,12 +151,39 @@ fn words(field: &FieldView<'_>) -> String {
     }
 }
 
+/// The bytes of a field as [`json`] shows it.
+pub(super) fn bytes_of(kind: Kind, shape: Shape, field: &Value) -> Option<Vec<u8>> {
+    if let Some(digits) = field.get("hexadecimal") {
+        return hexadecimal(digits.as_str()?).filter(|_| kind == Kind::Text);
+    }
+    match (shape, field.get("value")?) {
+        (Shape::Scalar, value) => item_of(kind, value),
+        (Shape::Array, Value::Array(items)) => {
+            let items: Option<Vec<_>> = items.iter().map(|value| item_of(kind, value)).collect();
+            items.map(|items| items.concat())
+        }
+        (Shape::Array, _) => None,
+    }
+}
+
+fn item_of(kind: Kind, value: &Value) -> Option<Vec<u8>> {
+    match value {
+        Value::String(word) => item(kind, word),
+        // A text of digits is a text.
+        Value::Number(_) | Value::Bool(_) if kind.has_shape() => item(kind, &value.to_string()),
+        _ => None,
+    }
+}
+
 /// A tuple as JSON: a list of its fields.
 pub(crate) fn json(tuple: &Tuple) -> Value {
     let fields = tuple.fields().map(|field| {
         let brackets = if field.shape == Shape::Array { "[]" } else { "" };
         let of_type = format!("{}{brackets}", name(field.kind));
         match field.data {
+            Some(data) if field.kind == Kind::Text && std::str::from_utf8(data).is_err() => {
+                json!({"type": of_type, "hexadecimal": digits(data)})
+            }
             Some(data) => json!({"type": of_type, "value": value(field.kind, data, field.shape)}),
             None => json!({"type": of_type, "formal": true}),
         }
@@ -186,11 +217,30 @@ fn scalar(kind: Kind, bytes: &[u8]) -> Value {
         Kind::UnsignedInt => number!(u32),
         Kind::Long | Kind::LongLong => number!(i64),
         Kind::UnsignedLong | Kind::UnsignedLongLong => number!(u64),
-        Kind::Float => number!(f32),
-        Kind::Double => number!(f64),
+        Kind::Float => bytes
+            .try_into()
+            .map(f32::from_le_bytes)
+            .map_or(Value::Null, |number| floating(number.into(), &format!("{number:?}"))),
+        Kind::Double => bytes
+            .try_into()
+            .map(f64::from_le_bytes)
+            .map_or(Value::Null, |number| floating(number, &format!("{number:?}"))),
         Kind::Bool => json!(bytes != [0]),
         Kind::Text => json!(String::from_utf8_lossy(bytes)),
-        _ => json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+        _ => json!(digits(bytes)),
+    }
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// JSON has no word for some floating numbers.
+fn floating(number: f64, shortest: &str) -> Value {
+    if number.is_finite() {
+        shortest.parse().map_or(Value::Null, |one: serde_json::Number| json!(one))
+    } else {
+        json!(shortest)
     }
 }
 

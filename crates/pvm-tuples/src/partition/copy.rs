@@ -1,7 +1,8 @@
 //! A copy: it does as the primary says, and is its heir.
 
-use super::{LOOK_AGAIN_MS, Partition, Role, Search, UNDECIDED_MS};
+use super::{LOOK_AGAIN_MS, Output, Partition, Role, Search, UNDECIDED_MS};
 use crate::frames::{Between, Entry};
+use crate::log::Record;
 use crate::ops::Input;
 use crate::planted::{self, Bug};
 use crate::snapshot::Snapshot;
@@ -25,9 +26,22 @@ impl Partition {
         }
         if number == self.applied + 1 || (number > self.applied && planted::is(Bug::SkipsSteps)) {
             self.applied = number;
+            let record = || Record::Step { number, at_ms, input: input.clone() };
+            let record = self.journal.note(record);
+            self.outputs.extend(record.map(|record| Output::Persist { record }));
             self.store.apply(at_ms, input, &mut Vec::new());
         }
-        self.say(from, Between::Ack { space, term, number: self.applied });
+        self.acknowledge();
+    }
+
+    /// Tells the primary what this copy has, and keeps.
+    pub(super) fn acknowledge(&mut self) {
+        let (space, term) = (self.entry.space, self.term);
+        // What there is to begin with is confirmed as a whole, by its number.
+        if self.journal.kept(self.applied) >= self.begun_at {
+            let number = self.journal.kept(self.applied);
+            self.say(self.entry.primary, Between::Ack { space, term, number });
+        }
     }
 
     pub(super) fn begin(
@@ -49,10 +63,15 @@ impl Partition {
         let again = planted::is(Bug::BeginsAgain);
         if !self.begun || term > self.term || number > self.applied || again {
             self.store = Store::restore(snapshot);
-            self.applied = number;
+            (self.applied, self.begun_at) = (number, number);
+            self.follow_from_now(from, term, entry);
+            if self.journal.begin() {
+                self.outputs.push_back(Output::Rewrite);
+            }
+        } else {
+            self.follow_from_now(from, term, entry);
         }
-        self.follow_from_now(from, term, entry);
-        self.say(from, Between::Ack { space, term, number: self.applied });
+        self.acknowledge();
     }
 
     /// Follows this primary; what only a primary has is dropped.
@@ -99,16 +118,15 @@ impl Partition {
                 self.entry = entry;
             }
             Role::Copy if names_me => {}
-            Role::Heir if entry.primary == self.entry.primary && self.is_undecided() => {
+            // The entry that the old primary wanted to put last may still come.
+            Role::Heir
+                if entry.primary == self.entry.primary
+                    && self.now < self.heir_since + UNDECIDED_MS =>
+            {
                 self.look_at = Some(self.now + LOOK_AGAIN_MS);
             }
             _ => self.close(false),
         }
-    }
-
-    /// True while the entry that the old primary wanted to put last may still come.
-    const fn is_undecided(&self) -> bool {
-        self.now < self.heir_since + UNDECIDED_MS
     }
 
     pub(super) fn become_primary(&mut self) {

@@ -2,6 +2,7 @@
 
 use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search};
 use crate::frames::{Between, Entry, Told};
+use crate::log::Record;
 use pvm_wire::Tid;
 
 impl Partition {
@@ -56,7 +57,8 @@ impl Partition {
     /// The space is as it can be now: whoever has made it is told.
     fn stands(&mut self) {
         if let Some((client, number)) = self.creator.take() {
-            self.tell(client, number, Told::Created { number, space: self.entry.space });
+            let (space, note) = (self.entry.space, std::mem::take(&mut self.note));
+            self.tell(client, number, Told::Created { number, space, note });
         }
     }
 
@@ -103,6 +105,8 @@ impl Partition {
     pub(super) fn adopt(&mut self, epoch: i32, entry: Entry) {
         self.putting = None;
         (self.epoch, self.entry) = (epoch, entry);
+        let record = self.journal.note(|| Record::Named { epoch, entry: self.entry.clone() });
+        self.outputs.extend(record.map(|record| Output::Persist { record }));
         if self.entry.deleted {
             return self.ended();
         }

@@ -2,6 +2,7 @@
 
 use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role};
 use crate::frames::{Ask, Between, Told};
+use crate::log::Record;
 use crate::ops::{Answer, Input, Op, Outcome, Reason};
 use crate::planted::{self, Bug};
 use pvm_wire::Tid;
@@ -32,7 +33,8 @@ impl Partition {
             }
             Ask::Delete { number, .. } => {
                 self.deleters.push((client, number));
-                self.end();
+                self.ending = true;
+                self.tend();
             }
             // The server itself makes spaces.
             Ask::Create { .. } => {}
@@ -47,6 +49,9 @@ impl Partition {
     pub(super) fn step(&mut self, input: Input) {
         self.applied += 1;
         let (number, at_ms) = (self.applied, self.now);
+        let record = || Record::Step { number, at_ms, input: input.clone() };
+        let record = self.journal.note(record);
+        self.outputs.extend(record.map(|record| Output::Persist { record }));
         if !self.followers.is_empty() {
             self.steps.push_back((number, at_ms, input.clone()));
             for follower in self.followers.keys() {
@@ -84,7 +89,8 @@ impl Partition {
     /// Gives out the answers that all copies have.
     pub(super) fn release(&mut self) {
         let confirmed = self.followers.values().map(|follower| follower.confirmed.unwrap_or(0));
-        let mut everywhere = confirmed.min().unwrap_or(self.applied);
+        let confirmed = confirmed.min().unwrap_or(self.applied);
+        let mut everywhere = confirmed.min(self.journal.kept(self.applied));
         if planted::is(Bug::AnswersEarly) {
             everywhere = self.applied;
         }
@@ -143,12 +149,6 @@ impl Partition {
             follower.is_lost = true;
         }
         self.ending |= task == self.entry.owner;
-        self.tend();
-    }
-
-    /// The space is to be deleted.
-    fn end(&mut self) {
-        self.ending = true;
         self.tend();
     }
 

@@ -3,6 +3,7 @@
 use crate::history::{self, Deed, Did, Item, item};
 use pvm_tuples::client::{Client, End, Output as Wish};
 use pvm_tuples::frames::{Ask, Between, Entry, Options, Told};
+use pvm_tuples::log::Record;
 use pvm_tuples::partition::{Event, Output, Partition, Title};
 use pvm_tuples::{Builder, Find, Kind, Op, Outcome, Shape, Tuple};
 use pvm_wire::{Blob, Tid};
@@ -16,9 +17,17 @@ const BUSY_MS: u64 = 20_000;
 const END_MS: u64 = 400_000;
 
 /// Draws numbers: the seed means one run for ever.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut dice = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..8 {
+            dice.next();
+        }
+        dice
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -26,11 +35,11 @@ impl Dice {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
     }
 
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
@@ -77,6 +86,7 @@ enum Happening {
     Looks { task: Tid, number: u64 },
     LookAnswer { task: Tid, number: u64, entry: Option<(i32, Entry)> },
     Helps { server: Tid, besides: Vec<Tid> },
+    Persisted { server: Tid, file: u64, number: u64 },
     Tick { task: Tid },
     Goes { client: Tid },
     Chaos,
@@ -86,6 +96,8 @@ enum Happening {
 struct Server {
     partition: Option<Partition>,
     paused_until: u64,
+    /// Counts the files that it has begun.
+    file: u64,
     /// What came in the pause.
     backlog: VecDeque<(Tid, Said)>,
 }
@@ -134,14 +146,14 @@ fn host(task: Tid) -> u32 {
     task.0 >> 18
 }
 
-fn tuple((name, number): Item) -> Tuple {
+pub(crate) fn tuple((name, number): Item) -> Tuple {
     let mut builder = Builder::new();
     builder.actual(Kind::Text, Shape::Scalar, &[name]).unwrap();
     builder.int(number).unwrap();
     builder.tuple().unwrap()
 }
 
-fn template(name: Option<u8>) -> Tuple {
+pub(crate) fn template(name: Option<u8>) -> Tuple {
     let mut builder = Builder::new();
     match name {
         Some(name) => builder.actual(Kind::Text, Shape::Scalar, &[name]).unwrap(),
@@ -153,10 +165,7 @@ fn template(name: Option<u8>) -> Tuple {
 
 impl World {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        for _ in 0..8 {
-            dice.next();
-        }
+        let mut dice = Dice::new(seed);
         let copies = 1 + (dice.below(3) / 2) as u8;
         let (loses, reorders) = match dice.below(4) {
             0 => (2, false),
@@ -197,10 +206,14 @@ impl World {
         let me = *self.servers.keys().next().unwrap();
         let options = Options { copies: self.copies, limit_bytes: 1 << 20, fail_when_full: false };
         let (copies, owner, deleted) = (Vec::new(), Tid::NONE, false);
-        let entry = Entry { space: 7, primary: me, copies, options, owner, deleted };
+        // In half of the runs servers write what they do to disks, which takes its time.
+        let directory = if self.dice.chance(50) { Blob::from("/disk") } else { Blob::default() };
+        let (space, generation) = (7, 0);
+        let entry =
+            Entry { space, primary: me, copies, options, owner, deleted, directory, generation };
         self.entries.insert(0, entry.clone());
         let title = Title { name: Blob::from("space"), epoch: 0, entry };
-        let partition = Partition::create(me, title, None, self.now);
+        let partition = Partition::create(me, title, None, None, self.now);
         self.servers.get_mut(&me).unwrap().partition = Some(partition);
         self.carry_out(me);
         for _ in 0..CLIENTS {
@@ -217,8 +230,10 @@ impl World {
 
     fn add_server(&mut self, host: u32) {
         let tid = self.task(host);
-        self.servers
-            .insert(tid, Server { partition: None, paused_until: 0, backlog: VecDeque::new() });
+        self.servers.insert(
+            tid,
+            Server { partition: None, paused_until: 0, file: 0, backlog: VecDeque::new() },
+        );
         let others: Vec<Tid> = self.servers.keys().copied().collect();
         for other in others {
             if let Some(partition) = self.servers.get_mut(&other).and_then(|s| s.partition.as_mut())
@@ -301,6 +316,12 @@ impl World {
                 }
             }
             Happening::Helps { server, besides } => self.helps(server, &besides),
+            Happening::Persisted { server, file, number } => {
+                // What was written to an older file says nothing of this one.
+                if self.servers.get(&server).is_some_and(|server| server.file == file) {
+                    self.tell(server, Event::Persisted { number });
+                }
+            }
             Happening::Tick { task } => self.tick(task),
             Happening::Goes { client } => self.goes(client),
             Happening::Chaos => self.chaos(),
@@ -425,6 +446,21 @@ impl World {
                 }
                 Output::Want { besides } => {
                     self.later(pause, Happening::Helps { server: me, besides });
+                }
+                Output::Persist { record } => {
+                    let file = self.servers.get(&me).map_or(0, |server| server.file);
+                    if let Record::Step { number, .. } = record {
+                        self.later(pause, Happening::Persisted { server: me, file, number });
+                    }
+                }
+                Output::Rewrite => {
+                    let Some(server) = self.servers.get_mut(&me) else { continue };
+                    server.file += 1;
+                    let (file, begun) =
+                        (server.file, server.partition.as_ref().map(Partition::checkpoint));
+                    if let Some(Record::Begun { number, .. }) = begun {
+                        self.later(pause, Happening::Persisted { server: me, file, number });
+                    }
                 }
                 Output::Forget { .. } => {}
                 Output::Close { .. } => self.servers.get_mut(&me).unwrap().partition = None,

@@ -1,0 +1,259 @@
+//! Durable spaces: what was answered outlives a halt, the death of all processes, and damage behind
+//! it.
+//!
+//! `DURABLE_ROUNDS=100` kills everything so often.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::{Output, Place, Running};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use testbed::eventually;
+
+const LIMIT: Duration = Duration::from_secs(60);
+const WORKERS: usize = 3;
+
+fn pvm(place: &Place, words: &[&str]) -> Output {
+    let mut command = place.installed("pvm");
+    command.args(words);
+    Running::start(command).finish(LIMIT)
+}
+
+fn succeed(place: &Place, words: &[&str]) -> Output {
+    let done = pvm(place, words);
+    assert_eq!(done.code(), 0, "pvm {words:?}: {}{}", done.out, done.err);
+    done
+}
+
+/// A place, and a directory for its durable spaces.
+fn place() -> (Place, PathBuf) {
+    let place = Place::new();
+    let directory = place.home().join("disk");
+    std::fs::create_dir(&directory).expect("a new directory");
+    (place, directory)
+}
+
+fn create(place: &Place, directory: &Path) -> Output {
+    let directory = directory.to_string_lossy();
+    succeed(place, &["space", "create", "kept", "--durable", &directory])
+}
+
+/// The only file of the directory that ends so.
+fn file(directory: &Path, end: &str) -> PathBuf {
+    let files = std::fs::read_dir(directory).expect("it is there");
+    let paths = files.map(|file| file.expect("it can be read").path());
+    let mut paths = paths.filter(|path| path.to_string_lossy().ends_with(end));
+    paths.next().unwrap_or_else(|| panic!("no file {end}"))
+}
+
+#[test]
+fn a_durable_space_is_there_after_a_halt_and_its_end_leaves_no_file() {
+    let (place, directory) = place();
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    for number in ["1", "2", "3"] {
+        succeed(&place, &["out", "kept", "task", number]);
+    }
+    succeed(&place, &["take", "kept", "task", "2"]);
+    succeed(&place, &["halt"]);
+    succeed(&place, &["up"]);
+    assert_ne!(pvm(&place, &["read", "kept", "task", "1"]).code(), 0, "nobody has made it again");
+    assert_eq!(create(&place, &directory).err, "");
+    let dumped = succeed(&place, &["space", "dump", "kept"]).out;
+    assert_eq!(dumped.lines().count(), 2, "{dumped}");
+    assert!(dumped.contains("\"value\":1") && dumped.contains("\"value\":3"), "{dumped}");
+    // A dump is loaded into another space.
+    let written = place.home().join("dump");
+    std::fs::write(&written, &dumped).expect("a file");
+    succeed(&place, &["space", "create", "other"]);
+    succeed(&place, &["space", "load", "other", &written.to_string_lossy()]);
+    assert_eq!(succeed(&place, &["space", "dump", "other"]).out, dumped);
+    succeed(&place, &["space", "delete", "kept"]);
+    let left = std::fs::read_dir(&directory).expect("it is there").count();
+    assert_eq!(left, 0, "files of a space that was deleted");
+    create(&place, &directory);
+    assert_eq!(succeed(&place, &["space", "dump", "kept"]).out, "");
+    succeed(&place, &["halt"]);
+}
+
+#[test]
+fn what_is_whole_of_a_damaged_file_is_kept_and_the_rest_is_named() {
+    let (place, directory) = place();
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    for number in ["1", "2", "3"] {
+        succeed(&place, &["out", "kept", number]);
+    }
+    succeed(&place, &["halt"]);
+    let path = file(&directory, ".tuples");
+    let mut bytes = std::fs::read(&path).expect("the file");
+    let near_the_end = bytes.len() - 100;
+    bytes[near_the_end] ^= 1;
+    std::fs::write(&path, &bytes).expect("the file");
+    succeed(&place, &["up"]);
+    let said = create(&place, &directory).err;
+    assert!(said.contains("bytes from byte") && said.contains("damaged-1"), "{said}");
+    assert_eq!(std::fs::read(file(&directory, ".damaged-1")).expect("a copy"), bytes);
+    let dumped = succeed(&place, &["space", "dump", "kept"]).out;
+    assert!(dumped.contains("\"value\":1") && !dumped.contains("\"value\":3"), "{dumped}");
+    succeed(&place, &["space", "delete", "kept"]);
+    // Without its beginning there is nothing to keep.
+    std::fs::write(&path, b"nonsense").expect("the file");
+    let directory = directory.to_string_lossy();
+    let refused = pvm(&place, &["space", "create", "kept", "--durable", &directory]);
+    assert_ne!(refused.code(), 0);
+    assert!(refused.err.contains("holds no space that can be read"), "{}", refused.err);
+    succeed(&place, &["space", "create", "kept", "--durable", &directory]);
+    succeed(&place, &["halt"]);
+}
+
+#[test]
+fn two_machines_do_not_keep_one_space_and_a_missing_directory_is_named() {
+    let (place, directory) = place();
+    let other = Place::new();
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    succeed(&other, &["up"]);
+    for (directory, what) in [(&*directory, "in use"), (Path::new("/no/such"), "No such file")] {
+        let directory = directory.to_string_lossy();
+        let refused = pvm(&other, &["space", "create", "kept", "--durable", &directory]);
+        assert_ne!(refused.code(), 0);
+        assert!(refused.err.contains(what), "{}", refused.err);
+    }
+    succeed(&other, &["halt"]);
+    succeed(&place, &["halt"]);
+}
+
+/// What the workers' files say.
+#[derive(Default)]
+struct Known {
+    /// Answered, and asked for without an answer.
+    put: BTreeSet<i64>,
+    asked: BTreeSet<i64>,
+    taken: BTreeSet<i64>,
+    /// Takes without an answer: each may have taken one.
+    open_takes: usize,
+}
+
+impl Known {
+    fn read(&mut self, file: &Path) {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let mut open = false;
+        for line in text.lines() {
+            let Some((what, number)) = line.split_once(' ') else { continue };
+            let Ok(number) = number.parse() else { continue };
+            open = what == "t";
+            match what {
+                "p" => drop(self.asked.insert(number)),
+                "P" => drop(self.put.insert(number)),
+                "T" => assert!(self.taken.insert(number), "{number} was taken twice"),
+                _ => {}
+            }
+        }
+        self.open_takes += usize::from(open);
+    }
+
+    fn judge(&self, there: &[i64]) {
+        let set: BTreeSet<i64> = there.iter().copied().collect();
+        assert_eq!(set.len(), there.len(), "a tuple is there twice");
+        let unknown: Vec<_> = set.iter().filter(|one| !self.asked.contains(one)).collect();
+        assert!(unknown.is_empty(), "never put: {unknown:?}");
+        let again: Vec<_> = set.intersection(&self.taken).collect();
+        assert!(again.is_empty(), "taken, and there: {again:?}");
+        let gone: Vec<_> =
+            self.put.iter().filter(|one| !set.contains(one) && !self.taken.contains(one)).collect();
+        let most = self.open_takes;
+        assert!(gone.len() <= most, "lost: {gone:?}, and {most} takes were not answered");
+    }
+}
+
+fn numbers(dump: &str) -> Vec<i64> {
+    let number = |line: &str| {
+        let (_, rest) = line.split_once("\"value\":").expect("a field");
+        rest.trim_end_matches(['}', ']']).parse().expect("a number")
+    };
+    dump.lines().map(number).collect()
+}
+
+#[test]
+fn what_was_answered_outlives_the_death_of_every_process_at_any_moment() {
+    let rounds = std::env::var("DURABLE_ROUNDS").ok().and_then(|text| text.parse().ok());
+    let (place, directory) = place();
+    let program = place.compile("durable.c");
+    let mut files = BTreeMap::new();
+    let mut answered = 0;
+    for round in 0..rounds.unwrap_or(8_u32) {
+        succeed(&place, &["up"]);
+        assert!(!create(&place, &directory).err.contains("holds no space"));
+        let mut known = Known::default();
+        files.values().for_each(|file: &PathBuf| known.read(file));
+        known.judge(&numbers(&succeed(&place, &["space", "dump", "kept"]).out));
+        answered = known.put.len();
+        let mut workers: Vec<Running> = (0..WORKERS)
+            .map(|worker| {
+                let seed = (round as usize * WORKERS + worker + 1).to_string();
+                let file = place.home().join(format!("said-{seed}"));
+                files.insert(seed.clone(), file.clone());
+                let mut command = place.command(&program);
+                command.arg(file).arg(seed);
+                Running::start(command)
+            })
+            .collect();
+        let begun = |worker: &mut Running| eventually(LIMIT, || worker.so_far().contains("begun"));
+        assert!(workers.iter_mut().all(begun), "the workers do not begin");
+        // At a moment that is another one in each round.
+        std::thread::sleep(Duration::from_millis(u64::from(round * 37 % 150)));
+        place.kill_all();
+        drop(workers);
+    }
+    assert!(answered > 20, "only {answered} puts were answered");
+}
+
+/// In a mount namespace of its own: the directory is a small file system.
+const SMALL: &str = r#"
+set -eu
+mkdir "$HOME/small"
+mount -t tmpfs -o size=6m none "$HOME/small"
+pvm up >/dev/null
+pvm space create kept --durable "$HOME/small"
+head -c 300000 /dev/zero | tr '\0' x >"$HOME/text"
+head -c 100000 "$HOME/text" >"$HOME/part"
+put=0
+while [ $put -lt 100 ] && pvm out kept text:"$(cat "$HOME/part")" $put 2>"$HOME/why"; do
+  put=$((put + 1))
+done
+grep -q "the disk under the durable space is full" "$HOME/why"
+[ $put -gt 10 ]
+# What is there can be read and taken, and others have their spaces.
+pvm space create other && pvm out other 1
+[ "$(pvm space list --json | grep -c '"lost": *true')" = 0 ]
+pvm take kept ?text 3 >/dev/null
+pvm read kept ?text 4 >/dev/null
+if pvm read kept ?text 3 --timeout 0; then exit 1; fi
+# It outlives its machine.
+pvm halt
+pvm up >/dev/null
+pvm space create kept --durable "$HOME/small" 2>"$HOME/why" || {
+  mount -o remount,size=60m "$HOME/small"
+  grep -q "the disk under" "$HOME/why"
+  pvm space create kept --durable "$HOME/small"; }
+[ "$(pvm space dump kept | wc -l)" = $((put - 1)) ]
+pvm out kept one
+pvm halt
+"#;
+
+#[test]
+fn a_full_disk_refuses_what_is_put_and_loses_nothing() {
+    let is_root = rustix::process::getuid().is_root();
+    if !is_root || !pvm_e2e::has("unshare", "util-linux") {
+        return eprintln!("skipped: a file system of its own needs root");
+    }
+    let place = Place::new();
+    let mut command = place.command("unshare");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let installed = pvm_e2e::prefix().join("bin");
+    command.env("PATH", format!("{}:{path}", installed.display()));
+    command.args(["--mount", "bash", "-xc", SMALL, "small"]);
+    let output = Running::start(command).finish(Duration::from_secs(90));
+    assert_eq!(output.code(), 0, "{}\n{}", output.out, output.err);
+}

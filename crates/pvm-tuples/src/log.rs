@@ -1,0 +1,229 @@
+//! The log of a durable space: what a server writes to its disk, and what it reads there.
+//!
+//! ```text
+//! 0   MAGIC, 16 bytes
+//! 16  records, one behind the other:
+//!     0   bytes of the record, 8 bytes, little-endian
+//!     8   hash of these bytes and the length, 8 bytes
+//!     16  the record
+//! ```
+//!
+//! The first record is all that the space held when the file was begun; steps follow. A server
+//! begins a new file when the steps have become much longer than that. What was answered is in
+//! front of any damage that a crash can do, because nothing is answered before it is on the disk.
+
+use crate::frames::Entry;
+use crate::hash::of_bytes;
+use crate::ops::Input;
+use crate::planted::{self, Bug};
+use crate::snapshot::Snapshot;
+use crate::store::Store;
+use pvm_wire::{Wire as _, choice};
+
+/// The first bytes of a file; the last of them is the version.
+pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x01";
+/// In front of each record.
+const HEAD: usize = 16;
+
+choice! {
+    /// A part of a log.
+    pub enum Record {
+        /// A space as it is behind the step `number`.
+        1 => Begun { /// Its epoch.
+            epoch: i32, /// That epoch's entry.
+            entry: Entry, /// The last step.
+            number: u64, /// What is in it.
+            snapshot: Snapshot },
+        /// The next step.
+        2 => Step { /// Its number.
+            number: u64, /// When, in milliseconds of the primary's clock.
+            at_ms: u64, /// What.
+            input: Input },
+        /// There is another entry.
+        3 => Named { /// Its epoch.
+            epoch: i32, /// What it says.
+            entry: Entry },
+    }
+}
+
+/// Appends a record to what is to be written.
+pub fn append(out: &mut Vec<u8>, record: &Record) {
+    let start = out.len();
+    out.resize(start + HEAD, 0);
+    record.encode(out);
+    let length = ((out.len() - start - HEAD) as u64).to_le_bytes();
+    let hash = hash(length, &out[start + HEAD..]);
+    out[start..start + 8].copy_from_slice(&length);
+    out[start + 8..start + HEAD].copy_from_slice(&hash.to_le_bytes());
+}
+
+fn hash(length: [u8; 8], record: &[u8]) -> u64 {
+    of_bytes(u64::from_le_bytes(length), record)
+}
+
+/// A space as its log says.
+#[derive(Debug)]
+pub struct Replay {
+    /// The last epoch.
+    pub epoch: i32,
+    /// Its entry.
+    pub entry: Entry,
+    /// The last step.
+    pub number: u64,
+    /// What is in the space.
+    pub store: Store,
+    /// So many bytes are whole: what lies behind them is damaged, or was never written to its end.
+    pub whole: usize,
+}
+
+/// Reads a log up to its first damage; none if there is no space in it.
+pub fn replay(bytes: &[u8]) -> Option<Replay> {
+    let mut at = MAGIC.len();
+    if bytes.get(..at)? != MAGIC {
+        return None;
+    }
+    let (first, length) = record(bytes.get(at..)?)?;
+    let Record::Begun { epoch, entry, number, snapshot } = first else { return None };
+    let store = Store::restore(snapshot);
+    at += length;
+    let mut replay = Replay { epoch, entry, number, store, whole: at };
+    while let Some((record, length)) = bytes.get(at..).and_then(record)
+        && replay.apply(record)
+    {
+        at += length;
+        replay.whole = at;
+    }
+    Some(replay)
+}
+
+/// The first record of these bytes and its length, with what is in front of it.
+fn record(bytes: &[u8]) -> Option<(Record, usize)> {
+    let (head, rest) = bytes.split_at_checked(HEAD)?;
+    let (length, own_hash) = head.split_first_chunk::<8>()?;
+    let size = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let record = rest.get(..size)?;
+    if hash(*length, record).to_le_bytes() != own_hash && !planted::is(Bug::TrustsTheDisk) {
+        return None;
+    }
+    Some((Record::from_bytes(record).ok()?, HEAD + size))
+}
+
+impl Replay {
+    /// False for what cannot come next.
+    fn apply(&mut self, record: Record) -> bool {
+        match record {
+            Record::Step { number, at_ms, input } if number == self.number + 1 => {
+                self.number = number;
+                self.store.apply(at_ms, input, &mut Vec::new());
+                true
+            }
+            Record::Named { epoch, entry } => {
+                (self.epoch, self.entry) = (epoch, entry);
+                true
+            }
+            Record::Begun { .. } | Record::Step { .. } => false,
+        }
+    }
+
+    /// The space as a new server begins with it. Its clients are gone, or have been told that it is
+    /// lost: what they had claimed is free again, and nobody waits.
+    pub fn into_store(mut self) -> Store {
+        for client in self.store.clients().collect::<Vec<_>>() {
+            self.store.apply(0, Input::Gone { client }, &mut Vec::new());
+        }
+        self.store
+    }
+
+    /// Of two logs of a space the later one has all that was answered.
+    pub const fn age(&self) -> (u64, i32, u64) {
+        (self.entry.generation, self.epoch, self.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::Options;
+    use crate::ops::{Find, Op};
+    use pvm_wire::{Blob, Tid};
+
+    fn entry() -> Entry {
+        Entry {
+            space: 7,
+            primary: Tid(0x4_0001),
+            copies: Vec::new(),
+            options: Options { copies: 0, limit_bytes: 1 << 20, fail_when_full: false },
+            owner: Tid::NONE,
+            deleted: false,
+            directory: Blob::from("/d"),
+            generation: 3,
+        }
+    }
+
+    fn tuple(number: i32) -> crate::Tuple {
+        let mut builder = crate::Builder::new();
+        builder.int(number).expect("fits");
+        builder.tuple().expect("a field")
+    }
+
+    fn step(number: u64) -> Record {
+        let tuples = vec![tuple(i32::try_from(number).expect("small"))];
+        let op = Op::Put { tuples, wait: true };
+        let input = Input::Asked { client: Tid(0x4_0002), number, settled: number, op };
+        Record::Step { number, at_ms: 5, input }
+    }
+
+    fn log(steps: u64) -> (Vec<u8>, Vec<usize>) {
+        let snapshot = Store::new(1 << 20, false).snapshot();
+        let mut bytes = MAGIC.to_vec();
+        append(&mut bytes, &Record::Begun { epoch: 1, entry: entry(), number: 0, snapshot });
+        let mut ends = vec![bytes.len()];
+        for number in 1..=steps {
+            append(&mut bytes, &step(number));
+            ends.push(bytes.len());
+        }
+        (bytes, ends)
+    }
+
+    #[test]
+    fn what_is_whole_is_kept_wherever_the_file_ends_or_is_damaged() {
+        let (bytes, ends) = log(6);
+        for cut in 0..=bytes.len() {
+            let whole = ends.iter().rposition(|end| *end <= cut);
+            let found = replay(&bytes[..cut]).map(|replay| replay.store.len());
+            assert_eq!(found, whole, "cut at {cut}");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            let whole = ends.iter().rposition(|end| *end <= at);
+            let found = replay(&damaged).map(|replay| replay.store.len());
+            assert_eq!(found, whole, "damaged at {at}");
+        }
+    }
+
+    #[test]
+    fn claims_come_back_and_nobody_waits_when_a_space_begins_anew() {
+        let (mut bytes, _) = log(1);
+        let mut template = crate::Builder::new();
+        template.formal(crate::Kind::Int, crate::Shape::Scalar, 0).expect("fits");
+        let template = template.tuple().expect("a field");
+        for (number, how) in [(2, Find::Claim { lease_ms: 0 }), (3, Find::Take)] {
+            let op = Op::Find { template: template.clone(), how, wait: true };
+            let input = Input::Asked { client: Tid(0x4_0002), number, settled: number, op };
+            append(&mut bytes, &Record::Step { number, at_ms: 5, input });
+        }
+        let store = replay(&bytes).expect("a log").into_store();
+        assert_eq!((store.len(), store.clients().count()), (1, 0));
+        assert_eq!(store.seen(9, 9).waiting.len() + store.seen(9, 9).claimed.len(), 0);
+    }
+
+    #[test]
+    fn a_step_twice_or_out_of_order_is_damage() {
+        for next in [1, 3] {
+            let (mut bytes, ends) = log(1);
+            append(&mut bytes, &step(next));
+            assert_eq!(replay(&bytes).map(|replay| replay.whole), ends.last().copied());
+        }
+    }
+}

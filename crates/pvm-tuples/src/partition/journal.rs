@@ -1,0 +1,41 @@
+//! What of a durable space is on the disk of its server.
+
+use crate::log::Record;
+use crate::planted::{self, Bug};
+
+/// What is on disk. A space in memory has no need of it: all that was applied counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Journal {
+    is_durable: bool,
+    /// The last step on disk.
+    persisted: u64,
+}
+
+impl Journal {
+    /// Of a space that begins; none of it is on disk yet.
+    pub(super) const fn new(is_durable: bool) -> Self {
+        Self { is_durable, persisted: 0 }
+    }
+
+    /// The record, if it is to be written.
+    pub(super) fn note(self, record: impl FnOnce() -> Record) -> Option<Record> {
+        self.is_durable.then(record)
+    }
+
+    /// All is to be written anew; false for a space in memory.
+    pub(super) const fn begin(&mut self) -> bool {
+        self.persisted = 0;
+        self.is_durable
+    }
+
+    /// Steps up to this one are on disk.
+    pub(super) fn persisted(&mut self, number: u64) {
+        self.persisted = self.persisted.max(number);
+    }
+
+    /// Of the steps up to this one, those that outlive the server as far as they have to.
+    pub(super) fn kept(self, applied: u64) -> u64 {
+        let all = !self.is_durable || planted::is(Bug::AnswersBeforeTheDisk);
+        if all { applied } else { applied.min(self.persisted) }
+    }
+}

@@ -1,0 +1,257 @@
+//! A durable space on one server whose power fails at any moment: what was written and not synced
+//! is lost, or is there in part, or is damaged.
+
+use crate::world::{Dice, template, tuple};
+use pvm_tuples::frames::{Ask, Entry, Options, Told};
+use pvm_tuples::log::{self, MAGIC, Record};
+use pvm_tuples::partition::{Event, Output, Partition, Title};
+use pvm_tuples::{Find, Op, Outcome, Tuple};
+use pvm_wire::{Blob, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+
+const ME: Tid = Tid(1 << 18 | 1);
+const DEEDS: u32 = 50;
+
+/// A tuple of this run, and what is known of it.
+type Item = (u8, i32);
+
+/// A request that was not answered when the power failed.
+#[derive(Clone, Debug)]
+enum Open {
+    Put(Vec<Item>),
+    Take(Option<Item>),
+}
+
+pub(crate) struct Power {
+    dice: Dice,
+    now: u64,
+    synced: Vec<u8>,
+    unsynced: Vec<u8>,
+    /// The last step in what is not synced.
+    last: Option<u64>,
+    server: Partition,
+    next: u64,
+    next_item: i32,
+    asked: BTreeMap<u64, Open>,
+    claims: Vec<(u64, Item)>,
+    put: BTreeSet<Item>,
+    taken: BTreeSet<Item>,
+    /// What a request that was never answered may have put or taken.
+    maybe_put: Vec<Vec<Item>>,
+    maybe_taken: usize,
+    pub(crate) failures: u64,
+    pub(crate) damaged: u64,
+}
+
+fn entry(generation: u64) -> Entry {
+    let options = Options { copies: 0, limit_bytes: 1 << 20, fail_when_full: false };
+    let (space, primary, copies, owner) = (7, ME, Vec::new(), Tid::NONE);
+    let directory = Blob::from("/disk");
+    Entry { space, primary, copies, options, owner, deleted: false, directory, generation }
+}
+
+fn served(generation: u64, held: Option<(pvm_tuples::Store, Blob)>, now: u64) -> Partition {
+    let title = Title { name: Blob::from("space"), epoch: 0, entry: entry(generation) };
+    Partition::create(ME, title, None, held, now)
+}
+
+fn file(server: &Partition) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    log::append(&mut bytes, &server.checkpoint());
+    bytes
+}
+
+impl Power {
+    pub(crate) fn new(seed: u64) -> Self {
+        let server = served(0, None, 1);
+        Self {
+            dice: Dice::new(seed ^ 0x706f_7765_7221),
+            now: 1,
+            synced: file(&server),
+            unsynced: Vec::new(),
+            last: None,
+            server,
+            next: 1,
+            next_item: 1,
+            asked: BTreeMap::new(),
+            claims: Vec::new(),
+            put: BTreeSet::new(),
+            taken: BTreeSet::new(),
+            maybe_put: Vec::new(),
+            maybe_taken: 0,
+            failures: 0,
+            damaged: 0,
+        }
+    }
+
+    pub(crate) fn run(&mut self) -> Result<(), String> {
+        for _ in 0..DEEDS {
+            self.now += 1 + self.dice.below(50);
+            match self.dice.below(12) {
+                0 => self.power_fails()?,
+                1 => self.begin_file(),
+                2..=4 => self.sync(),
+                _ => self.ask(),
+            }
+            self.carry_out();
+        }
+        self.power_fails()
+    }
+
+    /// One of the clients of this life of the server.
+    fn client(&mut self) -> Tid {
+        let life = u32::try_from(self.failures).expect("few lives");
+        Tid(1 << 18 | 100 + life)
+    }
+
+    fn ask(&mut self) {
+        let (client, number) = (self.client(), self.next);
+        self.next += 1;
+        let (op, open) = self.some_op();
+        self.asked.insert(number, open);
+        let settled = self.asked.keys().next().copied().unwrap_or(number);
+        let ask = Ask::Do { space: 7, number, settled, op };
+        self.server.handle(self.now, Event::Asked { client, ask });
+    }
+
+    fn some_op(&mut self) -> (Op, Open) {
+        let claim = self.claims.pop();
+        match self.dice.below(8) {
+            0..=3 => {
+                self.claims.extend(claim);
+                let items: Vec<Item> =
+                    (0..1 + self.dice.below(3)).map(|_| self.new_item()).collect();
+                let tuples = items.iter().map(|item| tuple(*item)).collect();
+                (Op::Put { tuples, wait: true }, Open::Put(items))
+            }
+            4 if claim.is_some() => {
+                let (claim, item) = claim.expect("there is one");
+                (Op::Done { claim, tuples: Vec::new() }, Open::Take(Some(item)))
+            }
+            kind => {
+                self.claims.extend(claim);
+                let lease_ms = 0;
+                let how = if kind == 5 { Find::Claim { lease_ms } } else { Find::Take };
+                (Op::Find { template: template(None), how, wait: false }, Open::Take(None))
+            }
+        }
+    }
+
+    fn new_item(&mut self) -> Item {
+        self.next_item += 1;
+        (b'a', self.next_item)
+    }
+
+    fn carry_out(&mut self) {
+        while let Some(output) = self.server.poll_output() {
+            match output {
+                Output::Persist { record } => {
+                    if let Record::Step { number, .. } = record {
+                        self.last = Some(number);
+                    }
+                    log::append(&mut self.unsynced, &record);
+                }
+                Output::Tell { told: Told::Answer { number, outcome }, .. } => {
+                    self.answered(number, &outcome);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn answered(&mut self, number: u64, outcome: &Outcome) {
+        let Some(open) = self.asked.remove(&number) else { return };
+        match (open, outcome) {
+            (Open::Put(items), Outcome::Done) => self.put.extend(items),
+            (Open::Take(Some(item)), Outcome::Done) => drop(self.taken.insert(item)),
+            (Open::Take(None), Outcome::Found { tuple, claim: 0, .. }) => {
+                self.taken.insert(item(tuple));
+            }
+            (Open::Take(None), Outcome::Found { tuple, claim, .. }) => {
+                self.claims.push((*claim, item(tuple)));
+            }
+            _ => {}
+        }
+    }
+
+    fn sync(&mut self) {
+        self.synced.append(&mut self.unsynced);
+        if let Some(number) = self.last.take() {
+            self.server.handle(self.now, Event::Persisted { number });
+        }
+    }
+
+    /// A new file takes the place of the old one, whole.
+    fn begin_file(&mut self) {
+        self.carry_out();
+        self.synced = file(&self.server);
+        self.unsynced.clear();
+        if let Record::Begun { number, .. } = self.server.checkpoint() {
+            self.last = None;
+            self.server.handle(self.now, Event::Persisted { number });
+        }
+    }
+
+    /// What the disk has when the power has come back: a part of what was not synced, damaged or
+    /// not.
+    fn power_fails(&mut self) -> Result<(), String> {
+        self.carry_out();
+        self.failures += 1;
+        let mut rest = std::mem::take(&mut self.unsynced);
+        rest.truncate(self.dice.below(1 + rest.len() as u64) as usize);
+        if !rest.is_empty() && self.dice.chance(50) {
+            let at = self.dice.below(rest.len() as u64) as usize;
+            rest[at] ^= 1 << self.dice.below(8);
+            self.damaged += 1;
+        }
+        self.synced.append(&mut rest);
+        for (_, open) in std::mem::take(&mut self.asked) {
+            match open {
+                Open::Put(items) => self.maybe_put.push(items),
+                Open::Take(_) => self.maybe_taken += 1,
+            }
+        }
+        (self.last, self.claims) = (None, Vec::new());
+        let replay = log::replay(&self.synced).ok_or("what was synced cannot be read")?;
+        self.server = served(self.failures, Some((replay.into_store(), Blob::default())), self.now);
+        self.synced = file(&self.server);
+        self.judge()
+    }
+
+    /// Nothing that was answered is lost, nothing taken is there, and nothing is there in part.
+    fn judge(&mut self) -> Result<(), String> {
+        let seen = self.server.store().seen(self.now, u64::MAX);
+        let mut there = BTreeSet::new();
+        for tuple in &seen.oldest {
+            let one = item(tuple);
+            if !there.insert(one) {
+                return Err(format!("{one:?} is there twice"));
+            }
+            if self.taken.contains(&one) {
+                return Err(format!("{one:?} was taken and is there"));
+            }
+        }
+        // What is there of an unanswered put was put.
+        for items in &std::mem::take(&mut self.maybe_put) {
+            if items.iter().any(|one| there.contains(one)) {
+                self.put.extend(items);
+            }
+        }
+        if let Some(one) = there.iter().find(|one| !self.put.contains(one)) {
+            return Err(format!("{one:?} was never put"));
+        }
+        let missing: Vec<Item> = self.put.difference(&there).copied().collect();
+        let missing: Vec<Item> =
+            missing.into_iter().filter(|one| !self.taken.contains(one)).collect();
+        if missing.len() > std::mem::take(&mut self.maybe_taken) {
+            return Err(format!("{missing:?} are lost"));
+        }
+        // A request that was not answered has taken them.
+        self.taken.extend(missing);
+        Ok(())
+    }
+}
+
+fn item(tuple: &Tuple) -> Item {
+    crate::history::item(tuple)
+}
