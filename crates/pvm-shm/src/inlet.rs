@@ -3,6 +3,7 @@
 mod distant;
 mod fast;
 mod first;
+mod hold;
 mod line;
 mod payload;
 mod queue;
@@ -19,6 +20,7 @@ use crate::mappings::Mappings;
 use crate::slab::{Descriptor, SlabView};
 use crate::stream::{self, Filled};
 use crate::watch::{Retired, SLOTS, Watch};
+use hold::Hold;
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Code, Envelope, Tid};
 use queue::{Next, Queue};
@@ -31,8 +33,8 @@ const SILENT: u64 = 64;
 /// Now and then the inbox is asked, also where one sender alone is listened to; and senders are
 /// told how far ahead others are.
 const TURN: u64 = 32;
-/// After so many messages without an answer a stream is expected.
-const STREAM: u32 = 8;
+/// After so many messages without an answer, and the look for the first one, a stream is expected.
+const STREAM: u32 = 9;
 /// Looks until two have found the same: only a neighbour that scribbles makes it more than a few.
 const LOOKS: usize = 64;
 /// A lane that goes on in another ring does so a few times at once; only a scribbler's does for
@@ -96,8 +98,14 @@ pub struct Inlet {
     recent: usize,
     /// The slot of the only watched lane, if there is but one.
     only: Option<usize>,
-    /// Messages that were taken by the fast path since this process last sent one.
+    /// 0 until the fast path first looks behind a send, then 1 and the messages that it has taken
+    /// since.
     streak: u32,
+    /// When it first looks.
+    hold: Hold,
+    /// The message that it took last was one cache line: with more of them the second one would be
+    /// asked for late.
+    brief: bool,
     /// Room that the last look did not need.
     spare: Option<Room>,
     /// The file that was read last.
@@ -133,6 +141,8 @@ impl Inlet {
             recent: 0,
             only: None,
             streak: 0,
+            hold: Hold::default(),
+            brief: false,
             spare: None,
             file: None,
             line: None,

@@ -24,7 +24,7 @@ mod ring;
 mod room;
 mod sender;
 
-pub use cell::{CELL_SIZE, Cell, Content, SLAB_PAYLOAD_MAX, SPANNING_MAX};
+pub use cell::{CELL_SIZE, Cell, Content, LINE_MAX, SLAB_PAYLOAD_MAX, SPANNING_MAX};
 pub use head::{Head, Key};
 pub use kind::{INLINE_MAX, Kind};
 pub use receiver::{Popped, Receiver};

@@ -42,6 +42,8 @@ pub struct Watch {
     sole: AtomicU32,
     /// See [`Watch::take_lack`].
     lacking: AtomicBool,
+    /// See [`Watch::tell_soon`].
+    soon: AtomicBool,
 }
 
 impl Slot {
@@ -69,6 +71,7 @@ impl Watch {
             rested: AtomicBool::new(false),
             sole: AtomicU32::new(0),
             lacking: AtomicBool::new(false),
+            soon: AtomicBool::new(false),
         }
     }
 
@@ -89,6 +92,18 @@ impl Watch {
     /// The same, and the next question has the same answer.
     pub fn is_lacking(&self) -> bool {
         self.lacking.load(Ordering::Relaxed)
+    }
+
+    /// Who waits: what it waited for came within a few looks, or not.
+    #[inline(always)]
+    pub fn tell_soon(&self, soon: bool) {
+        self.soon.store(soon, Ordering::Relaxed);
+    }
+
+    /// True if the last wait behind a look in vain was over within a few looks.
+    #[inline(always)]
+    pub(crate) fn came_soon(&self) -> bool {
+        self.soon.load(Ordering::Relaxed)
     }
 
     /// Looks at the stamps for as long as `body` runs; it is given the question whether something

@@ -2,7 +2,7 @@
 
 use super::{Arrival, Glance, Inlet, TURN, Watched};
 use crate::broker::Broker;
-use crate::lane::{Head, Key};
+use crate::lane::{Head, Key, LINE_MAX};
 use pvm_wire::{Envelope, Tid};
 
 impl Inlet {
@@ -39,6 +39,23 @@ impl Inlet {
         about: &mut Head,
         room: &mut [u8],
     ) -> Glance<usize> {
+        self.hold_on();
+        let taken = self.take_small_now(source, wanted, about, room);
+        if taken == Glance::Nothing && self.streak == 1 {
+            self.hold.missed();
+            self.watch.tell_soon(false);
+        }
+        taken
+    }
+
+    #[inline(always)]
+    fn take_small_now(
+        &mut self,
+        source: Option<Tid>,
+        wanted: &Key,
+        about: &mut Head,
+        room: &mut [u8],
+    ) -> Glance<usize> {
         let slot = match source {
             Some(source) => self.slot_of_source(source),
             None => self.slot_of_first(),
@@ -63,7 +80,7 @@ impl Inlet {
         room: &mut [u8],
     ) -> Option<(usize, bool)> {
         let slot = self.recent;
-        let watched = self.watched.get_mut(slot)?;
+        let watched = self.watched.get(slot)?;
         let may = match source {
             Some(source) => {
                 watched.sender == source
@@ -75,16 +92,36 @@ impl Inlet {
         if !may {
             return None;
         }
-        let lane = self.lanes.get_mut(watched.place?)?.as_mut()?;
+        let place = watched.place?;
+        self.hold_on();
+        let lane = self.lanes.get_mut(place)?.as_mut()?;
         // Behind the look that has found it, for what it may have been sent because of.
         let is_first = || source.is_some() || !self.inbox.header().has_pending();
         let taken = lane.receiver.take_few((lane.sender, wanted), about, room, is_first)?;
         self.watch.advance(slot, &lane.receiver);
+        self.brief = taken.0 <= LINE_MAX;
+        if self.streak == 1 && self.brief {
+            self.hold.found(|| self.watch.came_soon());
+        } else {
+            lane.receiver.fetch_next();
+        }
         self.turn += 1;
-        watched.last = self.turn;
+        self.watched[slot].last = self.turn;
         self.streak = self.streak.wrapping_add(1);
         self.note_moment(about.received_by(self.me));
         Some(taken)
+    }
+
+    /// Before the first look behind a send: waits until the answer is about to be there, if that is
+    /// most likely one cache line.
+    #[inline(always)]
+    fn hold_on(&mut self) {
+        if self.streak == 0 {
+            self.streak = 1;
+            if self.brief {
+                self.hold.wait();
+            }
+        }
     }
 
     /// The slot of a sender's lane; more where that is not watched, or it is time to look at the
@@ -158,6 +195,12 @@ impl Inlet {
             return if lane.receiver.is_ready() { Glance::More } else { Glance::Nothing };
         };
         self.watch.set(slot, &lane.receiver);
+        self.brief = taken <= LINE_MAX;
+        if self.streak == 1 && self.brief {
+            self.hold.found(|| self.watch.came_soon());
+        } else {
+            lane.receiver.fetch_next();
+        }
         self.turn += 1;
         self.watched[slot].last = self.turn;
         self.recent = slot;

@@ -20,6 +20,8 @@ pub struct Cell {
     pub(super) content: Shared<Content>,
 }
 
+/// Longest payload that lies in the cache line of its head.
+pub const LINE_MAX: usize = 64 - (CELL_SIZE - INLINE_MAX);
 /// Longest payload of a message that does not ride in its cell.
 pub const SLAB_PAYLOAD_MAX: usize = INLINE_MAX - EXTENT_SIZE;
 /// Bytes of a spanning message in each cell but the first: all but the stamp.

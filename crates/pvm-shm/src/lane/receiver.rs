@@ -226,10 +226,15 @@ impl Receiver {
             self.take_out((source, wanted), content, about, room)
         })?;
         self.step(cells);
-        // Of a stream the next one is there; else it is looked at soon anyway.
-        prefetch_to_read(self.walk.next());
         self.report_now_and_then();
         Some(size)
+    }
+
+    /// Asks for the next cell: of a stream it is there already. One that is still to be written is
+    /// taken from its sender so.
+    #[inline(always)]
+    pub(crate) fn fetch_next(&self) {
+        prefetch_to_read(self.walk.next());
     }
 
     /// What [`Receiver::take`] finds in a complete cell: the bytes of a message, and how many cells
@@ -287,7 +292,6 @@ impl Receiver {
         })?;
         self.position = next;
         self.walk.advance();
-        prefetch_to_read(self.walk.next());
         self.report_now_and_then();
         Some(taken)
     }

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 const STREAM_PAUSES: u32 = 32;
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 64;
+/// What comes within so many looks comes soon: a look takes some tens of nanoseconds.
+const SOON: u32 = 16;
 /// The same where messages also come over sockets.
 const ROUTED_LOOKS: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
@@ -83,6 +85,7 @@ impl Waiter {
             self.lingered.store(false, Ordering::Relaxed);
         }
         if arrived() {
+            self.watch.tell_soon(true);
             return true;
         }
         if lingered {
@@ -109,9 +112,10 @@ impl Waiter {
             // Known from the last wait: then nothing comes before the core is given to the other
             // task.
             let crowded = !alone && self.crowded.load(Ordering::Relaxed);
-            for _ in 0..if crowded { 1 } else { looks } {
+            for look in 0..if crowded { 1 } else { looks } {
                 if arrived() {
                     patience.paid();
+                    self.watch.tell_soon(start.is_none() && look < SOON);
                     return true;
                 }
                 std::hint::spin_loop();
