@@ -11,6 +11,7 @@ mod agreed;
 mod barrier;
 mod consensus;
 mod contexts;
+mod deadline;
 mod departure;
 mod doubts;
 mod home;

@@ -4,6 +4,7 @@
 //! is silent. What other *tasks* must bring about (a barrier, a named message) has none.
 
 use crate::agreed::WAIT_FOR_INFO;
+use crate::deadline::{Deadline, Turn};
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
 
@@ -93,16 +94,14 @@ record! {
     pub struct Question {
         pub asker: Asker,
         pub host: HostIndex,
-        /// Zero for never.
-        pub deadline: u64,
+        pub deadline: Deadline,
     }
 
     /// A question to whoever leads. It is asked again of every new leader.
     pub struct HomeAsk {
         pub asker: Asker,
         pub tid: Tid,
-        /// Zero for never.
-        pub deadline: u64,
+        pub deadline: Deadline,
         /// For a read that waits until there is something: what it wants.
         pub want: Option<Want>,
         pub request: Request,
@@ -185,8 +184,8 @@ record! {
         pub new: Vec<HostIndex>,
         /// True once only those are waited for.
         pub joining: bool,
-        /// 0 while proposals are open.
-        pub deadline: u64,
+        /// Unset while proposals are open.
+        pub deadline: Deadline,
     }
 
     /// A change of a group that is to be shown by all hosts before it is answered.
@@ -195,8 +194,8 @@ record! {
         pub reply: Reply,
         /// Hosts that may not show it yet.
         pub waiting: Vec<HostIndex>,
-        /// Zero until it is ordered.
-        pub deadline: u64,
+        /// Unset until it is ordered.
+        pub deadline: Deadline,
     }
 
     /// A host that wants to know when a command's changes of groups are shown here.
@@ -236,9 +235,8 @@ record! {
         pub asker: Asker,
         /// What became of each line; none while it is not known.
         pub results: Vec<Option<HostResult>>,
-        /// Until when a daemon that is ready waits for those named before it; 0 while none is
-        /// ready, [`NO_TURN`] when none waits any more.
-        pub turn_until: u64,
+        /// Until when a daemon that is ready waits for those named before it.
+        pub turn: Turn,
         /// The hosts that it has let in.
         pub new: Vec<HostIndex>,
     }
@@ -250,9 +248,6 @@ impl Want {
         self.flags & WAIT_FOR_INFO != 0
     }
 }
-
-/// See [`Addition::turn_until`].
-pub(crate) const NO_TURN: u64 = u64::MAX;
 
 /// Everybody who waits on this host.
 #[derive(Debug)]
@@ -302,15 +297,14 @@ impl Pending {
 
     /// The earliest deadline.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        let questions = self.questions.values().map(|q| q.deadline).filter(|&d| d != 0);
-        let asks = self.home_asks.values().map(|a| a.deadline).filter(|&d| d != 0);
+        let questions = self.questions.values().filter_map(|q| q.deadline.moment());
+        let asks = self.home_asks.values().filter_map(|a| a.deadline.moment());
         let late = self.late.values().map(|l| l.deadline);
         let proposals = self.proposals.values().map(|p| p.deadline);
         let starts = self.starts.values().map(|s| s.deadline);
-        let changes = self.changes.values().map(|c| c.deadline).filter(|&d| d != 0);
-        let groups = self.group_changes.values().map(|c| c.deadline).filter(|&d| d != 0);
-        let turns = self.additions.values().map(|a| a.turn_until);
-        let turns = turns.filter(|&until| until != 0 && until != NO_TURN);
+        let changes = self.changes.values().filter_map(|c| c.deadline.moment());
+        let groups = self.group_changes.values().filter_map(|c| c.deadline.moment());
+        let turns = self.additions.values().filter_map(|a| a.turn.moment());
         let all = questions.chain(asks).chain(late).chain(proposals);
         all.chain(starts).chain(changes).chain(groups).chain(turns).min()
     }
@@ -325,10 +319,10 @@ impl Pending {
 
     pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<Asker> {
         let mut askers = Vec::new();
-        for key in self.questions.keys_where(|_, q| q.deadline != 0 && q.deadline <= now) {
+        for key in self.questions.keys_where(|_, q| q.deadline.is_over(now)) {
             askers.extend(self.questions.remove(&key).map(|q| q.asker));
         }
-        for key in self.home_asks.keys_where(|_, a| a.deadline != 0 && a.deadline <= now) {
+        for key in self.home_asks.keys_where(|_, a| a.deadline.is_over(now)) {
             askers.extend(self.home_asks.remove(&key).map(|a| a.asker));
         }
         askers
@@ -356,7 +350,9 @@ impl Pending {
         for key in self.readers.keys_where(|_, reader| reader.want.tid == tid) {
             self.readers.remove(&key);
         }
-        for key in self.home_asks.keys_where(|_, ask| ask.tid == tid && ask.deadline == 0) {
+        for key in
+            self.home_asks.keys_where(|_, ask| ask.tid == tid && ask.deadline == Deadline::Unset)
+        {
             self.home_asks.remove(&key);
         }
     }

@@ -7,6 +7,7 @@
 //! any more. Before all hosts have done so, no barrier is let go.
 
 use super::{ANSWER_NS, Machine};
+use crate::deadline::Deadline;
 use crate::home::Asked;
 use crate::pending::{Asker, Held, HomeAsk, Want};
 use crate::planted::{self, Bug};
@@ -33,7 +34,7 @@ impl Machine {
     ) {
         // What only other tasks can bring about has no deadline.
         let gathers = matches!(request, Request::Barrier { .. } | Request::FreezeGroup { .. });
-        let deadline = if gathers { 0 } else { self.after(ANSWER_NS) };
+        let deadline = if gathers { Deadline::Unset } else { Deadline::At(self.after(ANSWER_NS)) };
         let ask = self.pending.number();
         let since = self.consensus.applied();
         let asked = HomeAsk { asker, tid, deadline, want, request, since, term: 0 };
@@ -60,7 +61,7 @@ impl Machine {
             self.home.heard.set(term);
         }
         // What was asked of this leader already is not asked again.
-        let gathers = |asked: &HomeAsk| asked.deadline == 0 && asked.term != 0;
+        let gathers = |asked: &HomeAsk| asked.deadline == Deadline::Unset && asked.term != 0;
         let forgotten = planted::is(Bug::BarrierNotAskedAgain);
         let due = |_: &u64, a: &HomeAsk| a.term < term && !(forgotten && gathers(a));
         for ask in self.pending.home_asks.keys_where(due) {

@@ -5,6 +5,7 @@
 //! only finds the host and carries question and answer.
 
 use super::{ANSWER_NS, Machine};
+use crate::deadline::Deadline;
 use crate::io::Effect;
 use crate::pending::{Asker, Question};
 use pvm_wire::request::{MEMORY_BYTES_MAX, Request};
@@ -32,7 +33,7 @@ impl Machine {
     }
 
     fn ask_parent(&mut self, asker: Asker, request: Request) {
-        let (host, deadline) = (self.me(), self.after(ANSWER_NS));
+        let (host, deadline) = (self.me(), Deadline::At(self.after(ANSWER_NS)));
         let ticket = self.question(Question { asker, host, deadline });
         self.effect(Effect::Ask { ticket, request });
     }

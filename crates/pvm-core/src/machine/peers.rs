@@ -1,6 +1,7 @@
 //! What this host says to the others and hears from them.
 
 use super::{ANSWER_NS, Machine};
+use crate::deadline::Deadline;
 use crate::io::Act;
 use crate::pending::{Asker, Question};
 use crate::planted::{self, Bug};
@@ -29,14 +30,14 @@ impl Machine {
 
     /// Asks another host; its answer goes to `asker`.
     pub(super) fn ask(&mut self, host: HostIndex, asker: Asker, tid: Tid, request: Request) {
-        let deadline = self.after(ANSWER_NS);
+        let deadline = Deadline::At(self.after(ANSWER_NS));
         let ask = self.question(Question { asker, host, deadline });
         self.say(host, Said::Ask { ask, asker: tid, request });
     }
 
     /// Asks for what may take as long as it likes: there is no deadline but the end of the host.
     pub(super) fn ask_and_wait(&mut self, host: HostIndex, asker: Asker, request: Request) {
-        let ask = self.question(Question { asker, host, deadline: 0 });
+        let ask = self.question(Question { asker, host, deadline: Deadline::Unset });
         self.say(host, Said::Ask { ask, asker: Tid::NONE, request });
     }
 

@@ -7,6 +7,7 @@
 //! hosts vote that should: from the answer on, any host may die.
 
 use super::{Machine, SECOND_NS};
+use crate::deadline::Deadline;
 use crate::pending::{Asker, Awaiting, HostChange};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, HostResult, Reply, Request};
@@ -30,7 +31,7 @@ impl Machine {
         let open = u32::try_from(commands.len()).expect("a command for each name of a request");
         let change = self.pending.number();
         let waiting = Vec::new();
-        let (joining, deadline) = (false, 0);
+        let (joining, deadline) = (false, Deadline::Unset);
         let record = HostChange { asker, results, open, waiting, new, joining, deadline };
         self.pending.changes.insert(change, record);
         if open == 0 {
@@ -67,7 +68,7 @@ impl Machine {
         if others.is_empty() || !is_change || self.ending {
             return self.answer_change(change);
         }
-        waiting.deadline = deadline;
+        waiting.deadline = Deadline::At(deadline);
         waiting.waiting.clone_from(&others);
         for host in others {
             let request = Request::Settled { epoch };
@@ -95,7 +96,7 @@ impl Machine {
             return;
         }
         self.tell_awaiting();
-        let known = |c: &HostChange| c.deadline != 0 && c.waiting.is_empty();
+        let known = |c: &HostChange| c.deadline != Deadline::Unset && c.waiting.is_empty();
         for change in self.pending.changes.keys_where(|_, change| known(change)) {
             self.answer_change(change);
         }
@@ -104,7 +105,7 @@ impl Machine {
     /// Members that were silent for too long, and hosts that took too long to join.
     pub(super) fn end_changes(&mut self) {
         let now = self.now.0;
-        let late = self.pending.changes.keys_where(|_, c| c.deadline != 0 && c.deadline <= now);
+        let late = self.pending.changes.keys_where(|_, c| c.deadline.is_over(now));
         let deadline = self.after(JOIN_NS);
         for change in late {
             let Some(waiting) = self.pending.changes.get_mut(&change) else { continue };
@@ -114,7 +115,7 @@ impl Machine {
                 self.answer_change(change);
             } else {
                 *joining = true;
-                waiting.deadline = deadline;
+                waiting.deadline = Deadline::At(deadline);
             }
         }
     }

@@ -2,6 +2,7 @@
 //! a message finds it there, wherever, without asking anybody.
 
 use super::{Machine, SECOND_NS};
+use crate::deadline::Deadline;
 use crate::pending::{Asker, GroupChange, Onlooker};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Reply, Request};
@@ -17,7 +18,7 @@ impl Machine {
             return self.propose(asker, command);
         }
         let change = self.pending.number();
-        let (reply, waiting, deadline) = (Reply::Done, Vec::new(), 0);
+        let (reply, waiting, deadline) = (Reply::Done, Vec::new(), Deadline::Unset);
         let record = GroupChange { asker, reply, waiting, deadline };
         self.pending.group_changes.insert(change, record);
         self.propose(Asker::Joined { change }, command);
@@ -34,7 +35,7 @@ impl Machine {
         if failed || others.is_empty() {
             return self.answer_group_change(change);
         }
-        waiting.deadline = deadline;
+        waiting.deadline = Deadline::At(deadline);
         waiting.waiting.clone_from(&others);
         let number = self.consensus.applied();
         for host in others {
@@ -54,7 +55,7 @@ impl Machine {
     /// Hosts that were silent for too long: where they are, old news are shown.
     pub(super) fn end_group_changes(&mut self) {
         let now = self.now.0;
-        let late = |_: &u64, c: &GroupChange| c.deadline != 0 && c.deadline <= now;
+        let late = |_: &u64, c: &GroupChange| c.deadline.is_over(now);
         for change in self.pending.group_changes.keys_where(late) {
             self.answer_group_change(change);
         }

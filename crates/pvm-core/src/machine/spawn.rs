@@ -1,6 +1,7 @@
 //! Tasks are started, here and on other hosts.
 
 use super::{ANSWER_NS, LAUNCH_NS, Machine, tasks::KILL};
+use crate::deadline::Deadline;
 use crate::io::{Connection, Effect, Launch};
 use crate::launches::{Batch, Finished, SpawnedTaskKey};
 use crate::pending::{Asker, Question, SpawnStart};
@@ -108,7 +109,7 @@ impl Machine {
                 self.launch(batch, &Share { spawn, parent, operator, fed, origin: host });
             } else {
                 let asker = Asker::Share { batch, host };
-                let deadline = self.after(ANSWER_NS);
+                let deadline = Deadline::At(self.after(ANSWER_NS));
                 let ask = self.question(Question { asker, host, deadline });
                 self.say(host, Said::Launch { ask, spawn, parent, operator, fed });
             }

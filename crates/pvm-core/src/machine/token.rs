@@ -1,6 +1,7 @@
 //! A host joins by a token: nobody starts it from here, so nobody waits for it either.
 
 use super::{Machine, SECOND_NS};
+use crate::deadline::Turn;
 use crate::io::Act;
 use crate::pending::{Addition, Asker, Start};
 use pvm_wire::request::Reply;
@@ -24,8 +25,12 @@ impl Machine {
             return self.fail(asker, Code::OutOfRes);
         }
         let addition = self.pending.number();
-        let nobody =
-            Addition { asker: Asker::Nobody, results: vec![None], turn_until: 0, new: Vec::new() };
+        let nobody = Addition {
+            asker: Asker::Nobody,
+            results: vec![None],
+            turn: Turn::Open,
+            new: Vec::new(),
+        };
         self.pending.additions.insert(addition, nobody);
         let ticket = self.pending.number();
         let deadline = self.after(u64::from(seconds) * SECOND_NS + JOIN_NS);

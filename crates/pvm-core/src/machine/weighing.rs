@@ -4,6 +4,7 @@
 //! each task that starts or ends anywhere.
 
 use super::{Machine, SECOND_NS};
+use crate::deadline::Deadline;
 use crate::pending::{Asker, Question, SpawnStart, Weighing};
 use crate::speed;
 use pvm_wire::HostIndex;
@@ -43,7 +44,7 @@ impl Machine {
         if open == 0 {
             return self.weighed(weighing);
         }
-        let deadline = self.after(LOAD_NS);
+        let deadline = Deadline::At(self.after(LOAD_NS));
         for host in others {
             let asker = Asker::Load { weighing, host };
             let ask = self.question(Question { asker, host, deadline });

@@ -6,6 +6,7 @@
 
 use super::{ANSWER_NS, Machine};
 use crate::agreed::WAIT_FOR_INFO;
+use crate::deadline::Deadline;
 use crate::io::Connection;
 use crate::pending::Asker;
 use pvm_wire::peer::Said;
@@ -73,7 +74,7 @@ impl Machine {
         for number in table.keys_where(|_, ask| ask.asker == *asker && gathers(&ask.request)) {
             if let Some(ask) = self.pending.home_asks.get_mut(&number) {
                 ask.request = Request::GiveUp { question: 0 };
-                ask.deadline = deadline;
+                ask.deadline = Deadline::At(deadline);
             }
             self.ask_leader(number);
         }
