@@ -21,6 +21,9 @@ const NAMES_CELLS_MAX: usize = 1 << 13;
 /// much later at most, and of so many tasks at once.
 const LEAVING: Duration = Duration::from_millis(500);
 const LEAVING_MAX: usize = 64;
+/// A ring that another recorder has read belongs to a task that somebody wants, who may be behind a
+/// cable that is out.
+const GRACE_OF_A_SUCCESSOR: Duration = Duration::from_secs(10);
 /// The status of a task of which nobody knows how it ended.
 const UNKNOWN: i32 = -1;
 
@@ -46,8 +49,12 @@ struct Known {
     allowance: Allowance,
     /// When it was seen first.
     since: Instant,
-    /// The ring is of another recorder, and what that one lost is told.
+    /// It is known whether another recorder has read the ring before.
     examined: bool,
+    /// What that one has taken and not passed on, until it is told to be lost.
+    owed: u64,
+    /// For so long somebody may still name the task.
+    grace: Duration,
     last: Moment,
 }
 
@@ -193,6 +200,8 @@ impl Known {
             allowance: Allowance::new(since),
             since,
             examined: false,
+            owed: 0,
+            grace: GRACE,
             last: Moment { ticks: 0, nanoseconds: 0 },
         }
     }
@@ -205,7 +214,7 @@ impl Known {
         listeners: &mut Listeners,
         clock: Clock,
     ) -> Option<bool> {
-        let early = self.since.elapsed() < GRACE;
+        let early = self.since.elapsed() < self.grace;
         if early && !self.is_wanted(listeners, clock) {
             return None;
         }
@@ -259,6 +268,7 @@ impl Known {
         let Some((from, to)) = self.moments(clock) else { return false };
         self.last = to;
         self.examine(listeners, (from, to));
+        self.tell_owed(listeners, (from, to));
         room.clear();
         room.append(&mut self.held);
         // A record that begins before the bound may go beyond it.
@@ -295,13 +305,22 @@ impl Known {
         // What it has said of itself before.
         self.learn(&self.reader.names(), listeners, (from, to));
         let (taken, passed) = self.reader.counts();
-        let lost = taken.saturating_sub(passed);
+        self.owed = taken.saturating_sub(passed);
+        if taken > 0 {
+            self.grace = GRACE_OF_A_SUCCESSOR;
+        }
+    }
+
+    /// Tells what is owed to those who listen by now. Until they have got that, it is not passed
+    /// on: the next recorder would tell it once more.
+    fn tell_owed(&mut self, listeners: &mut Listeners, (from, to): (Moment, Moment)) {
+        let lost = std::mem::take(&mut self.owed);
         if lost > 0 {
             let facts = self.facts.clone().unwrap_or_else(|| self.unknown(from.nanoseconds));
             listeners.task(&facts, || self.all_names(), to);
             let span = (from.nanoseconds, to.nanoseconds);
             listeners.gap(self.ring.owner, span, lost, Loss::Recorder);
-            self.reader.pass(lost);
+            self.unpassed += lost;
         }
     }
 
