@@ -15,7 +15,7 @@ use crate::activity::is_later;
 use crate::broker::Broker;
 use crate::clock::{self, settle, widen};
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, INLINE_MAX, Popped, Room, room_for};
+use crate::lane::{self, INLINE_MAX, Popped, Room, room_for, try_room_for};
 use crate::mappings::Mappings;
 use crate::slab::{Descriptor, SlabView};
 use crate::stream::{self, Filled};
@@ -221,6 +221,10 @@ impl Inlet {
             if let Some(arrival) = self.take(broker, next, alone) {
                 return Some(arrival);
             }
+            if self.watch.is_lacking() {
+                // It may be this one that lacks memory: who looks on at once would find it again.
+                return None;
+            }
         }
     }
 
@@ -333,8 +337,12 @@ impl Inlet {
                 lane.receiver.report();
                 return None;
             }
-            let mut room = self.spare.take().unwrap_or_else(|| room_for(0));
-            let popped = lane.receiver.peek(&mut room)?;
+            let room = self.spare.take().or_else(|| try_room_for(0));
+            let popped = room.and_then(|mut room| Some((lane.receiver.peek(&mut room)?, room)));
+            let Some((popped, room)) = popped else {
+                self.look_again(1 << (place as u32 % LANE_BITS));
+                return None;
+            };
             if popped.kind == lane::Kind::Stream as u8
                 && !is_whole(&mut self.slabs, broker, &popped, &room)
             {
@@ -467,7 +475,7 @@ impl Inlet {
         if size > INLINE_MAX || room.len() == INLINE_MAX {
             return room;
         }
-        let mut fitting = room_for(size);
+        let Some(mut fitting) = try_room_for(size) else { return room };
         fitting[..size].copy_from_slice(&room[..size]);
         self.spare = Some(room);
         fitting

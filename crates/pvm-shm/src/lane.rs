@@ -29,7 +29,7 @@ pub use head::{Head, Key};
 pub use kind::{INLINE_MAX, Kind};
 pub use receiver::{Popped, Receiver};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
-pub use room::{Room, room_for};
+pub use room::{Room, room_for, try_room_for};
 pub use sender::{Full, Sender};
 
 /// Cells of a new lane, which are two pages with what stands before them: two such rings leave half

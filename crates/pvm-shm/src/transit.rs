@@ -311,7 +311,12 @@ impl Transit {
             let lane = self.lanes.get_mut(&number)?;
             let ring = lane.rings.back_mut()?;
             let mut room = room_for(0);
-            let popped = ring.receiver.peek(&mut room)?;
+            let Some(popped) = ring.receiver.peek(&mut room) else {
+                if ring.receiver.is_ready() {
+                    self.reach_again(number);
+                }
+                return None;
+            };
             if popped.kind == lane::Kind::Moved as u8 {
                 let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
                 let next = open(broker, id, lane.sender);

@@ -5,7 +5,7 @@ use crate::lane::cell::{Content, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, span
 use crate::lane::head::{Head, Key};
 use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
-use crate::lane::room::{Room, room_for};
+use crate::lane::room::{Room, try_room_for};
 use crate::sync::{AtomicU32, Ordering, fence, read_shared};
 use pvm_wire::{Envelope, Tid};
 
@@ -119,7 +119,7 @@ impl Receiver {
     }
 
     /// The next complete cell, which stays the next one; where the payload is longer than `room`,
-    /// that grows.
+    /// that grows. None if there is none, or no memory for it.
     #[inline]
     pub fn peek(&self, room: &mut Room) -> Option<Popped> {
         let cell = self.walk.next();
@@ -127,7 +127,7 @@ impl Receiver {
         if cell.stamp.load(Ordering::Acquire) != (self.position as u32).wrapping_add(1) {
             return None;
         }
-        Some(cell.content.with(|content| {
+        cell.content.with(|content| {
             // SAFETY: raw reads of plain bytes inside the cell, no more than any `Room` has. A
             // sender that writes although the cell is published spoils its own message.
             unsafe {
@@ -137,7 +137,7 @@ impl Receiver {
                 let mut size = head.shape.size().min(INLINE_MAX);
                 if !Kind::has_extent(kind) {
                     copy(from, room.as_mut_ptr(), size);
-                    return Popped { kind, envelope: head.envelope(), size, cells: 1 };
+                    return Some(Popped { kind, envelope: head.envelope(), size, cells: 1 });
                 }
                 let envelope = head.envelope_of(&from.cast::<Extent>().read_unaligned());
                 if kind == Kind::Spanning as u8 {
@@ -145,9 +145,9 @@ impl Receiver {
                 }
                 size = size.saturating_sub(EXTENT_SIZE);
                 copy(from.add(EXTENT_SIZE), room.as_mut_ptr(), size);
-                Popped { kind, envelope, size, cells: 1 }
+                Some(Popped { kind, envelope, size, cells: 1 })
             }
-        }))
+        })
     }
 
     #[cold]
@@ -156,17 +156,17 @@ impl Receiver {
         first: *const Content,
         envelope: Option<Envelope>,
         room: &mut Room,
-    ) -> Popped {
+    ) -> Option<Popped> {
         let kind = Kind::Spanning as u8;
         let sound = envelope.zip(envelope.and_then(|envelope| self.size_of(&envelope)));
         let Some((envelope, size)) = sound else {
-            return Popped { kind, envelope: None, size: 0, cells: 1 };
+            return Some(Popped { kind, envelope: None, size: 0, cells: 1 });
         };
         if room.len() < size {
-            *room = room_for(size);
+            *room = try_room_for(size)?;
         }
         self.copy_spanning(first, &mut room[..size]);
-        Popped { kind, envelope: Some(envelope), size, cells: spanned(size) }
+        Some(Popped { kind, envelope: Some(envelope), size, cells: spanned(size) })
     }
 
     /// Bytes of a spanning message's body; none if it is no such message's.

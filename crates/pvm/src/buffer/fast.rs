@@ -5,7 +5,7 @@ use super::form::Form;
 use super::{Buffer, Store};
 use crate::sys::memory::ProgramMemory;
 use pvm_shm::bytes::{FEW, copy_few, copy_slice};
-use pvm_shm::lane::{Head, SPANNING_MAX, room_for};
+use pvm_shm::lane::{Head, SPANNING_MAX, try_room_for};
 use pvm_wire::{Cursor, Encoding, Kind, Run};
 
 impl Buffer {
@@ -287,7 +287,7 @@ impl Buffer {
         self.head.describe(Encoding::Raw, size, run);
         let Store::Small(room) = &mut self.store else { return None };
         if room.len() < size {
-            *room = room_for(size);
+            *room = try_room_for(size)?;
         }
         let mut rest = room.get_mut(..size)?;
         for piece in &self.in_place {
