@@ -41,7 +41,7 @@ impl Wire for Deadline {
 /// How long daemons of one addition that are ready wait for those that were named before them.
 /// Records hold a number: 0 while none is ready, the largest one when none waits any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum Precedence {
     /// No daemon is ready.
     Open,
     /// Those that are ready wait until this moment.
@@ -50,7 +50,7 @@ pub(crate) enum Turn {
     Over,
 }
 
-impl Turn {
+impl Precedence {
     /// The moment at which the wait ends, if there is one.
     pub(crate) const fn moment(self) -> Option<u64> {
         match self {
@@ -60,7 +60,7 @@ impl Turn {
     }
 }
 
-impl Wire for Turn {
+impl Wire for Precedence {
     fn encode(&self, out: &mut Vec<u8>) {
         let number = match self {
             Self::Open => 0,
@@ -94,8 +94,8 @@ mod tests {
         }
         check(&Deadline::Unset, 0);
         check(&Deadline::At(7), 7);
-        check(&Turn::Open, 0);
-        check(&Turn::Until(7), 7);
-        check(&Turn::Over, u64::MAX);
+        check(&Precedence::Open, 0);
+        check(&Precedence::Until(7), 7);
+        check(&Precedence::Over, u64::MAX);
     }
 }

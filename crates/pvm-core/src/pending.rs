@@ -4,7 +4,7 @@
 //! is silent. What other *tasks* must bring about (a barrier, a named message) has none.
 
 use crate::agreed::WAIT_FOR_INFO;
-use crate::deadline::{Deadline, Turn};
+use crate::deadline::{Deadline, Precedence};
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
 
@@ -236,7 +236,7 @@ record! {
         /// What became of each line; none while it is not known.
         pub results: Vec<Option<HostResult>>,
         /// Until when a daemon that is ready waits for those named before it.
-        pub turn: Turn,
+        pub precedence: Precedence,
         /// The hosts that it has let in.
         pub new: Vec<HostIndex>,
     }
@@ -304,7 +304,7 @@ impl Pending {
         let starts = self.starts.values().map(|s| s.deadline);
         let changes = self.changes.values().filter_map(|c| c.deadline.moment());
         let groups = self.group_changes.values().filter_map(|c| c.deadline.moment());
-        let turns = self.additions.values().filter_map(|a| a.turn.moment());
+        let turns = self.additions.values().filter_map(|a| a.precedence.moment());
         let all = questions.chain(asks).chain(late).chain(proposals);
         all.chain(starts).chain(changes).chain(groups).chain(turns).min()
     }

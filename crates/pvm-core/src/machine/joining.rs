@@ -2,7 +2,7 @@
 
 use super::{HOST_START_NS, Machine, SECOND_NS};
 use crate::agreed::folded;
-use crate::deadline::Turn;
+use crate::deadline::Precedence;
 use crate::io::{Act, HostFacts};
 use crate::pending::{Addition, Asker, Start};
 use pvm_wire::hostfile::{HostLine, parse_line};
@@ -39,7 +39,7 @@ impl Machine {
         self.propose_rules(lines);
         let addition = self.pending.number();
         let results = vec![None; lines.len()];
-        let record = Addition { asker, results, turn: Turn::Open, new: Vec::new() };
+        let record = Addition { asker, results, precedence: Precedence::Open, new: Vec::new() };
         self.pending.additions.insert(addition, record);
         let mut earlier: Vec<Blob> = Vec::new();
         for (place, line) in (0..).zip(lines) {
@@ -165,9 +165,9 @@ impl Machine {
         let addition = start.addition;
         let until = self.after(TURN_NS);
         if let Some(waiting) = self.pending.additions.get_mut(&addition)
-            && waiting.turn == Turn::Open
+            && waiting.precedence == Precedence::Open
         {
-            waiting.turn = Turn::Until(until);
+            waiting.precedence = Precedence::Until(until);
         }
         self.propose_ready(addition);
     }
@@ -175,8 +175,8 @@ impl Machine {
     /// Proposes the daemons that are ready, as far as possible in the order in which they were
     /// asked for: as in PVM their places in the table follow it.
     fn propose_ready(&mut self, addition: u64) {
-        let turn = self.pending.additions.get(&addition).map(|a| a.turn);
-        let in_turn = turn != Some(Turn::Over);
+        let precedence = self.pending.additions.get(&addition).map(|a| a.precedence);
+        let in_turn = precedence != Some(Precedence::Over);
         let open = |start: &Start| start.addition == addition && !start.proposed;
         for ticket in self.pending.starts.keys_where(|_, start| open(start)) {
             let Some(start) = self.pending.starts.get_mut(&ticket) else { continue };
@@ -196,10 +196,10 @@ impl Machine {
     /// Daemons that have waited long enough for those named before them.
     fn end_turns(&mut self) {
         let now = self.now.0;
-        let due = |a: &Addition| a.turn.moment().is_some_and(|until| until <= now);
+        let due = |a: &Addition| a.precedence.moment().is_some_and(|until| until <= now);
         for addition in self.pending.additions.keys_where(|_, waiting| due(waiting)) {
             if let Some(waiting) = self.pending.additions.get_mut(&addition) {
-                waiting.turn = Turn::Over;
+                waiting.precedence = Precedence::Over;
             }
             self.propose_ready(addition);
         }

@@ -1,7 +1,7 @@
 //! A host joins by a token: nobody starts it from here, so nobody waits for it either.
 
 use super::{Machine, SECOND_NS};
-use crate::deadline::Turn;
+use crate::deadline::Precedence;
 use crate::io::Act;
 use crate::pending::{Addition, Asker, Start};
 use pvm_wire::request::Reply;
@@ -28,7 +28,7 @@ impl Machine {
         let nobody = Addition {
             asker: Asker::Nobody,
             results: vec![None],
-            turn: Turn::Open,
+            precedence: Precedence::Open,
             new: Vec::new(),
         };
         self.pending.additions.insert(addition, nobody);
