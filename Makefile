@@ -16,7 +16,7 @@ SHIPPED := --package pvmd --package pvm-cli --package pvm-bench --package pvm-ca
 .PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-traces bench-java bench-interfaces bench-links bench-groups bench-tuples bench-nas bench-environments bench-faults predict-error oracle soak docs clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 28
 
 deps: ## install what the other targets need (Debian packages as root; otherwise name them)
 	@bash xtask/deps.sh all

@@ -6,11 +6,12 @@
 //! a crate), [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the
 //! whole program), [`parameters`] (the parts of tuples count as parameters),
 //! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`safety`] (safety notes
-//! give a reason), [`columns`] (lines are not too long), [`names`] (files, types, documents,
-//! sizes), [`manual`] (every call has its entry), [`interfaces`] (every call of the older
-//! interfaces has a test), [`documents`] (what documents name exists, their numbers are the
-//! code's), [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs),
-//! [`weight`] (how many crates from outside the library and the daemon bring along).
+//! give a reason), [`columns`] (lines are not too long), [`phrases`] (documentation says what an
+//! item is), [`names`] (files, types, documents, sizes), [`manual`] (every call has its entry),
+//! [`interfaces`] (every call of the older interfaces has a test), [`documents`] (what documents
+//! name exists, their numbers are the code's), [`promises`] (every promise has a test), [`members`]
+//! (what plain `cargo test` runs), [`weight`] (how many crates from outside the library and the
+//! daemon bring along).
 
 mod callbacks;
 mod circles;
@@ -25,6 +26,7 @@ mod members;
 mod methods;
 mod names;
 mod parameters;
+mod phrases;
 mod promises;
 mod safety;
 mod weight;
@@ -42,6 +44,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     findings.extend(parameters::check(&sources));
     findings.extend(fences::check(&sources));
     findings.extend(safety::check(&sources));
+    findings.extend(phrases::check(&sources));
     findings.extend(columns::check(&sources));
     findings.extend(names::check(&sources));
     findings.extend(names::check_places(&sources, root));

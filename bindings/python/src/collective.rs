@@ -329,7 +329,8 @@ impl Task {
         self.wait_at_barrier(py, (group, count), None).map(drop)
     }
 
-    /// The same until `stop()` is true. False: it was left, and does not count this member.
+    /// Waits in the barrier until `stop()` is true. False: it was left, and does not count this
+    /// member.
     fn _barrier_unless(
         &self,
         py: Python<'_>,

@@ -131,7 +131,7 @@ impl Region {
         Ok(Self { export, kind })
     }
 
-    /// The same as bytes, whatever the items are.
+    /// The memory as bytes, whatever the items are.
     pub(crate) fn of_bytes(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
         let py = object.py();
         let export = Export::get(object).map_err(|error| wrong(py, call, &error.to_string()))?;
@@ -142,7 +142,7 @@ impl Region {
         Ok(Self { export, kind: Kind::Byte })
     }
 
-    /// The same, to be written.
+    /// The bytes of `object`, to be written.
     pub(crate) fn writable(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
         Self::of(object, call)?.checked_writable(object.py(), call)
     }
@@ -179,7 +179,7 @@ impl Region {
         unsafe { std::slice::from_raw_parts(self.export.buf_ptr().cast(), self.size()) }
     }
 
-    /// The bytes, to be written. Only for what [`Region::writable`] and its like gave.
+    /// The bytes of `object`, to be written. Only for what [`Region::writable`] and its like gave.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         if self.size() == 0 || self.export.readonly() {
             return &mut [];

@@ -81,7 +81,7 @@ impl Message {
         caught(|| body(buffer)).map_err(|code| explain(py, call, code, buffer))
     }
 
-    /// The same for what may take long: other threads of Python run meanwhile.
+    /// Does with the message what may take long: other threads of Python run meanwhile.
     fn with_long<T: Send>(
         &self,
         py: Python<'_>,

@@ -243,7 +243,8 @@ impl Task {
         Ok(found.map(Message::received))
     }
 
-    /// The same for coroutines of the loop that has this watch, and that sees to its others itself.
+    /// A receive for coroutines of the loop that has this watch, and that sees to its others
+    /// itself.
     fn _look(
         &self,
         py: Python<'_>,

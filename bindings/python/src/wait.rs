@@ -90,7 +90,7 @@ pub(crate) fn ask(
     ask_unless(py, task, (request, patient), call, Err)
 }
 
-/// The same where `refused` says which refusals are answers.
+/// Asks the machine; `refused` says which refusals are answers.
 pub(crate) fn ask_unless(
     py: Python<'_>,
     task: &'static Task,

@@ -129,7 +129,7 @@ pub(crate) fn get(id: c_int) -> Result<&'static Slot, Code> {
     PLACES.at(id).ok_or(Code::NoSuchBuf)
 }
 
-/// The same if there is a buffer.
+/// Like `get`, if there is a buffer.
 pub(crate) fn occupied(id: c_int) -> Result<&'static Slot, Code> {
     let slot = get(id)?;
     slot.content(|_| ()).map(|()| slot)

@@ -74,7 +74,7 @@ pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Cod
     inside_of(|_| body())
 }
 
-/// The same for a body that wants to know its thread.
+/// Like `inside`, for a body that wants to know its thread.
 #[inline(always)]
 pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Result<T, Code> {
     // SAFETY: it stays as long as this thread does, and has no destructor.
@@ -92,7 +92,7 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
 pub(crate) struct Fast<O: Owner> {
     /// This thread.
     pub(crate) thread: &'static Thread,
-    /// The same, to gates.
+    /// This thread as an owner of gates.
     pub(crate) owner: O,
 }
 
@@ -182,7 +182,7 @@ fn behind_parcels(result: c_int) -> c_int {
     result
 }
 
-/// The same calls by whichever way is open; none, or `$else`, where none is.
+/// Runs the body by the way that is open for this call; gives `$else` where none is.
 macro_rules! fast {
     ($fast:ident => $body:expr, else $none:expr) => {
         match $crate::guard::Way::enter() {
@@ -267,7 +267,7 @@ pub(crate) fn failed(call: &str, code: Code) -> c_int {
     code.number()
 }
 
-/// The same for a number of the program's own, below zero: that of its matching function.
+/// Like `failed`, for a number of the program's own, below zero: that of its matching function.
 #[cold]
 pub(crate) fn refused(call: &str, number: c_int) -> c_int {
     globals::note_error(number);
@@ -294,7 +294,7 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result<c_int, Code>) -> c_
     inside(body).unwrap_or_else(|code| failed(name, code))
 }
 
-/// The same for a body that wants to know its thread.
+/// Like `call`, for a body that wants to know its thread.
 #[inline(always)]
 pub(crate) fn call_here(name: &str, body: impl FnOnce(&Thread) -> Result<c_int, Code>) -> c_int {
     inside_of(body).unwrap_or_else(|code| failed(name, code))
@@ -436,7 +436,7 @@ pub(crate) fn ask(
     ask_until(request, Patience::FOR_EVER)?.ok_or(Code::SysErr)
 }
 
-/// The same for somebody who may give up: then none, unless something has come of it.
+/// Like `ask`, for somebody who may give up: then none, unless something has come of it.
 pub(crate) fn ask_until(
     request: impl FnOnce(&'static Task) -> Result<Request, Code>,
     mut patience: Patience<'_>,

@@ -118,7 +118,8 @@ pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, 
     }
 }
 
-/// The same into a buffer; false if there is none. `waits`: the caller stays until it has one.
+/// Like `receive`, into a buffer; false if there is none. `waits`: the caller stays until it has
+/// one.
 #[inline]
 pub(crate) fn receive_into(
     task: &Task,

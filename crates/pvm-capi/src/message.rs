@@ -47,7 +47,7 @@ pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Resul
     slot.with(|buffer| send_buffer(buffer, tid, tag, context))?
 }
 
-/// The same of a buffer that need not have a number.
+/// Like `send`, for a buffer that need not have a number.
 pub(crate) fn send_buffer(
     buffer: &mut Buffer,
     tid: c_int,

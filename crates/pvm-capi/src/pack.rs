@@ -30,7 +30,7 @@ impl Items {
         Self::of_any_count(first, count, stride as isize)
     }
 
-    /// The same with the counts of neopvm.h.
+    /// Like `new`, with the counts of neopvm.h.
     #[inline(always)]
     pub(crate) fn of_any_count(
         first: *mut c_void,

@@ -289,7 +289,7 @@ pub(crate) fn lead_events([tid, context, tag]: [c_int; 3]) {
     set_all([(TRACE_TID, tid), (TRACE_CONTEXT, context), (TRACE_TAG, tag)]);
 }
 
-/// The same of output.
+/// Like `lead_events`, for output.
 pub(crate) fn lead_output([tid, context, tag]: [c_int; 3]) {
     set_all([(OWN_OUTPUT_TID, tid), (OWN_OUTPUT_CONTEXT, context), (OWN_OUTPUT_TAG, tag)]);
     set_all([(OUTPUT_TID, tid), (OUTPUT_CONTEXT, context), (OUTPUT_TAG, tag)]);

@@ -69,7 +69,7 @@ impl Mode {
         Self(form as u8 | if reading && !matches!(form, Form::Other) { READ } else { 0 })
     }
 
-    /// The same, whether it is read from or packed.
+    /// The mode without the mark of buffers that are read.
     #[inline(always)]
     pub(crate) const fn form(self) -> Self {
         Self(self.0 & !READ)
@@ -214,8 +214,8 @@ impl Slot {
         })
     }
 
-    /// The same with another buffer at hand. Two threads may pack each other's, so the places are
-    /// taken in one order.
+    /// Like `write`, with another buffer at hand. Two threads may pack each other's, so the places
+    /// are taken in one order.
     pub(crate) fn write_beside<T>(
         &self,
         other: &Self,
@@ -251,9 +251,9 @@ impl Slot {
         receive_into(self.enter()?, receive)
     }
 
-    /// The same into a buffer that is here, which is given up in any case; `receive` is given back
-    /// where another thread has freed it: its number may be given out again, so nobody may receive
-    /// into this place.
+    /// Like `receive`, into a buffer that is here, which is given up in any case; `receive` is
+    /// given back where another thread has freed it: its number may be given out again, so nobody
+    /// may receive into this place.
     #[inline]
     pub(crate) fn receive_again<F: FnOnce(&mut Buffer) -> Result<bool, Code>>(
         &self,

@@ -39,7 +39,7 @@ impl Current {
         Some(self.slot.get()).filter(|&slot| !ptr::eq(slot, &raw const NOWHERE))
     }
 
-    /// The same, an empty place where there is none.
+    /// Like `slot`, with an empty place where there is none.
     #[inline(always)]
     pub(crate) fn place(&self) -> &'static Slot {
         self.slot.get()
@@ -306,7 +306,7 @@ pub(crate) fn known() -> Option<&'static Thread> {
     Some(known_or_nobody()).filter(|&thread| !is_nobody(thread))
 }
 
-/// The same, or one whose mark is always set.
+/// Like `known`, with a thread whose mark is always set where there is none.
 #[inline(always)]
 pub(crate) fn known_or_nobody() -> &'static Thread {
     // SAFETY: `_neopvm_nobody`, or what stays as long as this thread does and has no destructor; it

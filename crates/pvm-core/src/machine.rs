@@ -326,7 +326,7 @@ impl Machine {
         self.agreed.registry().is_owner(tid) || self.agreed.groups().has_member(tid)
     }
 
-    /// The same as records.
+    /// What all hosts agree on, as records.
     pub fn agreed_records(&self) -> Vec<(Blob, Blob)> {
         self.snapshot_records()
     }

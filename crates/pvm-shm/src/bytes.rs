@@ -37,7 +37,7 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
     }
 }
 
-/// The same for slices of equal length.
+/// Like `copy`, for slices of equal length.
 ///
 /// # Panics
 /// If they are not.
@@ -51,8 +51,8 @@ pub fn copy_slice(from: &[u8], to: &mut [u8]) {
 /// The most that [`copy_few`] copies.
 pub const FEW: usize = 64;
 
-/// The same for a few bytes, without a call: a function that calls nothing saves no registers.
-/// False if there are more bytes, or not as many on both sides.
+/// Like `copy_slice`, for at most [`FEW`] bytes and without a call: a function that calls nothing
+/// saves no registers. False if there are more bytes, or not as many on both sides.
 #[inline(always)]
 pub fn copy_few(from: &[u8], to: &mut [u8]) -> bool {
     let fits = from.len() <= FEW && to.len() == from.len();
@@ -64,7 +64,7 @@ pub fn copy_few(from: &[u8], to: &mut [u8]) -> bool {
     fits
 }
 
-/// The same to a place outside of all borrows.
+/// Like `copy_few`, to a place outside of all borrows.
 ///
 /// # Safety
 /// There are at most [`FEW`] bytes, as many can be written at `to`, and nobody else writes there or
@@ -75,7 +75,7 @@ pub(crate) unsafe fn copy_few_to(from: &[u8], to: *mut u8) {
     unsafe { copy_few_between(from.as_ptr(), to, from.len()) }
 }
 
-/// The same from a place outside of all borrows.
+/// Like `copy_few_to`, from a place outside of all borrows.
 ///
 /// # Safety
 /// As for `std::ptr::copy_nonoverlapping`; `size` is at most [`FEW`].

@@ -124,7 +124,7 @@ impl Outbox {
         Self::beside(Activity::new(mapping))
     }
 
-    /// The same where the host's count of awake tasks is mapped already.
+    /// Like `new`, where the host's count of awake tasks is mapped already.
     ///
     /// # Errors
     /// The process has no descriptors left.
@@ -374,7 +374,7 @@ impl Outbox {
         }
     }
 
-    /// The same for a receiver that does not look at the lane by itself, or is gone.
+    /// Like `tell`, for a receiver that does not look at the lane by itself, or is gone.
     #[inline(never)]
     fn tell_unwatched(&mut self, to: Tid) -> Sent {
         let Some(lane) = self.lanes.get(to) else { return Sent::Gone };

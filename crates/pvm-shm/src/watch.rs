@@ -89,7 +89,7 @@ impl Watch {
         self.lacking.load(Ordering::Relaxed) && self.lacking.swap(false, Ordering::Relaxed)
     }
 
-    /// The same, and the next question has the same answer.
+    /// Like `take_lack`, but the next question has the same answer.
     pub fn is_lacking(&self) -> bool {
         self.lacking.load(Ordering::Relaxed)
     }

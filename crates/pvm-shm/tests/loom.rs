@@ -243,7 +243,7 @@ fn loom_the_keeper_rings_for_who_was_killed() {
     }
 }
 
-/// The same for one who wakes because of a barrier or a roster: whoever else comes rings as well.
+/// A waker of a barrier or a roster stops for good: every other waker rings as well.
 #[test]
 fn loom_who_wakes_without_a_message_and_stops_silences_nobody() {
     loom::model(|| {

@@ -33,7 +33,7 @@ const ELECTION_MS: u32 = 6000;
 
 /// Millionths by which clocks are wrong.
 const SKEW: u32 = 200;
-/// The same where something is wrong with them.
+/// Millionths by which clocks with a fault are wrong.
 const SKEW_BAD: u32 = 10_000;
 
 /// What a run was.
@@ -60,8 +60,8 @@ pub struct Outcome {
 pub enum Scene {
     /// Anything, in a machine of 3 to 7 hosts.
     Anything,
-    /// The same in a machine of 8 to 11 hosts, of which few vote and the others hear the order
-    /// along a tree.
+    /// Like `Anything`, in a machine of 8 to 11 hosts, of which few vote and the others hear the
+    /// order along a tree.
     Tree,
     /// Hosts die one after the other, down to two.
     Deaths,
@@ -86,9 +86,9 @@ pub enum Scene {
     SlowestCables,
     /// Two hosts, whose link or one of which fails.
     Two,
-    /// The same with a witness.
+    /// Like `Two`, with a witness.
     Witness,
-    /// The same, and both go on.
+    /// Like `Witness`, but both go on.
     Survive,
 }
 

@@ -213,7 +213,7 @@ fn a_put_of_a_mebibyte_over_a_cable_of_one_megabit_is_answered() {
     scene(Scene::SlowestCables, (0, 1));
 }
 
-/// The same seed is the same run.
+/// Equal seeds give equal runs.
 #[test]
 fn a_seed_is_replayed() {
     for seed in 0..number("PVM_SIM_REPLAYS").unwrap_or(10) {

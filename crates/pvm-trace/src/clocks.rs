@@ -111,7 +111,7 @@ impl Clocks {
         Ok(clocks)
     }
 
-    /// The same with errors that cover all messages, which takes one more pass over the trace:
+    /// Like `lines`, with errors that cover all messages, which takes one more pass over the trace:
     /// corrected, none arrives before it was sent by more than the errors of both hosts.
     pub fn find<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Self, Error> {
         let mut clocks = Self::lines(reader)?;

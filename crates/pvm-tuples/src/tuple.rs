@@ -150,7 +150,7 @@ impl Tuple {
         Ok(Self(Lying::Alone(bytes.into())))
     }
 
-    /// The same for what lies from `start` on in some memory, which is not copied.
+    /// Like `from_encoded`, for what lies from `start` on in some memory, which is not copied.
     ///
     /// # Errors
     /// They are no tuple.

@@ -32,7 +32,7 @@ choice! {
             /// Known to that library alone.
             bytes: Blob,
         },
-        /// The same of what is short and overtakes everything else.
+        /// Like `Quorum`, for what is short and overtakes everything else.
         71 => Hasty {
             /// Known to that library alone.
             bytes: Blob,
@@ -94,8 +94,8 @@ choice! {
             /// The number of [`Said::Watch`].
             watch: u64,
         },
-        /// The same of a task that may have left something in what all hosts agree on: it counts
-        /// where the sender's command that ends that has been applied.
+        /// Like `Gone`, for a task that may have left something in what all hosts agree on: it
+        /// counts where the sender's command that ends that has been applied.
         18 => GoneBehind {
             /// The number of [`Said::Watch`].
             watch: u64,

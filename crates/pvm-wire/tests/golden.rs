@@ -12,7 +12,7 @@
 //! read KIND VALUES      what is read, in order; longs are cut to the width of this machine's
 //! fails KIND COUNT CODE a read of so many items that is refused
 //! ```
-//! The same files are read by the builds for other machines, so each layout is proven on each.
+//! These files are read by the builds for other machines, so each layout is proven on each.
 
 use pvm_wire::{
     Blob, Body, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid, Wire,

@@ -252,8 +252,8 @@ impl Connection {
         self.ask_within(request, Some(self.patience)).map(|(reply, _)| reply)
     }
 
-    /// The same with what comes beside the answer. Without a limit only the end of the connection
-    /// ends the wait.
+    /// Like `ask`, with what comes beside the answer. Without a limit only the end of the
+    /// connection ends the wait.
     fn ask_within(&mut self, request: &Request, limit: Option<Duration>) -> Result<Answer, Code> {
         let id = match request {
             Request::OpenLane { to, .. } => self.ask_lane(*to, request)?,

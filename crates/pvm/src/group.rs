@@ -86,8 +86,8 @@ impl Task {
         }
     }
 
-    /// The same where this host has a page of the group, which the daemon may be asked for; none
-    /// where the machine has to be asked ([`Request::GroupMembers`]).
+    /// Like `members`, where this host has a page of the group, which the daemon may be asked for;
+    /// none where the machine has to be asked ([`Request::GroupMembers`]).
     ///
     /// # Errors
     /// [`Code::SysErr`] after the end of the task.
@@ -96,7 +96,7 @@ impl Task {
         Ok(state.groups.frozen(group).or_else(|| self.listed(&mut state, group)))
     }
 
-    /// The same where that page is here already: nobody is asked.
+    /// Like `listed_members`, where that page is here already: nobody is asked.
     ///
     /// # Errors
     /// [`Code::SysErr`] after the end of the task.

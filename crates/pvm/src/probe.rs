@@ -185,8 +185,8 @@ impl Noting {
         self.recorder.put(&self.moment(what));
     }
 
-    /// The same of a name, for all who read the ring, also later. Its caller holds the lock of
-    /// names.
+    /// Like `alone`, for a name, for all who read the ring, also later. Its caller holds the lock
+    /// of names.
     pub(crate) fn name(self, what: What) {
         self.recorder.put_for_all(&self.moment(what));
     }

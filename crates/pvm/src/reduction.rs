@@ -34,7 +34,7 @@ macro_rules! each {
     }};
 }
 
-/// The same for pairs of numbers.
+/// Like `each`, for pairs of numbers.
 macro_rules! each_pair {
     ($t:ty, $x:expr, $y:expr, $f:expr) => {{
         const SIZE: usize = size_of::<$t>();

@@ -73,7 +73,7 @@ impl Inbox {
         self.transit.is_within_reach(lane)
     }
 
-    /// The same of all lanes.
+    /// Like `is_within_reach`, for all lanes.
     pub(crate) fn is_all_within_reach(&self) -> bool {
         self.transit.is_all_within_reach()
     }
@@ -149,7 +149,7 @@ impl Inbox {
         self.outbox.slab(&mut self.broker, size)
     }
 
-    /// The same in a file, for so many receivers, where there is no credit in memory.
+    /// Like `slab`, in a file, for so many receivers, where there is no credit in memory.
     pub(crate) fn spill(&mut self, size: usize, readers: usize) -> Result<Draft, Code> {
         self.outbox.spill(&mut self.broker, size, readers)
     }

@@ -177,14 +177,14 @@ pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
     receive_then(tid, tag, |_, _| ())
 }
 
-/// The same of a call that is noted.
+/// Like `receive`, for a call that is noted.
 #[inline(never)]
 pub(super) fn receive_noted(tid: c_int, tag: c_int) -> Glance<c_int> {
     let Some(begun) = Begun::now() else { return Glance::More };
     receive_then(tid, tag, |id, buffer| begun.taken(calls::RECV, id, buffer, (tid, tag)))
 }
 
-/// The same within a call that goes its long way.
+/// Like `receive_noted`, within a call that goes its long way.
 #[inline(always)]
 pub(super) fn receive_within(tid: c_int, tag: c_int) -> Glance<c_int> {
     receive_then(tid, tag, |_, buffer| noting::taken_within(buffer, tid, tag))
@@ -224,8 +224,8 @@ fn receive_by(
     }
 }
 
-/// The same for a receive that gives each message a buffer of its own, and knows no matching of the
-/// program's. `context` -1 is the current one.
+/// Like `receive_by`, for a receive that gives each message a buffer of its own, and knows no
+/// matching of the program's. `context` -1 is the current one.
 #[inline(always)]
 pub(crate) fn receive_new(wanted: Selection, then: impl FnOnce(&Buffer)) -> Glance<c_int> {
     if !is_plain(wanted.tag, aside::MATCHES) {

@@ -93,7 +93,7 @@ fn tell_taken(buffer: &Buffer, tid: i32, tag: i32) {
     }
 }
 
-/// The same of a message with this head and so many bytes.
+/// Like `taken_within`, for a message with this head and so many bytes.
 #[inline(always)]
 pub(crate) fn items_within((head, bytes): (&Head, usize), tid: i32, tag: i32) {
     if probe::is_on() {

@@ -214,7 +214,7 @@ impl Hosts {
         self.members.iter().map(|(&host, facts)| (host, &**facts))
     }
 
-    /// The same, to be kept by others.
+    /// Like `iter`, as a list that others keep.
     pub(crate) fn list(&self) -> HostList {
         self.directory.list()
     }

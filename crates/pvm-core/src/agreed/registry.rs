@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(registry.size, sum(&registry));
     }
 
-    /// The same calls were made of PVM 3.4.6; these were its answers.
+    /// These calls were made of PVM 3.4.6, too; these were its answers.
     #[test]
     fn putting_answers_as_pvm_does() {
         let registry = &mut Registry::new();

@@ -1,4 +1,4 @@
-//! The same commands make the same state: on another host, after a restart, out of a snapshot.
+//! Equal commands make equal states: on another host, after a restart, out of a snapshot.
 
 use super::*;
 use crate::io::GroupState;

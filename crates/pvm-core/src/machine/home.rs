@@ -24,7 +24,7 @@ impl Machine {
         self.ask_home_for(asker, tid, request, None);
     }
 
-    /// The same for a reader that may wait.
+    /// Like `ask_home`, for a reader that may wait.
     pub(super) fn ask_home_for(
         &mut self,
         asker: Asker,

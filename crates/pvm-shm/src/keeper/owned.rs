@@ -46,7 +46,7 @@ impl Keeper {
         Ok((segment, fd))
     }
 
-    /// The same, mapped here: for who asks from another host.
+    /// Like `map_exposed`, mapped here: for a task of another host that asks.
     ///
     /// # Errors
     /// [`Code::NotFound`], [`Code::NoMem`].

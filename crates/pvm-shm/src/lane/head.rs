@@ -95,7 +95,7 @@ impl Shape {
         )
     }
 
-    /// The same with these sizes, of which the lower bits are kept.
+    /// Like `of`, with these sizes, of which the lower bits are kept.
     #[inline(always)]
     const fn with(self, size: u8, data_size: u8, run_count: u16) -> Self {
         let sizes = (size as u64) << SIZE
@@ -204,13 +204,15 @@ impl Head {
         self.sequence = sequence;
     }
 
-    /// The same in the sender's lane to a task, where the moment stands in the receiver's place.
+    /// The head as it lies in the sender's lane to a task, where the moment stands in the
+    /// receiver's place.
     #[inline(always)]
     pub(super) const fn of_sender(self, (source, moment): (Tid, u32)) -> Self {
         Self { source: source.0, destination: moment, ..self }
     }
 
-    /// The same of a message that lies in several cells, of which the first one has so many bytes.
+    /// Like `of_sender`, for a message that lies in several cells, of which the first one has so
+    /// many bytes.
     #[inline(always)]
     pub(super) const fn spanning(mut self, size: usize) -> Self {
         let shape = self.shape;

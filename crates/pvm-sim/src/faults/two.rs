@@ -53,7 +53,7 @@ impl Run {
         Ok(())
     }
 
-    /// The same, and meanwhile daemons are started again and stand still: what each knew and
+    /// Like `two`, and meanwhile daemons are started again and stand still: what each knew and
     /// counted of the other one begins anew at any moment of the silence.
     fn end_apart(&mut self, a: HostIndex, b: HostIndex) -> Result<(), String> {
         let heal = (6000 + self.random.below(20_000)) * MS;

@@ -190,7 +190,7 @@ impl World {
         self.connect_some(host, &others);
     }
 
-    /// The same with some others.
+    /// Like `connect_of`, with some others.
     pub(super) fn connect_some(&mut self, host: HostIndex, others: &[HostIndex]) {
         let lives = |host| self.nodes.get(&host).is_some_and(|node: &Node| node.machine.is_some());
         if !lives(host) {

@@ -27,7 +27,7 @@ pub(super) struct Chapter {
     pub(super) size: u64,
     /// Its number, from 0 on.
     pub(super) sequence: u64,
-    /// The same in all chapters of a trace.
+    /// A number that all chapters of a trace have in common.
     pub(super) identity: u64,
 }
 

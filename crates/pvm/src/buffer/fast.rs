@@ -264,7 +264,7 @@ impl Buffer {
         }
     }
 
-    /// The same of an in-place message, whose data are as they are now.
+    /// Like `small`, for an in-place message, whose data are as they are now.
     #[inline(always)]
     fn in_place(&mut self) -> Option<(&mut Head, &[u8])> {
         if self.in_place.len() != 1 {
@@ -276,7 +276,7 @@ impl Buffer {
         (piece.size() <= SPANNING_MAX).then_some((&mut self.head, piece.bytes()))
     }
 
-    /// The same of one that lies in several places, or in none.
+    /// Like `in_place`, for one that lies in several places, or in none.
     #[inline(never)]
     fn gathered(&mut self) -> Option<(&mut Head, &[u8])> {
         let size = self.sent_size();

@@ -8,9 +8,9 @@ pub enum Form {
     Other,
     /// In memory of its own, of this computer's layout, in default encoding.
     Default,
-    /// The same, raw and without runs.
+    /// Like `Default`, but raw and without runs.
     Raw,
-    /// The same, raw and with a run that says of what type its items are.
+    /// Like `Raw`, but with a run that says of what type its items are.
     Typed,
     /// To be sent in place, of this computer's layout; it has the memory of a small message beside.
     InPlace,

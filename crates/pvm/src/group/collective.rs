@@ -72,7 +72,7 @@ impl<'a> Collective<'a> {
         Self::among(task, arguments, || task.members(arguments.group))
     }
 
-    /// The same with the members as the caller finds them, such as a host that looks for signals
+    /// Like `new`, with the members as the caller finds them, such as a host that looks for signals
     /// while it waits.
     ///
     /// # Errors

@@ -46,7 +46,7 @@ impl Stamp {
         Self((life.0 as u64) << LIFE_SHIFT | number & (DIRECT - 1))
     }
 
-    /// The same, written for a direct route, whoever carries it in the end.
+    /// Like `new`, written for a direct route, whoever carries it in the end.
     pub(crate) const fn direct(self) -> Self {
         Self(self.0 | DIRECT)
     }

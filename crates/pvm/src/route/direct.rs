@@ -27,8 +27,8 @@ pub(crate) const INPUT_BYTES: usize = 256 << 10;
 const READS: usize = 8;
 /// A receiver that takes nothing for so long gets the rest by the daemons.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// The same where bytes wait in the network: on a slow cable that others fill, too, a segment takes
-/// its time.
+/// Like `PATIENCE`, where bytes wait in the network: on a slow cable that others fill, too, a
+/// segment takes its time.
 const NETWORK_PATIENCE: Duration = Duration::from_secs(1);
 /// After so many messages or so many bytes in large ones they are confirmed; the lane of a route
 /// holds four times as much. A task that answers, or that finds nothing more, confirms anyway.

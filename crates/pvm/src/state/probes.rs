@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// The same of a small message within the host.
+    /// Like `probe_sent`, for a small message within the host.
     #[inline]
     pub(crate) fn probe_small(
         &self,

@@ -22,8 +22,8 @@ impl Task {
         self.send_small(owner, to, head, data)
     }
 
-    /// The same of a message that is no buffer's, and is described but for its number and where it
-    /// goes.
+    /// Like `fast_send`, for a message that is no buffer's, and is described but for its number and
+    /// where it goes.
     #[inline(always)]
     pub fn send_small(
         &self,
@@ -108,9 +108,9 @@ impl Task {
         Some(buffer.fill_few(taken))
     }
 
-    /// The same into memory that is no buffer's; its size. What is told of the message goes to
-    /// `about`, raw data and items of one type as they lie to `room`. `wanted` says what `pattern`
-    /// does, or less.
+    /// Like `take_few`, into memory that is no buffer's; its size. What is told of the message goes
+    /// to `about`, raw data and items of one type as they lie to `room`. `wanted` says what
+    /// `pattern` does, or less.
     #[inline(always)]
     pub fn take_small(
         &self,

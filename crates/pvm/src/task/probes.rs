@@ -130,7 +130,7 @@ impl Task {
         Noting::now(&self.probes, self.tid())
     }
 
-    /// The same for a call that goes its long way: it makes the ring where there is none yet.
+    /// Like `noting`, for a call that goes its long way: it makes the ring where there is none yet.
     pub fn noting_slowly(&'static self) -> Option<Noting> {
         self.ready_probes();
         self.noting()

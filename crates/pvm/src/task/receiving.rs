@@ -88,7 +88,7 @@ impl Task {
         has_come
     }
 
-    /// The same into a buffer, whose memory is used again; false if nothing matches.
+    /// Like `receive`, into a buffer, whose memory is used again; false if nothing matches.
     ///
     /// # Errors
     /// As for [`Task::receive`].

@@ -14,7 +14,7 @@ const STREAM_PAUSES: u32 = 32;
 const LOOKS: u32 = 64;
 /// What comes within so many looks comes soon: a look takes some tens of nanoseconds.
 const SOON: u32 = 16;
-/// The same where messages also come over sockets.
+/// Like `SOON`, where messages also come over sockets.
 const ROUTED_LOOKS: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
 const YIELDS: u32 = 16;
@@ -54,7 +54,7 @@ impl Waiter {
         })
     }
 
-    /// The same behind a look that said what it is about: see [`Watch::look_for`].
+    /// Like `linger`, after a look that said what it is about: see [`Watch::look_for`].
     pub(crate) fn linger_for(
         &self,
         generation: &AtomicU32,

@@ -15,7 +15,7 @@ impl WaitToken {
         Self { generation, watched: None }
     }
 
-    /// The same, for a wait that a change of a word ends as well.
+    /// Like `new`, for a wait that a change of a word ends as well.
     pub(crate) const fn with(self, watched: Watched) -> Self {
         Self { watched: Some(watched), ..self }
     }

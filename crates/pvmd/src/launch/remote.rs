@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 /// How long the way to the reply line may take.
 const REPLY_TIME: Duration = Duration::from_secs(9);
-/// The same where ssh may ask a person.
+/// Like `REPLY_TIME`, where ssh may ask a person.
 const ASKING_TIME: Duration = Duration::from_secs(80);
 /// The stages at which a copy of our own programs helps.
 const PUSH_MENDS: [&str; 2] = ["pvmd", "version"];
@@ -100,7 +100,7 @@ pub(crate) async fn no_call(line: &HostLine, invited: &Invitation) -> NotStarted
 /// Longest command for a hoster: PVM's own sample holds it, and more, in 512 bytes.
 const COMMAND_BYTES_MAX: usize = 400;
 
-/// The same as one line for a shell there, for others who have means of their own. What it can do
+/// The command as one line for a shell there, for users who have means of their own. What it can do
 /// without is left out until it is short: further addresses, then where pvmd lies here.
 pub(crate) fn command(line: &HostLine, invited: &Invitation) -> String {
     let here = std::env::current_exe().ok().and_then(|path| path.parent().map(PathBuf::from));

@@ -51,7 +51,7 @@ pub(crate) fn refused_line(code: Code, stage: &str, text: &str) -> String {
     format!("{REFUSED}{} {stage} {}", code.number(), to_hex(text.as_bytes()))
 }
 
-/// The same with what to do about it.
+/// Like `refused_line`, with what to do about it.
 pub(crate) fn refused_with(code: Code, failure: &Failure) -> String {
     let line = refused_line(code, &failure.stage, &failure.detail);
     format!("{line} {}", to_hex(failure.remedy.as_bytes()))

@@ -58,7 +58,7 @@ impl Target {
         }
     }
 
-    /// The same, so that [`Heard::authenticated`] can be told.
+    /// Like `new`, so that [`Heard::authenticated`] can be told.
     pub(crate) fn verbose(&self) -> Self {
         Self { verbose: true, ..self.clone() }
     }

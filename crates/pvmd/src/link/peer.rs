@@ -18,7 +18,7 @@ const PIECES_BYTES_MAX: usize = 64 << 20;
 
 /// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
 pub(crate) const DEAD_TIME: Duration = Duration::from_millis(4500);
-/// The same for a host to which this daemon never had a link: it may still be starting.
+/// Like `DEAD_TIME`, for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
 /// A link that nobody uses for so long is closed, unless it is to stand.
 pub(crate) const REST_TIME: Duration = Duration::from_secs(10);

@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep};
 
 /// How often a side that has nothing to say says so.
 const BEAT_TIME: Duration = Duration::from_millis(500);
-/// The same once nothing has come for a while.
+/// Like `BEAT_TIME`, once nothing has come for a while.
 const HASTY_TIME: Duration = Duration::from_millis(250);
 /// A turn is no shorter; less than [`HASTY_TIME`], as each begins a moment after another one's end.
 const SHORT_TIME: Duration = Duration::from_millis(100);
@@ -37,7 +37,7 @@ const SILENT_TURNS: u32 = 10;
 /// After so many without a word the turns are hasty: after two others, as what is said just before
 /// a turn's end stands for the beat of that end.
 const HASTY_FROM: u32 = 4;
-/// The same as a time.
+/// [`SILENT_TURNS`] as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
 
 /// How long a turn takes that begins now: until the next multiple of `turn` since boot, or the one

@@ -59,7 +59,7 @@ pub(crate) struct Connections {
     all: BTreeMap<u64, Connection>,
     /// Those that have not said hello, and since when. Older ones come first.
     strangers: BTreeMap<u64, Instant>,
-    /// The same by process.
+    /// The strangers of each process.
     by_process: BTreeMap<u32, BTreeSet<u64>>,
     /// Those that had to make room.
     ousted: Vec<u64>,

@@ -70,7 +70,7 @@ impl Stream {
         }
     }
 
-    /// The same, with the descriptors that come beside: only from our own daemon.
+    /// Like `read`, with the descriptors that come beside: only from our own daemon.
     pub(crate) fn read_with(
         &mut self,
         scratch: &mut [u8],

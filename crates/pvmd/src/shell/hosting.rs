@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// How long a daemon that has answered may take to call.
 const CALL_TIME: Duration = Duration::from_secs(4);
-/// The same on this computer, where only its load can be the reason.
+/// Like `CALL_TIME`, on this computer, where only its load can be the reason.
 const LOCAL_CALL_TIME: Duration = Duration::from_secs(20);
 
 /// How long a daemon waits for the hoster that carries its answer.
