@@ -13,7 +13,7 @@ pub fn room_for(size: usize) -> Room {
     Room(vec![0; whole(size)].into_boxed_slice())
 }
 
-/// The same; none without memory.
+/// Like `room_for`; none without memory.
 pub fn try_room_for(size: usize) -> Option<Room> {
     let size = whole(size);
     let mut bytes = Vec::new();
