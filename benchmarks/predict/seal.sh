@@ -13,6 +13,7 @@ hosts=$here/../../xtask/hosts.sh
 programs=${PROGRAMS:-ep is cg mg}
 times=${TIMES:-9}
 pvm=$prefix/bin/pvm
+predictor=${PREDICTOR:-$pvm}
 
 if [ -n "${HOSTS_DIR:-}" ]; then
   # Inside: two hosts.
@@ -53,13 +54,13 @@ for program in $programs; do
       chrt -r 1 timeout 120 "$pvm" run --quiet --trace "$place/$program-$time.trace" --alone \
       "$round/build/nas-$program" S 4 --json >/dev/null 2>"$place/said" || { cat "$place/said"; exit 1; }
   done
-  kept=$(python3 "$here/median.py" "$pvm" "$round/tbf-$3.toml" "$place/$program"-*.trace)
+  kept=$(python3 "$here/median.py" "$predictor" "$round/tbf-$3.toml" "$place/$program"-*.trace)
   cp "$kept" "$round/$program.trace"
 done
 cd "$round"
 for rate in "${@:3}"; do
   for program in $programs; do
     rm -f "$program-$rate.seal"
-    "$pvm" predict seal "$program.trace" --network "tbf-$rate.toml" -o "$program-$rate.seal"
+    "$predictor" predict seal "$program.trace" --network "tbf-$rate.toml" -o "$program-$rate.seal"
   done
 done
