@@ -7,10 +7,14 @@ mod check;
 mod generate;
 mod input;
 mod networks;
+mod part;
+mod rehearse;
 mod score;
+mod script;
 mod seal;
 mod sha256;
 mod simulate;
+mod stage;
 mod tell;
 mod what_if;
 
@@ -25,6 +29,8 @@ pub(crate) fn predict(options: &PredictOptions) -> Result<(), Failure> {
         Some(PredictCommand::Check(options)) => check::check(options),
         Some(PredictCommand::Generate(options)) => generate::generate(options),
         Some(PredictCommand::WhatIf(options)) => what_if::what_if(options),
+        Some(PredictCommand::Rehearse(options)) => rehearse::rehearse(options),
+        Some(PredictCommand::Part(options)) => part::part(options),
         Some(PredictCommand::Seal(options)) => seal::seal(options),
         Some(PredictCommand::Score(options)) => score::score(options),
     }

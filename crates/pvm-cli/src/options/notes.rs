@@ -342,6 +342,23 @@ where frames cannot collide).
   pvm predict what-if run.trace -o bars.svg
   pvm predict what-if run.trace --network switch-100,switch-1000 --speed 1,2,4 --overhead 1";
 
+/// `pvm predict rehearse`.
+pub(crate) const PREDICT_REHEARSE: &str = "\
+Each task of the trace becomes a task of the running machine. It sends and takes messages of the \
+recorded sizes in the recorded order, meets the others at barriers, and sleeps while the recorded \
+task computed or was in other calls. So a program can be judged on many hosts that share one \
+computer. All tasks begin together. A sleep that took too long makes the next one shorter; \
+computing of less than 100 us is slept together with what follows.
+
+Where the recorded program looked for a message and found it, a rehearsal waits for it. Messages \
+are raw bytes; all go by direct routes, or all through the daemons (--routed).
+
+JSON: seconds, tasks (task, seconds, slept), sections (name, seconds of the task that was in it \
+longest).
+
+  pvm predict rehearse run.trace
+  pvm predict rehearse run.trace --on h1,h2 --json";
+
 /// `pvm predict seal`.
 pub(crate) const PREDICT_SEAL: &str = "\
 The file is JSON: seal (1), sha256 (of the trace's files, and of the platform file if there is \

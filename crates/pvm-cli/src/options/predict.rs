@@ -30,6 +30,12 @@ pub(crate) enum PredictCommand {
     /// Predict a grid of networks, speeds and overheads, side by side
     #[command(after_help = notes::PREDICT_WHAT_IF)]
     WhatIf(WhatIfOptions),
+    /// Run a trace's messages for real on this machine, while its computing is slept
+    #[command(after_help = notes::PREDICT_REHEARSE)]
+    Rehearse(RehearseOptions),
+    /// Plays a task of a rehearsal, which starts it
+    #[command(hide = true)]
+    Part(PartOptions),
     /// Write a prediction before the program has run there, with hashes of all that went into it
     #[command(after_help = notes::PREDICT_SEAL)]
     Seal(SealOptions),
@@ -158,6 +164,40 @@ pub(crate) struct WhatIfOptions {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The arguments of `pvm predict rehearse`.
+#[derive(Debug, Args)]
+pub(crate) struct RehearseOptions {
+    /// The trace, as for a prediction
+    #[arg(value_name = "TRACE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Put the tasks on these hosts, in turns; without this option where the machine puts them
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    pub(crate) on: Vec<String>,
+    /// Send between hosts through the daemons; without this option by direct routes
+    #[arg(long)]
+    pub(crate) routed: bool,
+    /// Sleep computing times by the clock on the wall, with what other programs took from them
+    #[arg(long)]
+    pub(crate) wall: bool,
+    /// Leave in what the recording itself cost
+    #[arg(long)]
+    pub(crate) probes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `pvm predict part`.
+#[derive(Debug, Args)]
+pub(crate) struct PartOptions {
+    /// The task that has started this one
+    #[arg(long)]
+    pub(crate) of: u32,
+    /// Send through the daemons
+    #[arg(long)]
+    pub(crate) routed: bool,
 }
 
 /// The arguments of `pvm predict seal`.
