@@ -279,7 +279,7 @@ impl Server {
                     }
                 }
                 Output::Rewrite => self.rewrite(space),
-                Output::Close { deleted } => self.close(space, deleted)?,
+                Output::Close { deleted, is_over } => self.close(space, deleted, is_over)?,
             }
         }
         Ok(())
@@ -338,11 +338,11 @@ impl Server {
         }
     }
 
-    fn close(&mut self, space: u64, deleted: bool) -> Result<(), Code> {
+    fn close(&mut self, space: u64, deleted: bool, is_over: bool) -> Result<(), Code> {
         let Some(partition) = self.partitions.remove(&space) else { return Ok(()) };
         self.helpers.forget(space);
-        if let Some(disk) = self.disks.remove(&space) {
-            // If the file stays, it is older than any other one of the space.
+        if let Some(disk) = self.disks.remove(&space).filter(|_| is_over) {
+            // Nobody asks for an error, and the names say that the space is over.
             drop(disk.remove());
         }
         if deleted {
@@ -384,8 +384,10 @@ impl Server {
 
     /// A new file could not be begun: it is tried again when the old one has become longer still.
     fn be_patient(&mut self, space: u64) {
-        if let Some(disk) = self.disks.get_mut(&space) {
-            disk.be_patient();
+        match self.disks.get_mut(&space) {
+            Some(disk) if disk.is_current() => disk.be_patient(),
+            // The new file has taken the place of the old one, and its directory cannot be synced.
+            _ => self.fail(space),
         }
     }
 

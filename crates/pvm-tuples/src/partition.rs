@@ -139,6 +139,9 @@ pub enum Output {
     Close {
         /// It was deleted.
         deleted: bool,
+        /// It is over, here and everywhere: what is on disk goes, too. Otherwise it may be all that
+        /// is left.
+        is_over: bool,
     },
 }
 
@@ -225,6 +228,8 @@ pub struct Partition {
     /// What stands in the entry that is being put.
     putting: Option<Entry>,
     search: Search,
+    /// Servers that have never confirmed what there is to begin with, in this search.
+    unfit: BTreeSet<Tid>,
     watched: BTreeSet<Tid>,
     /// Ends of leases by claim.
     leases: BTreeMap<u64, u64>,
@@ -265,6 +270,7 @@ impl Partition {
             heir_since: 0,
             putting: None,
             search: Search::Open,
+            unfit: BTreeSet::new(),
             watched: BTreeSet::new(),
             leases: BTreeMap::new(),
             resend_at: None,
@@ -356,6 +362,7 @@ impl Partition {
             Event::Joined => {
                 if matches!(self.search, Search::InVain { .. }) {
                     self.search = Search::Open;
+                    self.unfit.clear();
                 }
                 self.tend();
             }
@@ -396,6 +403,7 @@ impl Partition {
         }
         if matches!(self.search, Search::InVain { until } if until <= now_ms) {
             self.search = Search::Open;
+            self.unfit.clear();
             self.tend();
         }
     }
@@ -432,6 +440,7 @@ impl Partition {
             Between::Later { .. } => self.look(),
             Between::Drop { term, .. } => {
                 if self.role != Role::Primary && term >= self.term {
+                    self.ending = true;
                     self.close(false);
                 }
             }
@@ -451,6 +460,80 @@ impl Partition {
         self.role = Role::Closed;
         self.leases.clear();
         (self.resend_at, self.look_at) = (None, None);
-        self.outputs.push_back(Output::Close { deleted });
+        self.outputs.push_back(Output::Close { deleted, is_over: self.ending });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::Options;
+
+    const ME: Tid = Tid(1 << 18 | 1);
+    const OTHER: Tid = Tid(2 << 18 | 1);
+
+    fn title() -> Title {
+        let entry = Entry {
+            space: 7,
+            primary: ME,
+            copies: Vec::new(),
+            options: Options { copies: 1, limit_bytes: 1 << 20, fail_when_full: false },
+            owner: Tid::NONE,
+            deleted: false,
+            directory: Blob::from("/d"),
+            generation: 0,
+        };
+        Title { name: Blob::from("space"), epoch: 0, entry }
+    }
+
+    fn outputs(partition: &mut Partition) -> Vec<Output> {
+        std::iter::from_fn(|| partition.poll_output()).collect()
+    }
+
+    #[test]
+    fn whoever_made_a_space_waited_for_ever_for_a_copy_that_its_host_could_not_keep() {
+        let mut primary = Partition::create(ME, title(), Some((Tid(9), 1)), None, 1);
+        let (mut now, mut searches) = (1, 0);
+        let is_told = |output: &Output| matches!(output, Output::Tell { .. });
+        while now < 60_000 {
+            let all = outputs(&mut primary);
+            if all.iter().any(is_told) {
+                return;
+            }
+            for output in all {
+                if let Output::Want { besides } = output {
+                    searches += 1;
+                    let server = Some(OTHER).filter(|other| !besides.contains(other));
+                    primary.handle(now, Event::Helper { server });
+                }
+            }
+            now = primary.poll_timeout().unwrap_or(now).max(now + 1);
+            primary.handle_timeout(now);
+        }
+        panic!("{searches} searches, and nobody was told");
+    }
+
+    #[test]
+    fn a_space_whose_name_is_gone_keeps_its_file_and_one_that_was_deleted_does_not() {
+        let end = |event: Event| {
+            let begin = Between::Begin {
+                name: Blob::from("space"),
+                term: 0,
+                entry: Entry { copies: vec![OTHER], ..title().entry },
+                number: 0,
+                snapshot: Store::new(1 << 20, false).snapshot(),
+            };
+            let mut copy = Partition::follow(OTHER, ME, begin, 1).expect("it begins");
+            copy.handle(2, event);
+            outputs(&mut copy).into_iter().find_map(|output| match output {
+                Output::Close { is_over, .. } => Some(is_over),
+                _ => None,
+            })
+        };
+        assert_eq!(end(Event::Latest { look: 1, entry: None }), Some(false));
+        let deleted = Entry { deleted: true, ..title().entry };
+        assert_eq!(end(Event::Latest { look: 1, entry: Some((1, deleted)) }), Some(true));
+        let said = Between::Drop { space: 7, term: 0 };
+        assert_eq!(end(Event::Heard { from: ME, said }), Some(true));
     }
 }

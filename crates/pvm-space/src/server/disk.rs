@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The end of each file's name.
@@ -126,6 +126,13 @@ impl Disk {
     pub(super) fn is_long(&self) -> bool {
         let steps = self.written - self.begun;
         steps > STEPS_MIN && steps > self.begun
+    }
+
+    /// True while the file is the one that its name leads to.
+    pub(super) fn is_current(&self) -> bool {
+        let own = self.file.metadata().map(|of| (of.dev(), of.ino()));
+        let named = std::fs::metadata(&self.path).map(|of| (of.dev(), of.ino()));
+        own.ok().is_some_and(|own| named.is_ok_and(|named| named == own))
     }
 
     /// The file is begun anew when it has become longer still.

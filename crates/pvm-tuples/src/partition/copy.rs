@@ -101,6 +101,8 @@ impl Partition {
             return;
         }
         let space = self.entry.space;
+        let is_it = |entry: &Entry| entry.space == space && entry.deleted;
+        self.ending |= latest.as_ref().is_some_and(|(_, entry)| is_it(entry));
         let own = latest.filter(|(_, entry)| entry.space == space && !entry.deleted);
         let Some((epoch, entry)) = own else { return self.close(false) };
         let names_me = entry.copies.contains(&self.me) || planted::is(Bug::UnnamedTakesOver);

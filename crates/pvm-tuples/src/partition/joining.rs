@@ -25,7 +25,8 @@ impl Partition {
             _ if is_joining => {}
             Search::Open => {
                 self.search = Search::Asked;
-                let besides = [self.me].into_iter().chain(self.followers.keys().copied());
+                let known = self.followers.keys().chain(&self.unfit).copied();
+                let besides = [self.me].into_iter().chain(known);
                 self.outputs.push_back(Output::Want { besides: besides.collect() });
             }
             Search::Asked => {}

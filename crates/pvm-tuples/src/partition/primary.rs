@@ -99,7 +99,8 @@ impl Partition {
             self.tell(client, number, Told::Answer { number, outcome });
         }
         while self.steps.pop_front_if(|(number, ..)| *number <= everywhere).is_some() {}
-        if everywhere == self.applied {
+        let have_begun = self.followers.values().all(|follower| follower.confirmed.is_some());
+        if everywhere == self.applied && have_begun {
             self.resend_at = None;
         }
     }
@@ -126,6 +127,9 @@ impl Partition {
             }
             follower.resends += 1;
             follower.is_lost |= follower.resends > RESENDS_MAX;
+            if follower.is_lost && follower.confirmed.is_none() {
+                self.unfit.insert(to);
+            }
             match follower.confirmed {
                 None => self.send_all(to),
                 Some(confirmed) => self.send_steps_behind(to, confirmed),

@@ -101,7 +101,7 @@ impl Power {
     /// One of the clients of this life of the server.
     fn client(&mut self) -> Tid {
         let life = u32::try_from(self.failures).expect("few lives");
-        Tid(1 << 18 | 100 + life)
+        Tid((1 << 18) | (100 + life))
     }
 
     fn ask(&mut self) {
