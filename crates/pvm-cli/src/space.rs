@@ -77,11 +77,12 @@ struct Row {
 fn rows(spaces: &Spaces) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     for name in registry::names(spaces.task())? {
+        let seen = spaces.open(&name).and_then(|space| spaces.seen(space, 0)).ok();
+        // Behind that: the server that has answered may have taken over a moment ago.
         let Some((_, entry)) = registry::latest(spaces.task(), &name)? else { continue };
         if entry.deleted {
             continue;
         }
-        let seen = spaces.open(&name).and_then(|space| spaces.seen(space, 0)).ok();
         rows.push(Row { name, entry, seen });
     }
     Ok(rows)
