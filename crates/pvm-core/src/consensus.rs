@@ -325,8 +325,14 @@ impl Consensus {
             // First another one leads; it is asked next.
             return self.input(now, QuorumInput::Resign { to: None });
         }
-        let bytes = Ordered { proposer, ticket, command }.to_bytes();
-        self.input(now, QuorumInput::Propose { command: Blob(bytes) });
+        let without = match &command {
+            Command::Fence { host, .. }
+            | Command::RemoveHost { host, .. }
+            | Command::Retire { host } => self.member(*host),
+            _ => None,
+        };
+        let command = Blob(Ordered { proposer, ticket, command }.to_bytes());
+        self.input(now, QuorumInput::Propose { command, without });
     }
 
     /// The next command: who proposed it, what this host knows it by if that is us, and what it

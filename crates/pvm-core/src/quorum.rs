@@ -63,6 +63,8 @@ pub enum QuorumInput {
     Propose {
         /// The command.
         command: Blob,
+        /// Who is no member any more when it is applied.
+        without: Option<Member>,
     },
     /// The library on another host said something.
     Heard {

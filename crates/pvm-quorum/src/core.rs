@@ -2,6 +2,7 @@
 
 use crate::flow::{Arriving, Peer, View};
 use crate::frame::{Entry, Frame, Kin, What, Word};
+use crate::leaving::Leaving;
 use crate::limits::Limits;
 use crate::log::{Log, Start};
 use crate::need::Need;
@@ -101,6 +102,8 @@ pub struct Core {
     pub(crate) round: u64,
     /// Who is to be taken out, and what had been said when that was asked.
     pub(crate) parting: Option<(Member, u64)>,
+    /// The voter whose removal this leader has in its log, until it is committed.
+    pub(crate) leaving: Leaving,
     /// Nothing has gone in since this process began.
     fresh: bool,
     random: u64,
@@ -154,6 +157,7 @@ impl Core {
             reads: VecDeque::new(),
             round: 0,
             parting: None,
+            leaving: Leaving::default(),
             fresh: true,
             random: seed,
             stored: (None, ballot, 0),
@@ -260,9 +264,10 @@ impl Core {
         self.stand(true, false);
     }
 
-    fn propose(&mut self, bytes: Blob) {
+    fn propose(&mut self, bytes: Blob, without: Option<Member>) {
         // One that gives way leaves the log as its successor has it.
         if self.is_leader() && self.resigning.is_none() {
+            without.into_iter().for_each(|member| self.note_leaving(member));
             self.append(What::Command { bytes });
         }
     }
@@ -469,7 +474,7 @@ impl Quorum for Core {
         let before = self.enter(now);
         match input {
             QuorumInput::Begin { me } => self.begin(me),
-            QuorumInput::Propose { command } => self.propose(command),
+            QuorumInput::Propose { command, without } => self.propose(command, without),
             QuorumInput::Heard { host, bytes } => self.heard(host, &bytes.0),
             QuorumInput::Linked { host, up } => self.linked(host, up),
             QuorumInput::Members { members } => self.set_members(members),

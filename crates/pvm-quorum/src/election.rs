@@ -186,6 +186,10 @@ impl Core {
             return;
         }
         let led = self.is_leader();
+        // What it has not committed it may forget: its own log counts for nobody but itself.
+        if let Some(number) = self.leaving.take_back() {
+            self.log.drop_from(number);
+        }
         self.role = Role::Follower;
         self.resigning = None;
         self.wait_for_silence();
@@ -223,7 +227,8 @@ impl Core {
     /// Leader: the time has come to be heard again.
     pub(crate) fn beat(&mut self) {
         self.next_at = if self.others().is_empty() { NEVER } else { self.now + BEAT_NS };
-        if !self.is_answered() || self.is_left_alone() {
+        let is_late = self.leaving.is_late(self.now, UNANSWERED_NS);
+        if !self.is_answered() || self.is_left_alone() || is_late {
             self.set_leader(None);
             return self.step_down();
         }

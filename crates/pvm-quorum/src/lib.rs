@@ -27,6 +27,7 @@ mod exhaustive;
 mod flow;
 mod frame;
 mod handing;
+mod leaving;
 mod limits;
 mod log;
 mod need;

@@ -7,6 +7,13 @@
 //! first: a majority of the remaining voters must have answered a message that was sent after the
 //! question, and must have the whole log. An entry that is appended meanwhile ends the question.
 //!
+//! That majority may be lost all the same, behind the answers. So the answer of the voter that goes
+//! does not count for its own removal, where a majority is left without it (in the Raft paper a new
+//! set of voters counts as soon as it is in the log). Until the removal is committed that voter is
+//! not sent it, nor anything behind it; and if it is not committed for too long while a majority
+//! answers, the leader takes it out of its log and steps down. What a leader has not committed it
+//! may forget: its own log counts for nobody but itself.
+//!
 //! A leader need not ask about a member that it does not hear: a majority of all answers without
 //! that member, and is therefore also a majority of the others.
 
@@ -15,6 +22,15 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 
 impl Core {
+    /// Leader: the next entry takes out a member.
+    pub(crate) fn note_leaving(&mut self, member: Member) {
+        let left = self.left_by(member).len();
+        let votes = left < self.voters().len() && Some(member) != self.me;
+        if votes && left >= self.majority() {
+            self.leaving.begin(member, self.log.last() + 1, self.now);
+        }
+    }
+
     /// See [`pvm_core::quorum::QuorumInput::Part`].
     pub(crate) fn part(&mut self, member: Member) {
         let asked = self.parting.is_some_and(|(other, _)| other == member);
@@ -54,5 +70,85 @@ impl Core {
     /// Who votes besides a member.
     fn left_by(&self, member: Member) -> Vec<Member> {
         self.voters().iter().copied().filter(|voter| *voter != member).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Role;
+    use crate::frame::{Frame, Word};
+    use crate::log::Start;
+    use pvm_core::Time;
+    use pvm_core::quorum::{Quorum as _, QuorumInput, QuorumOutput};
+    use pvm_wire::{Blob, HostIndex, Wire};
+
+    const MS: u64 = 1_000_000;
+    const ME: Member = Member::new(1, HostIndex(1));
+    const STAYS: Member = Member::new(2, HostIndex(2));
+    const GOES: Member = Member::new(3, HostIndex(3));
+
+    /// A member that leads three voters, of which both others have all, and has the removal of one
+    /// of them in its log, at place 7.
+    fn leader() -> Core {
+        let mut core = Core::new(1);
+        core.me = Some(ME);
+        core.members = vec![ME, STAYS, GOES];
+        core.log.begin(Start { number: 5, term: 1, voters: core.members.clone() });
+        (core.commit, core.ballot.term) = (5, 1);
+        for host in [STAYS.host(), GOES.host()] {
+            core.handle(Time(MS), QuorumInput::Linked { host, up: true });
+        }
+        core.raise_term(2);
+        core.lead();
+        [STAYS, GOES].into_iter().for_each(|member| has(&mut core, 2, member, 6));
+        assert_eq!(core.commit, 6);
+        while core.poll_output().is_some() {}
+        let command = Blob(b"out".to_vec());
+        core.handle(Time(2 * MS), QuorumInput::Propose { command, without: Some(GOES) });
+        core
+    }
+
+    fn has(core: &mut Core, now: u64, from: Member, through: u64) {
+        let word = Word::Agree { through, stamp: core.stamp };
+        let bytes = Blob(Frame { from, to: ME, term: 2, word, kin: None }.to_bytes());
+        core.handle(Time(now * MS), QuorumInput::Heard { host: from.host(), bytes });
+    }
+
+    /// Who is sent entries at the place of the removal.
+    fn told(core: &mut Core) -> Vec<HostIndex> {
+        let outputs = std::iter::from_fn(|| core.poll_output());
+        let told = outputs.filter_map(|output| match output {
+            QuorumOutput::Send { host, bytes, .. } => {
+                Some((host, Frame::from_bytes(&bytes.0).ok()?))
+            }
+            _ => None,
+        });
+        let is_entry =
+            |word: &Word| matches!(word, Word::Append { entries, .. } if !entries.is_empty());
+        told.filter(|(_, frame)| is_entry(&frame.word)).map(|(host, _)| host).collect()
+    }
+
+    #[test]
+    fn a_voter_that_goes_confirmed_its_own_removal() {
+        let mut core = leader();
+        assert_eq!(told(&mut core), [STAYS.host()], "whom it takes out is not told yet");
+        has(&mut core, 3, GOES, 6);
+        assert_eq!(core.commit, 6);
+        has(&mut core, 3, STAYS, 7);
+        assert_eq!(core.commit, 7);
+        assert_eq!(told(&mut core), [GOES.host()], "now it is told");
+        assert_eq!(core.leaving.take_back(), None);
+    }
+
+    #[test]
+    fn a_removal_that_nobody_else_confirms_stood_in_the_log_for_ever() {
+        let mut core = leader();
+        for now in 1..40 {
+            has(&mut core, now * 50, GOES, 6);
+            core.handle_timeout(Time(now * 50 * MS));
+        }
+        assert_eq!((core.log.last(), core.commit), (6, 6), "it is taken back");
+        assert!(core.role != Role::Leader && core.leaving.take_back().is_none());
     }
 }

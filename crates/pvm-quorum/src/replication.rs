@@ -69,14 +69,14 @@ impl Core {
             return;
         }
         self.send_pieces(to);
-        let last = self.told_last();
+        let last = self.leaving.bound(to, self.told_last());
         while self.peers.get(&to).is_some_and(|peer| peer.may_send(last, &self.limits)) {
             self.send_some(to);
         }
     }
 
     fn send_some(&mut self, to: Member) {
-        let last = self.told_last();
+        let last = self.leaving.bound(to, self.told_last());
         let Some(peer) = self.peers.get_mut(&to) else { return };
         let before = (peer.next - 1).clamp(self.log.start.number, last);
         let room = usize::try_from(last - before).unwrap_or(usize::MAX);
@@ -206,7 +206,7 @@ impl Core {
     /// Leader: a member has this much of the log; `in_order` tells whether the answer is to
     /// something that stays behind the entries sent before it.
     pub(crate) fn agreed(&mut self, from: Member, through: u64, stamp: u64, in_order: bool) {
-        let (last, now) = (self.told_last(), self.now);
+        let (last, now) = (self.leaving.bound(from, self.told_last()), self.now);
         let Some(peer) = self.peer_mut(from, stamp) else { return };
         let before = peer.matched;
         peer.note_matched(now, through.min(last));
@@ -311,6 +311,9 @@ impl Core {
         if commit > self.commit && (mine || planted::is(Bug::EarlierTermCounted)) {
             let before = self.commit;
             self.commit = commit;
+            if let Some(member) = self.leaving.end(commit) {
+                self.send_entries(member);
+            }
             // Told before it is applied here: a host that it removes must hear of it.
             self.spread_beat();
             self.commit = before;

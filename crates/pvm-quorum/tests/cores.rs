@@ -206,7 +206,7 @@ impl Net {
         assert!(current.len() < 2, "{current:?} both take themselves for the leader");
         if let Some(&leader) = current.first() {
             let command = Blob(command.to_bytes());
-            self.input(leader, QuorumInput::Propose { command });
+            self.input(leader, QuorumInput::Propose { command, without: None });
         }
     }
 

@@ -108,7 +108,7 @@ impl Net {
     }
 
     fn propose(&mut self, host: HostIndex, command: u64) {
-        self.input(host, QuorumInput::Propose { command: Blob(command.to_bytes()) });
+        self.input(host, QuorumInput::Propose { command: Blob(command.to_bytes()), without: None });
     }
 
     fn input(&mut self, host: HostIndex, input: QuorumInput) {

@@ -105,7 +105,7 @@ impl Net {
     }
 
     fn propose(&mut self, command: Blob) {
-        self.input(FIRST, QuorumInput::Propose { command });
+        self.input(FIRST, QuorumInput::Propose { command, without: None });
     }
 
     fn input(&mut self, host: HostIndex, input: QuorumInput) {

@@ -1,5 +1,5 @@
 //! Faults from seeds. `PVM_SIM_SCENE=Deaths PVM_SIM_SEED=7` replays one and prints its
-//! conversation, `PVM_SIM_RUNS=100000` makes more.
+//! conversation, `PVM_SIM_RUNS=100000` makes more, `PVM_SIM_FROM=2000000` takes other seeds.
 
 use pvm_sim::faults::{Outcome, Scene, run};
 use pvm_sim::{Fault, Tally};
@@ -58,7 +58,10 @@ fn scene(scene: Scene, (part, parts): (u64, u64)) {
     }
     let (from, count) = match number("PVM_SIM_SEED") {
         Some(seed) => (seed, 1),
-        None => (0, number("PVM_SIM_RUNS").unwrap_or_else(|| runs(scene))),
+        None => {
+            let count = number("PVM_SIM_RUNS").unwrap_or_else(|| runs(scene));
+            (number("PVM_SIM_FROM").unwrap_or(0), count)
+        }
     };
     let mut outcomes: Vec<Outcome> = Vec::new();
     let ours = |seed: &u64| count == 1 && part == 0 || count > 1 && seed % parts == part;
@@ -197,6 +200,13 @@ fn a_daemon_that_stands_still_hears_nothing() {
 #[test]
 fn nobody_asks_anything_when_a_run_ends() {
     run(Scene::Two, 1_000_437, None).expect("all that is said is heard");
+}
+
+/// Of three hosts one was silent and to be taken out when another one died. The silent one came
+/// back, confirmed its own removal and ended; the last one alone was no majority and ended, too.
+#[test]
+fn a_host_that_was_to_be_taken_out_confirmed_its_own_removal() {
+    run(Scene::Anything, 1_000_621, None).expect("two of three hosts go on");
 }
 
 /// The link between two hosts was back, and the second one had not yet got what the first had

@@ -62,7 +62,7 @@ impl World {
         let due = it.suspects && it.core.is_current(Time(it.clock)) && it.core.is_at_rest();
         let Some(other) = self.other(host).filter(|_| due) else { return false };
         let command = Blob(vec![REMOVE + other]);
-        self.tell(host, QuorumInput::Propose { command });
+        self.tell(host, QuorumInput::Propose { command, without: None });
         true
     }
 

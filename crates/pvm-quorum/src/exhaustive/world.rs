@@ -379,7 +379,7 @@ impl World {
     }
 
     fn propose(&mut self, host: u8, command: u8) {
-        self.input(host, QuorumInput::Propose { command: Blob(vec![command]) });
+        self.input(host, QuorumInput::Propose { command: Blob(vec![command]), without: None });
     }
 
     /// False where a bound ends the search.

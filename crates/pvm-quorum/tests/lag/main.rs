@@ -39,7 +39,7 @@ impl Net {
             let leader = leading[self.draw(leading.len() as u64) as usize];
             let mut bytes = command.to_bytes();
             bytes.resize(bytes.len() + size as usize, 7);
-            self.input(leader, QuorumInput::Propose { command: Blob(bytes) });
+            self.input(leader, QuorumInput::Propose { command: Blob(bytes), without: None });
         }
     }
 
@@ -73,7 +73,7 @@ impl Net {
             let core = &self.hosts[&leader].core;
             if core.is_at_rest() && core.may_part(member) == Some(true) {
                 let command = Blob((JOIN_MAX + u64::from(host.0)).to_bytes());
-                return self.input(leader, QuorumInput::Propose { command });
+                return self.input(leader, QuorumInput::Propose { command, without: None });
             }
             self.input(leader, QuorumInput::Part { member });
             self.go(20);

@@ -1,12 +1,13 @@
 //! How long the way of a connection takes without any queue of its own.
 //!
-//! It is the shortest time that anything took. Where a queue of others stands for long, or the way has become longer,
-//! nothing is that short any more, and no window is small enough. So a connection that has seen no such time for
-//! [`PERIOD`] *drains*: for a moment it has next to nothing under way, and what a byte takes then is the time of the way
-//! from now on. The idea is that of BBR's probe of the round trip: whoever drains makes the time shorter for those that
-//! share the cable, and as they all count from the shortest time, they drain together from then on and see the way
-//! without one another. The kernel's shortest time alone would not do: it forgets after five minutes, whatever stands in
-//! the queue by then.
+//! It is the shortest time that anything took. Where a queue of others stands for long, or the way
+//! has become longer, nothing is that short any more, and no window is small enough. So a
+//! connection that has seen no such time for [`PERIOD`] *drains*: for a moment it has next to
+//! nothing under way, and what a byte takes then is the time of the way from now on. The idea is
+//! that of BBR's probe of the round trip: whoever drains makes the time shorter for those that
+//! share the cable, and as they all count from the shortest time, they drain together from then on
+//! and see the way without one another. The kernel's shortest time alone would not do: it forgets
+//! after five minutes, whatever stands in the queue by then.
 
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ pub(super) const QUEUE_TIME: Duration = Duration::from_millis(50);
 
 /// After so long without a short time the way is looked at anew.
 const PERIOD: Duration = Duration::from_secs(10);
-/// For so long a connection has little under way then: others that count from the same moment do, too.
+/// For so long a connection has little under way then: others that count from the same moment do,
+/// too.
 const HOLD: Duration = Duration::from_millis(200);
 /// A queue that is hidden in what was such a way before is no long one.
 const SHORT_WAY: Duration = Duration::from_millis(200);
@@ -69,7 +71,7 @@ impl Base {
 
     /// How much longer bytes may take. What others keep in a long queue is now more and now less.
     pub(super) fn slack(&self) -> Duration {
-        if self.is_raised() { QUEUE_TIME * 10 } else { QUEUE_TIME }
+        if self.is_raised() { QUEUE_TIME * 5 } else { QUEUE_TIME }
     }
 
     /// Others seem to keep a long queue: connections like this one together keep none such.
@@ -77,8 +79,8 @@ impl Base {
         self.is_raised && self.time() >= LONG_QUEUE
     }
 
-    /// The kernel tells the shortest time that it remembers. When it forgets one it tells a longer one, which says
-    /// nothing; only what is shorter than before is news.
+    /// The kernel tells the shortest time that it remembers. When it forgets one it tells a longer
+    /// one, which says nothing; only what is shorter than before is news.
     pub(super) fn hear(&mut self, now: Duration, kernel: Duration) {
         if kernel < self.kernel {
             self.shorten(now, kernel);
@@ -94,7 +96,8 @@ impl Base {
         }
     }
 
-    /// Hardly longer than the way. Where that is long a queue of ours may be a part of it, if it has become shorter.
+    /// Hardly longer than the way. Where that is long a queue of ours may be a part of it, if it
+    /// has become shorter.
     fn is_short(&self, time: Duration) -> bool {
         self.time() <= SHORT_WAY && time <= self.time() + QUEUE_TIME / 4
     }
@@ -111,9 +114,10 @@ impl Base {
         self.is_raised &= time > known / 2;
     }
 
-    /// Something takes `time` at least, and went behind a small window if it `is_small`: a drain, if that is so for long,
-    /// or although the window is small. That is early; it happens once at the most before [`PERIOD`] is over, or
-    /// connections over one cable would take turns in counting each other's queue for the way.
+    /// Something takes `time` at least, and went behind a small window if it `is_small`: a drain,
+    /// if that is so for long, or although the window is small. That is early; it happens once at
+    /// the most before [`PERIOD`] is over, or connections over one cable would take turns in
+    /// counting each other's queue for the way.
     pub(super) fn doubt(&mut self, now: Duration, time: Duration, is_small: bool) -> Option<Doubt> {
         if self.is_short(time) {
             return None;
@@ -139,15 +143,15 @@ impl Base {
         self.best = self.best.max(self.rate);
     }
 
-    /// Measured while `rate` bytes a second went; true if the way is longer than it was. Where as much went as before,
-    /// the little that is under way may be a queue by itself, or others like this connection leave it no more: then a
-    /// part of what seems to be longer is believed each time.
+    /// Measured while `rate` bytes a second went; true if the way is longer than it was. Where as
+    /// much went as before, the little that is under way may be a queue by itself, or others like
+    /// this connection leave it no more: then a part of what seems to be longer is believed each
+    /// time.
     pub(super) fn set(&mut self, now: Duration, drain: &Drain, rate: f64) -> bool {
         let time = drain.least;
         let known = self.time.unwrap_or(time);
-        let is_longer = drain.level == LEAST_WINDOW
-            && rate < self.best * 0.5
-            && time > known + QUEUE_TIME / 4;
+        let is_longer =
+            drain.level == LEAST_WINDOW && rate < self.best * 0.5 && time > known + QUEUE_TIME / 4;
         if is_longer || time < known {
             self.time = Some(time);
         } else if !self.is_early {
@@ -186,8 +190,8 @@ pub(super) struct Drain {
 }
 
 impl Drain {
-    /// Instead of so large a window, where bytes take `time` without a queue: half of what is on the way itself; next to
-    /// nothing where that may be longer now.
+    /// Instead of so large a window, where bytes take `time` without a queue: half of what is on
+    /// the way itself; next to nothing where that may be longer now.
     pub(super) fn new(window: u64, before: Option<u64>, time: Duration) -> Self {
         let part = time.as_secs_f64() / (time + QUEUE_TIME).as_secs_f64() / 2.0;
         let part = if before.is_some() { 0.0 } else { part };
@@ -208,8 +212,8 @@ impl Drain {
         self.until.is_some()
     }
 
-    /// What may be under way behind it: what goes at once then stands in the queue for a moment. On a long way that would
-    /// be long, so the rest comes as the window grows.
+    /// What may be under way behind it: what goes at once then stands in the queue for a moment. On
+    /// a long way that would be long, so the rest comes as the window grows.
     pub(super) fn behind(&self) -> u64 {
         if self.level > self.window / 5 * 2 { (self.level + self.window) / 2 } else { self.window }
     }

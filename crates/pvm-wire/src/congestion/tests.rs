@@ -66,7 +66,8 @@ impl Cable {
         self.way + self.back + self.queued() / self.rate
     }
 
-    /// Everybody sends all that may go for so long; the longest that anything stood in the queue, in the second half.
+    /// Everybody sends all that may go for so long; the longest that anything stood in the queue,
+    /// in the second half.
     fn run(&mut self, time: u64) -> u64 {
         let (end, mut longest) = (self.now + time, 0);
         while self.now < end {
@@ -250,7 +251,8 @@ fn a_queue_of_others_held_a_stream_at_the_least_window() {
     assert!(share > 0.1, "{share} of the cable");
     let share = cable.share(4_000);
     assert!(share > 0.3, "{share} of the cable");
-    // When it has gone, what the window was for it stands in the queue until the way is looked at again.
+    // When it has gone, what the window was for it stands in the queue until the way is looked at
+    // again.
     cable.back = 0;
     let longest = cable.run(100_000);
     assert!(longest < 300, "{longest} ms");
@@ -273,7 +275,6 @@ fn a_queue_of_others_that_is_now_more_and_now_less_held_a_stream_at_the_least_wi
         for part in 0..10 {
             cable.back = 600 + 200 * (second % 3) + 20 * part;
             shares.push(cable.share(100));
-
         }
     }
     let share = shares[70..].iter().sum::<f64>() / 70.0;
@@ -329,10 +330,14 @@ fn of_others() -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig {
+        cases: 48,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(15),
+        ..ProptestConfig::default()
+    })]
 
-    /// Whatever others do meanwhile, and whenever a connection is made: afterwards the cable is used, and no long queue
-    /// stands in front of it.
+    /// Whatever others do meanwhile, and whenever a connection is made: afterwards the cable is
+    /// used, and no long queue stands in front of it.
     #[test]
     fn what_others_did_is_over_when_it_is_over(
         rate in prop_oneof![Just(125_u64), Just(1250), Just(12_500)],
