@@ -58,8 +58,8 @@ struct Handler {
 /// The handlers, by number, and the messages that they have been asked about.
 struct Handlers {
     places: Vec<Option<Handler>>,
-    /// Those that came before this mark are nobody's here any more: each message is looked at once,
-    /// so that a receive does not cost what is queued.
+    /// The handlers have been asked about all messages before this one. Each message is looked at
+    /// once, so that a receive does not cost what is queued.
     seen: MessageKey,
 }
 

@@ -23,7 +23,7 @@ struct Held {
 pub(crate) struct Shown {
     /// The number of its buffer.
     pub(crate) id: c_int,
-    /// The how manieth message it is that came here, from 1 on.
+    /// Its number among the messages that came here, from 1 on.
     pub(crate) place: u64,
 }
 

@@ -15,7 +15,7 @@ use crate::{pointer, session};
 const POLL_TYPE: usize = 19;
 const POLL_TIME: usize = 20;
 
-/// What PVM accepts as a value. Numbers that it takes unseen, this takes, too.
+/// What PVM accepts as a value. Values that PVM does not check are not checked here either.
 fn check(number: usize, value: c_int) -> Result<(), Code> {
     let good = match number {
         session::ROUTE => (1..=3).contains(&value),
@@ -99,8 +99,8 @@ pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
     })
 }
 
-/// Children follow the task itself: in the receiver, with which its context goes, and in the tag,
-/// but not in how events are collected.
+/// A task that sets its own receiver or tag sets that of its children, too, and with the receiver
+/// its context. How events are collected is not handed on.
 fn lead_children(number: usize, value: c_int) {
     session::set_option(number - 8, value);
     match number {

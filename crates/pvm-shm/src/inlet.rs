@@ -98,13 +98,13 @@ pub struct Inlet {
     recent: usize,
     /// The slot of the only watched lane, if there is but one.
     only: Option<usize>,
-    /// 0 until the fast path first looks behind a send, then 1 and the messages that it has taken
-    /// since.
+    /// 0 after a send, 1 after the first look of the fast path behind it, and one more for each
+    /// message that it has taken since.
     streak: u32,
     /// When it first looks.
     hold: Hold,
-    /// The message that it took last was one cache line: with more of them the second one would be
-    /// asked for late.
+    /// True if the last message was one cache line. Only then is it worth waiting before the first
+    /// look: the further lines of a longer one would be asked for late.
     brief: bool,
     /// Room that the last look did not need.
     spare: Option<Room>,

@@ -4,13 +4,14 @@
 //! was replaced and a link that broke send again what was not confirmed. The number in the
 //! envelope decides.
 //!
-//! An id comes again after many others. A sender does not know which task has its receiver's id by
-//! now, and numbers on; so a task that hears from a sender for the first time begins where that one
-//! is. What comes by the daemons comes in the order of its sending, so the first such message is
-//! the beginning - unless two daemons have handed it on, one after the other, each by a lane of its
-//! own: all that lies in any lane by then is looked at first. What was written for a direct route
-//! begins nothing, as it overtakes; but each route begins behind a message by the daemons. Of the
-//! sender the stamp says whether it is the same one as before.
+//! Task ids are used again after many others. A sender keeps counting although its receiver's id
+//! may belong to a new task by now; so a task that hears from a sender for the first time begins
+//! with the number that it finds. Messages by the daemons come in the order of their sending, so
+//! the first of them is the beginning - unless two daemons have handed messages on, one after the
+//! other, each by a lane of its own: then all lanes are read first. A message by a direct route is
+//! never taken for a sender's first one, because it may overtake earlier ones. No message is lost
+//! by that: a route is first used behind a message by the daemons. The stamp tells whether a
+//! sender's id still belongs to the same task.
 
 mod stamp;
 

@@ -30,11 +30,11 @@ use told::Told;
 /// An in-place message is told of each time so many bytes more are written: they are in the cache
 /// still.
 const STEP: usize = 16 << 10;
-/// Of so many fruitless looks one goes to the host as well.
+/// Of this many looks that find nothing one also reads the connection to the host.
 const LOOKS: u32 = 64;
 /// What one look puts aside before it draws a line: some 5 ms of a sender that does not stop.
 const LOOK_MAX: usize = 1 << 14;
-/// Behind the message that it looks for, a look puts no more aside than makes so many in all.
+/// A look that has found its message stops once it has put this many others into the mailbox.
 const ENOUGH: usize = 1 << 10;
 /// Senders are told of what is put aside after so many messages of one look.
 const TOLD_EVERY: usize = 1 << 10;
@@ -124,7 +124,8 @@ impl State {
         number
     }
 
-    /// Others may hear of what this task does next sooner than of the messages that it has sent.
+    /// To be called before this task does what others may hear of sooner than of the messages that
+    /// it has sent.
     pub(crate) fn tell_clock(&mut self) {
         self.outbox.follow(self.inlet.seen());
         self.outbox.tell_clock();

@@ -18,7 +18,7 @@ struct Line {
     /// The medians, a column each.
     times: Vec<Option<f64>>,
     mops: Option<f64>,
-    /// The seconds that our tasks are in PVM's calls at most, in the whole run.
+    /// The longest time that one of our tasks was in PVM's calls, over the whole run, in seconds.
     in_pvm: Option<f64>,
     /// Our time to the better one of NPB's, where both can be told.
     ratio: Option<f64>,

@@ -126,7 +126,7 @@ fn send_items_noted(call: u16, encoding: Encoding, items: (u64, &[u8]), to: Addr
 }
 
 /// Receives a small message of the current context, raw if `raw` says so, into memory of the
-/// program's. `but`: what it does not look for.
+/// program's. `but`: bits of [`aside`](crate::aside) that it ignores.
 #[inline(always)]
 pub(crate) fn receive_items(
     wanted: Selection,
@@ -144,8 +144,8 @@ pub(crate) fn receive_items(
     fast!(fast => task.take_small(fast.owner, (&wanted, key), about, room), else Glance::More)
 }
 
-/// True if a receive of this tag has no more to look for than its message. `but`: what it does not
-/// look for in any case.
+/// True if a receive of this tag has no more to look for than its message. `but`: bits of
+/// [`aside`](crate::aside) that it ignores.
 #[inline(always)]
 fn is_plain(tag: c_int, but: u32) -> bool {
     tag >= -1 && !aside::has(!but)

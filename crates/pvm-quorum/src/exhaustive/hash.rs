@@ -1,9 +1,9 @@
-//! What of a state counts: nothing that no member can tell.
+//! The hash of a state. Two states are equal if no core can tell them apart.
 //!
-//! Of a moment of its clock a core looks at two things only. One is whether so much time has gone
-//! by since then, or until then: that is the number of steps, as far as any limit reaches. The
-//! other is whether what was answered was said behind a question, in a round or as a probe: those
-//! moments divide the others.
+//! A core uses a moment of its clock in two ways. It compares the time since then, or until then,
+//! with a limit; so the hash has that time in steps, up to the longest limit. And it asks whether
+//! an answer is newer than a question, a round or a probe; so the hash has how many of these came
+//! before the moment.
 
 use super::host::Host;
 use super::world::{STEP_NS, World};
@@ -15,7 +15,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A limit is over after so many steps, whatever it is.
 const STEPS_MAX: u64 = 2;
-/// A leader that gives way tries it for so long; one that gave way waits with elections.
+/// The longest wait that is told apart: a leader's attempt to hand over, and its wait before it
+/// stands for election again.
 const WAIT_STEPS_MAX: u64 = 64;
 
 /// What is put in, as it is.
@@ -148,8 +149,7 @@ fn put_host(world: &World, host: &Host, clock: &Clock, to: &mut Bytes) {
     put_core(&host.core, clock, to);
     if host.core.is_leader() {
         for (member, peer) in &host.core.peers {
-            // Whether somebody is silent is asked of voters only: of others where they may come to
-            // vote.
+            // Silence matters only for voters, and for members that may become voters.
             let silence = world.hosts.len() > 2
                 || world.left.resigns > 0
                 || host.core.resigning.is_some()
@@ -181,8 +181,8 @@ fn put_core(core: &Core, clock: &Clock, to: &mut Bytes) {
 
 fn put_peer(core: &Core, peer: &Peer, silence: bool, clock: &Clock, to: &mut Bytes) {
     let (sent, progress_at, patience) = peer.under_way();
-    // A silence begins with the lead at the earliest; with the need, too, where it is one of who is
-    // needed.
+    // A peer counts as silent from the begin of this leadership at the earliest, or from the moment
+    // at which it became needed, if that is later.
     let since = core.need.as_ref().map_or(0, |need| need.since).max(core.leads_since);
     (peer.matched, peer.next, clock.moment(peer.heard), clock.age(peer.heard.max(since))).hash(to);
     if silence {

@@ -1,4 +1,5 @@
-//! What a machine does around its core, in its order.
+//! The model's copy of what `pvm-core/consensus` and `pvm-core/machine` do around a core, in the
+//! same sequence.
 
 use super::host::{ADD, REMOVE, number_of};
 use super::world::World;

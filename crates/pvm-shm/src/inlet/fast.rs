@@ -95,7 +95,8 @@ impl Inlet {
         let place = watched.place?;
         self.hold_on();
         let lane = self.lanes.get_mut(place)?.as_mut()?;
-        // Behind the look that has found it, for what it may have been sent because of.
+        // The inbox is asked once the message is found: a message that caused it may have come
+        // meanwhile, and goes first.
         let is_first = || source.is_some() || !self.inbox.header().has_pending();
         let taken = lane.receiver.take_few((lane.sender, wanted), about, room, is_first)?;
         self.watch.advance(slot, &lane.receiver);
@@ -158,7 +159,8 @@ impl Inlet {
             Some(_) => Glance::Nothing,
             None => self.earliest_watched(),
         };
-        // Behind the look that has found it, for what it may have been sent because of.
+        // The inbox is asked once the message is found: a message that caused it may have come
+        // meanwhile, and goes first.
         match slot {
             Glance::Taken(_) if self.inbox.header().has_pending() => Glance::More,
             slot => slot,

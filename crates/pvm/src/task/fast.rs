@@ -94,7 +94,8 @@ impl Task {
     }
 
     /// [`Task::fast_take`] of a few bytes out of the lane that gave the last message, in place: for
-    /// a caller that does nothing else. The form that the buffer has then; none says nothing.
+    /// a caller that does nothing else. Returns the form that the buffer has then. None: nothing
+    /// was taken, and a message may wait nevertheless.
     #[inline(always)]
     pub fn take_few(&self, owner: Biased, pattern: &Pattern, buffer: &mut Buffer) -> Option<Form> {
         let mut guard = self.state.try_enter(owner)?;
@@ -109,8 +110,8 @@ impl Task {
     }
 
     /// Like `take_few`, into memory that is no buffer's; its size. What is told of the message goes
-    /// to `about`, raw data and items of one type as they lie to `room`. `wanted` says what
-    /// `pattern` does, or less.
+    /// to `about`, raw data and items of one type as they lie to `room`. `wanted` fits only
+    /// messages that `pattern` matches, perhaps fewer of them.
     #[inline(always)]
     pub fn take_small(
         &self,

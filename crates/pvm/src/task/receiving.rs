@@ -75,7 +75,7 @@ impl Task {
     /// leave it.
     #[inline]
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
-        // Of a task that is over the next look tells.
+        // If the task is over, the next look says so.
         let Some(came) = self.come_in() else { return true };
         self.turns.hand_on();
         let linger = || self.waiter.linger_for(&self.generation, token, deadline);

@@ -1,9 +1,9 @@
 //! What the machine here says to one other host, in the order in which it goes out.
 //!
-//! What is short and hurries does not come here: it goes to the connection at once. Then come the
-//! longer words of the order of commands, of which so many bytes wait at most: more are dropped, as
-//! the order asks for them again. Then all else that machines say, in order and never dropped; what
-//! of it is long goes in pieces, between which the order has its turn.
+//! Short frames that are urgent bypass this queue: they go to the connection at once. Next come the
+//! longer frames of the log, of which a bounded number of bytes waits: more are dropped, because
+//! the log asks for them again. All other frames follow in their order, and none is dropped; a long
+//! one is cut into pieces, and frames of the log go between the pieces.
 
 use crate::link::frames::{CHUNK_BYTES, LinkFrame};
 use pvm_wire::peer::PeerMessage;
@@ -75,7 +75,8 @@ impl Speech {
         batch
     }
 
-    /// One thing goes in pieces at a time: what is long of the order beside it goes as a whole.
+    /// Only one message is cut at a time: a long frame of the log that comes meanwhile goes as a
+    /// whole.
     fn say(&mut self, batch: &mut Vec<u8>, message: PeerMessage, of_order: bool) {
         let bytes = message.to_bytes();
         if bytes.len() > PIECE_BYTES && self.long.is_none() {
