@@ -25,7 +25,7 @@ mod row;
 /// Values, names of their types, the claim, and how often it came back.
 type Looked<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>, u64, u32);
 
-/// Of a space that says nothing of its own.
+/// The limit of a space whose options give none.
 const LIMIT_BYTES: u64 = 1 << 30;
 
 /// Those of the current task. They are never freed: a waiting call must not lose what it waits for.

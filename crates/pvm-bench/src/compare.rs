@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 
 /// Less is never told.
 const CHANGE_MIN: f64 = 1.1;
-/// Of so many comparisons of two runs of the same, one may call a row changed: with 400 rows each
-/// of them has a 400th of it.
+/// In one of so many comparisons of two runs of one program, a row may be called changed by chance:
+/// with 400 rows each of them has a 400th of that.
 const CHANCE_MAX: f64 = 0.05;
 /// Fewer rows do not tell how far the rows of a suite and system scatter; then those of all do.
 const FAMILY_MIN: usize = 8;

@@ -2,7 +2,7 @@
 
 use super::statistics::{Summary, median, scatter, student_tail};
 
-/// Of ten rows one may be wild, or may have changed: it does not tell what the others do by
+/// One of ten rows may be wild, or may have changed: it does not tell what the others do by
 /// themselves.
 const WILD: usize = 10;
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Of the measurements of one row, in their unit. Iterations count from 0, as in the seed's tables.
+/// Statistics of the measurements of one row, in their unit. Iterations count from 0, as in the
+/// seed's tables.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Summary {
     /// How many there are.

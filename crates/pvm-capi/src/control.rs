@@ -186,8 +186,8 @@ extern "C" fn pvm_tc_siblings(message: c_int) -> c_int {
     })
 }
 
-/// Of a group and its hosts. Its arguments are told nowhere, so nothing that a program passes is
-/// touched.
+/// Facts about a group and its hosts. Its arguments are told nowhere, so nothing that a
+/// program passes is touched.
 #[unsafe(no_mangle)]
 const extern "C" fn pvm_grphostinfo() -> c_int {
     Code::NotImpl.number()

@@ -9,7 +9,7 @@ use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, Tid};
 
 const FIRST: HostIndex = HostIndex(1);
 const SECOND: HostIndex = HostIndex(2);
-/// Of this host, of the one that speaks, of a third one.
+/// Tasks of this host, of the one that speaks, and of a third one.
 const OURS: Tid = Tid(0x40001);
 const ITS: Tid = Tid(0x80001);
 const ANOTHERS: Tid = Tid(0xc0001);

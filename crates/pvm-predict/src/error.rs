@@ -122,7 +122,7 @@ pub struct Standstill {
     pub first: Vec<Waiting>,
 }
 
-/// Of a standstill, so many are named.
+/// So many tasks of a standstill are named.
 pub(crate) const WAITING_TOLD: usize = 8;
 
 impl fmt::Display for Standstill {

@@ -24,7 +24,7 @@ use pvm_wire::HostIndex;
 const HAND_ON_NS: u64 = 600_000_000;
 /// A member that has heard nothing from above for so long asks another one.
 const ORPHAN_NS: u64 = 2 * SILENCE_NS;
-/// Of those that hear from above that nobody leads, one after the other asks others, so long after
+/// Members that hear from above that nobody leads ask others one after the other, so long after
 /// the one before it: where that is so everywhere, all that there are would call those that vote at
 /// once.
 const IN_TURN_NS: u64 = 300_000_000;

@@ -9,7 +9,7 @@ use pvm_core::Time;
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of so many commands each host's whole state is looked at once, each host's after another one.
+/// Once in so many commands each host's whole state is compared, each host's after another one.
 const LOOK_EVERY: u64 = 64;
 
 /// What was seen so far.

@@ -198,7 +198,7 @@ fn elect(world: &mut World, wanted: HostIndex) {
     panic!("host {wanted} is never elected");
 }
 
-/// Of three hosts the third one goes, and the second one leads. Cut off from the first one it
+/// The third one of three hosts goes, and the second one leads. Cut off from the first one it
 /// orders nothing, as that one may have the lock of the present witness.
 fn assert_waits_for_the_witness(world: &mut World) {
     elect(world, SECOND);

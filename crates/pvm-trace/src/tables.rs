@@ -151,7 +151,7 @@ pub(crate) mod kind {
     pub(crate) const CONDITIONS: u8 = 11;
 }
 
-/// Of [`kind::CONDITIONS`]; further bits are of later versions.
+/// A bit of [`kind::CONDITIONS`]; further bits are of later versions.
 const IN_TURNS: u64 = 1;
 
 impl Tables {

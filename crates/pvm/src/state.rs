@@ -30,7 +30,7 @@ use told::Told;
 /// An in-place message is told of each time so many bytes more are written: they are in the cache
 /// still.
 const STEP: usize = 16 << 10;
-/// Of this many looks that find nothing one also reads the connection to the host.
+/// One of this many looks that find nothing also reads the connection to the host.
 const LOOKS: u32 = 64;
 /// What one look puts aside before it draws a line: some 5 ms of a sender that does not stop.
 const LOOK_MAX: usize = 1 << 14;

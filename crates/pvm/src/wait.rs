@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 /// the network wakes a sleeper as quickly as it could look. Looks have a [`Patience`] of their own:
 /// two tasks that share a core, or hosts that are far apart, would look in vain each time.
 const ROUTED: Duration = Duration::from_micros(20);
-/// Of the threads that wait while another one sleeps on the doorbell, one looks again this often,
+/// While a thread sleeps on the doorbell, one of the other waiting threads looks this often,
 /// in case that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
 /// Each of them looks at least once a minute.

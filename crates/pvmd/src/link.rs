@@ -1,6 +1,6 @@
 //! The links to other hosts: who is called, who may call, what comes in and what goes out.
 //!
-//! Of two hosts the one with the higher place calls. A new host calls the one that started it,
+//! The host with the higher place calls the other one. A new host calls the one that started it,
 //! and is a *newcomer* there until the machine has given it a place.
 
 mod admission;

@@ -74,8 +74,8 @@ fn stamp(now: SystemTime) -> String {
     format!("{month:02}/{day:02} {hour:02}:{minute:02}:{:02}", seconds % 60)
 }
 
-/// Of the day with this number since 1970-01-01, counting years from March, so that the leap day
-/// is the last of one.
+/// The date of the day with this number since 1970-01-01, counting years from March, so that the
+/// leap day is the last of one.
 const fn month_and_day(days: u64) -> (u64, u64) {
     let days = days + 719_468;
     let of_era = days % 146_097;

@@ -10,7 +10,7 @@ const BYTES: Axis = Axis { label: "bytes", log: true };
 const TIME: Axis = Axis { label: "one way, us", log: true };
 const BANDWIDTH: Axis = Axis { label: "bandwidth, MB/s", log: true };
 const LATENCY: Axis = Axis { label: "latency, us", log: true };
-/// Of the report's bandwidths.
+/// The size of the messages whose bandwidths the report has.
 const LARGE: u64 = 1_000_000;
 
 /// The figures of one way to send with one system, for all sizes.

@@ -42,7 +42,7 @@ pub(super) struct Series {
     pub(super) way: usize,
 }
 
-/// Of a system.
+/// The colour of a system.
 pub(super) fn colour(system: &str) -> &'static str {
     match Kind::ALL.into_iter().find(|kind| kind.name() == system) {
         Some(Kind::Ours) => "var(--ours)",

@@ -111,7 +111,7 @@ fn seed<'a>(printed: &'a [RoundTrip], table: &str, bytes: u64) -> Option<&'a Rou
     printed.iter().find(|row| row.table == table && row.bytes == bytes)
 }
 
-/// Of the round whose median is in the middle, as the report has a hundred iterations.
+/// The figures of the round whose median is in the middle, as the report has a hundred iterations.
 fn measured(rows: &[&Row], table: &str, bytes: u64) -> Option<Summary> {
     let (system, variant) = TABLES.iter().find(|one| one.number == table)?.ours;
     let row = rows.iter().find(|row| {

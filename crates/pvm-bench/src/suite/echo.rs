@@ -20,7 +20,7 @@ const SIZES: [&str; 21] = [
     "0", "4", "8", "16", "32", "64", "100", "200", "400", "1000", "2000", "4000", "10000", "20000",
     "40000", "100000", "200000", "400000", "1000000", "2000000", "4000000",
 ];
-/// Of what is read; a datagram of more than 1400 may pass in two packets.
+/// Sizes that are read; a datagram of more than 1400 may pass in two packets.
 const READ_SIZES: [&str; 7] = ["8", "100", "1000", "10000", "100000", "400000", "1000000"];
 const DATAGRAM_SIZES: [&str; 4] = ["4", "100", "1000", "1400"];
 /// Groups of repetitions of `get.c`: what it times is ten of them.

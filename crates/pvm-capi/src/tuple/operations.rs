@@ -20,7 +20,7 @@ const NEW: i32 = 2;
 const OWNED: i32 = 4;
 /// `NEOTUPLE_FAIL`
 const FAIL: i32 = 1;
-/// Of a space that says nothing of its own.
+/// The limit of a space whose options give none.
 const LIMIT_BYTES: u64 = 1 << 30;
 /// Copies that can be asked for.
 const COPIES_MAX: u8 = 2;

@@ -93,8 +93,8 @@ fn median(runs: &[f64]) -> f64 {
     if runs.len() % 2 == 1 { runs[middle] } else { f64::midpoint(runs[middle - 1], runs[middle]) }
 }
 
-/// Of runs in their order: the pair around the median that holds it with 95 % certainty whatever
-/// their distribution (binomial). There is none for five runs or less.
+/// The pair of runs, which are in their order, around the median that holds it with 95 % certainty
+/// whatever their distribution (binomial). There is none for five runs or less.
 fn interval(runs: &[f64]) -> Option<(f64, f64)> {
     let count = runs.len();
     let mut outside = 0.0;

@@ -99,8 +99,8 @@ pub(crate) fn two_collide_and_back_off() -> Told {
     is("frames begin", seen, expected)
 }
 
-/// Of two that begin at once, k collisions follow with a probability of 1/2 x 1/4 ... so there are
-/// 1.6416 collisions in the mean.
+/// If two stations begin at once, k collisions follow with a probability of 1/2 x 1/4 ... so there
+/// are 1.6416 collisions in the mean.
 pub(crate) fn collisions_of_two() -> Told {
     let rules = Rules::ethernet(Rate::megabits(10));
     let (mut collisions, runs) = (0, 20_000);

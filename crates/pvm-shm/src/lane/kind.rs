@@ -31,7 +31,7 @@ impl Kind {
     }
 }
 
-/// Of a message that does not ride in its cell: in front of the payload.
+/// The extent of a message that does not ride in its cell; it stands in front of the payload.
 #[derive(Clone, Copy)]
 #[repr(C, packed(4))]
 pub(super) struct Extent {

@@ -13,8 +13,8 @@ pub(super) fn holders(mapping: &Mapping) -> &[AtomicU32] {
     unsafe { mapping.views(0, HOLDERS) }
 }
 
-/// Of a slab, of which the keeper maps one page, its half (the words of `stream` come behind); of a
-/// file, all of its segment.
+/// All holders. Those of a slab, of which the keeper maps one page, fill half of that page (the
+/// words of `stream` come behind); those of a file fill its segment.
 fn all_holders(mapping: &Mapping) -> &[AtomicU32] {
     let all = mapping.size() / size_of::<u32>();
     // SAFETY: atomics, valid for any bits.

@@ -15,7 +15,7 @@ const READY: &str = "neopvm-host-1 ";
 const KEY: &str = "neopvm-key-1 ";
 const REFUSED: &str = "neopvm-refused-1 ";
 
-/// Of a fingerprint.
+/// The bytes of a fingerprint.
 const KEY_BYTES: usize = 32;
 
 /// What such a line says.

@@ -1,6 +1,6 @@
 //! The tokens that are good: each lets one host in, once, for a while.
 //!
-//! Of a secret only its SHA-256 is kept. A token is gone from the records before whoever used it
+//! Only the SHA-256 of a secret is kept. A token is gone from the records before whoever used it
 //! hears that it was good, and after a few wrong secrets.
 
 use pvm_wire::{Blob, record};

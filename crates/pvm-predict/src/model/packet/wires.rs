@@ -13,7 +13,7 @@ use crate::transport::tcp::Segment;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// Of one packet, what held it up; in their order.
+/// What held up one packet, in their order.
 const PHASES: [[Phase; 4]; 2] = [
     [Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire],
     [Phase::Queue, Phase::Retransmission, Phase::Wire, Phase::Wire],

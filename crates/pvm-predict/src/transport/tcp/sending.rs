@@ -14,7 +14,7 @@ const BEYOND: usize = 3;
 /// Segments are handed to the host's queue in trains: as much as a millisecond at the pace makes,
 /// two segments at least, and near hosts get whole ones (Linux: `tcp_tso_autosize`).
 const TRAIN: u64 = 65_536;
-/// Of a connection's own segments, so many trains may wait there (Linux: TCP small queues).
+/// So many trains of a connection's own segments may wait there (Linux: TCP small queues).
 const TRAINS: u64 = 2;
 /// What a segment has of the host's memory beside its data (Linux: `sk_buff`, its head and
 /// `skb_shared_info`).
