@@ -445,3 +445,27 @@ fn a_name_of_64_kib_with_markup_is_no_markup_of_ours_and_bounds_what_is_drawn() 
         done(&["export", &trace, "--to", form, "-o", &folder.file(form)]);
     }
 }
+
+#[test]
+fn what_was_made_is_told_as_json() {
+    let folder = Folder::new("made");
+    let sample = sample();
+    let sample = sample.to_str().unwrap();
+    let (sddf, trace) = (folder.file("a.sddf"), folder.file("a.trace"));
+    let made = [
+        (json(&["export", sample, "--to", "sddf", "--json", "-o", &sddf]), &sddf),
+        (json(&["import", "--form", "sddf", &sddf, "--json", "-o", &trace]), &trace),
+        (json(&["draw", sample, "--what", "dynamic", "--json", "-o", &trace]), &trace),
+        (json(&["report", sample, "--json", "-o", &trace]), &trace),
+    ];
+    for (told, output) in made {
+        assert_eq!(fields(&told), "bytes output");
+        assert_eq!(told["output"], Value::from(output.as_str()));
+        assert!(told["bytes"].as_u64().unwrap() > 1000);
+    }
+    let thesis = folder.file("thesis");
+    let told = json(&["export", sample, "--to", "thesis", "--json", "-o", &thesis]);
+    assert_eq!(told["bytes"], Value::Null);
+    // On standard output there would be two things at once.
+    assert_eq!(pvm(&["export", sample, "--to", "csv", "--json"]).status.code(), Some(2));
+}

@@ -228,7 +228,9 @@ Only its owner can read the file (mode 0600), and it does not hold the contents 
 trace show` lists records that found no room, or were lost with a killed recorder, as gaps.
 
 Example: `pvm trace record --all -o all.trace`; `pvm trace record t40002 -o one.trace`. `pvm run \
---trace FILE PROGRAM` records a program from its first call to its last.";
+--trace FILE PROGRAM` records a program from its first call to its last.
+
+JSON, at the end: output, records, lost, complete (false if the file could not be written).";
 
 /// `pvm trace stop`.
 pub(crate) const TRACE_STOP: &str = "\
@@ -275,23 +277,31 @@ of its columns in the first line. PVM's tracers and XPVM read sddf; it has no re
 multicast. `smpirun -replay` takes ti, with computing as nanoseconds on hosts of 1 Gf; the command \
 reports on standard error what ti cannot hold (groups on one host except for a barrier of all, \
 first-come receives, polls). thesis makes a folder with results.X, oh.X, oh2.X, pk.X, pk2.X for \
-each task, X being its tid, and station.N, the input of its simulator.";
+each task, X being its tid, and station.N, the input of its simulator.
+
+JSON: output, bytes (null for a folder).";
 
 /// `pvm trace import`.
 pub(crate) const TRACE_IMPORT: &str = "\
 The times of the thesis's lines are added up; a receive takes place when its bytes have been sent, \
-at the earliest. For a line that makes no sense, the error names its number.";
+at the earliest. For a line that makes no sense, the error names its number.
+
+JSON: output, bytes.";
 
 /// `pvm trace draw`.
 pub(crate) const TRACE_DRAW: &str = "\
 aggregate has a pair of bars for each pair of tasks, dynamic two curves over time, spacetime a row \
 for each task with what it did and a line for each message, functions a bar for each function. The \
-picture is SVG, or PNG with two pixels for each point.";
+picture is SVG, or PNG with two pixels for each point.
+
+JSON: output, bytes.";
 
 /// `pvm trace report`.
 pub(crate) const TRACE_REPORT: &str = "\
 The page has the tables of `pvm trace profile`, the pictures of `pvm trace draw`, and the machine \
-of that time; the page needs no other file, no network and no script.";
+of that time; the page needs no other file, no network and no script.
+
+JSON: output, bytes.";
 
 /// `pvm predict`.
 pub(crate) const PREDICT: &str = "\

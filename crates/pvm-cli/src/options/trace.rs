@@ -60,6 +60,9 @@ pub(crate) struct RecordOptions {
     /// The file keeps the newest records within this size, such as 500M or 20G
     #[arg(long, value_name = "SIZE", default_value = "10G", value_parser = size)]
     pub(crate) max_size: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The arguments of `pvm trace stop`.
@@ -141,6 +144,9 @@ pub(crate) struct ExportOptions {
     /// Leave times as the hosts' clocks told them
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Print JSON about what was made
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
 }
 
 /// What other tools read.
@@ -174,6 +180,9 @@ pub(crate) struct ImportOptions {
     /// The trace that is made
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// Print JSON about what was made
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
 }
 
 /// What is read besides our own traces.
@@ -209,6 +218,9 @@ pub(crate) struct DrawOptions {
     /// Leave times as the hosts' clocks told them
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Print JSON about what was made
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
 }
 
 /// How a picture is written.
@@ -245,6 +257,9 @@ pub(crate) struct ReportOptions {
     /// Leave times as the hosts' clocks told them
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Print JSON about what was made
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -37,7 +37,14 @@ pub(super) fn record(options: &RecordOptions) -> Result<(), Failure> {
         recording.wait(token, Duration::from_millis(50))?;
     }
     let outcome = recording.finish();
-    told(path, outcome);
+    if options.json {
+        let Outcome { records, lost, is_cut } = outcome;
+        let output = path.to_string_lossy();
+        let told = json!({"output": output, "records": records, "lost": lost, "complete": !is_cut});
+        show_json(&told)?;
+    } else {
+        told(path, outcome);
+    }
     if outcome.is_cut {
         return Err(Failure::new(Status::Refused, format!("{} is incomplete", path.display())));
     }
