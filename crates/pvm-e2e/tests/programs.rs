@@ -31,6 +31,13 @@ fn four_threads_talk_to_four_tasks_at_once() {
 }
 
 #[test]
+fn a_task_that_wiped_the_inboxes_of_others_silenced_who_slept() {
+    let machine = Machine::start();
+    machine.run("wiped.c", &[]);
+    machine.halt();
+}
+
+#[test]
 fn a_thread_in_a_receive_could_not_be_cancelled() {
     let machine = Machine::start();
     machine.run("cancelled.c", &[]);

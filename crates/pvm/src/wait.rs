@@ -53,6 +53,9 @@ const LACKING: Duration = Duration::from_millis(5);
 /// Who sleeps until a word in a roster changes looks at it this often: whoever has changed it rings
 /// for all, and a debugger may hold it before it has.
 const RECHECK: Duration = Duration::from_secs(1);
+/// Who sleeps looks at all lanes this often: a task that scribbles over the inbox takes away that
+/// somebody sleeps here, or that a message waits.
+const OVERLOOKED: Duration = Duration::from_secs(10);
 
 /// What a task's threads wait on.
 #[derive(Debug)]
@@ -317,8 +320,12 @@ impl Waiter {
         let left = deadline.left();
         // Without a doorbell nobody can wake us, so we look.
         let mute = !self.bound.load(Ordering::Relaxed);
-        let again = if mute { Some(MUTE) } else { token.watched.map(|_| RECHECK) };
-        let timeout = left.into_iter().chain(again).min();
+        let again = match token.watched {
+            _ if mute => MUTE,
+            Some(_) => RECHECK,
+            None => OVERLOOKED,
+        };
+        let timeout = Some(left.map_or(again, |left| left.min(again)));
         let routes = self.routes.load(Ordering::Acquire);
         // Without routes the socket a second time: the list has a fixed length.
         let routes = if routes < 0 { self.socket } else { routes };
@@ -327,7 +334,12 @@ impl Waiter {
         let polled = probe::sleep(noted, || sleep_until_ready(&mut list, timeout));
         self.inbox.disarm(&self.activity);
         match polled {
-            Ok(0) if again.is_some() && !deadline.passed() => Ok(Woken::Look),
+            Ok(0) if !deadline.passed() => {
+                if again == OVERLOOKED {
+                    self.inbox.header().put_back(u64::MAX);
+                }
+                Ok(Woken::Look)
+            }
             Ok(0) => Ok(Woken::Late),
             Ok(_) => {
                 let [bell, socket, _] = list.map(Awaited::is_ready);
