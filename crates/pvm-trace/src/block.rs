@@ -6,10 +6,10 @@
 //! records      manner varint  [a new manner]  end signed  length varint  result signed
 //!              moving values signed, by kind  [tail]
 //! ```
-//! What is alike in many records (kind, call, thread, depth, peer, tag ...) is a *manner*: it is
-//! written once, and told by its number afterwards. The end is the difference from the record
-//! before; the result and what changes from record to record are the differences from the last
-//! record of the same manner. So a call takes six bytes, a message about ten.
+//! The fields that many records have in common (kind, call, thread, depth, peer, tag ...) are a
+//! *manner*: a manner is written once, and later records name it by its number. The end is the
+//! difference from the record before; the result and the changing fields are the differences from
+//! the last record of the same manner. So a call takes six bytes, a message about ten.
 
 mod builder;
 mod manner;

@@ -1,10 +1,10 @@
 //! Times of different hosts made comparable: each host's clock as a line beside that of one of
 //! them.
 //!
-//! Recorders and who writes the trace compare clocks; each comparison is within half of its round
-//! trip. The line is in the middle of all that they allow, and its stated error covers these. Hosts
-//! that nobody compared are set by their messages: as both directions take some time, the two
-//! shortest ones bound the offset.
+//! Recorders and the writer of the trace compare clocks; the error of a comparison is at most half
+//! of its round trip. The line is in the middle of all lines that the comparisons allow, and its
+//! stated error covers these. The clocks of hosts without comparisons follow from messages: because
+//! messages take some time in both directions, the two shortest ones bound the offset.
 
 mod line;
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a trace, and where.
+//! Faults of a trace, and their places.
 
 /// What is wrong with some bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
-//! What other tools read. Each export streams: it holds one block of each task and what is open.
+//! Files for other tools. Each export streams: it holds one block of each task and the calls that
+//! are open.
 //!
-//! Times are corrected by [`Clocks`]; with [`Clocks::raw`] they are what the hosts' clocks showed.
+//! Times are corrected by [`Clocks`]; with [`Clocks::raw`] they are those of the hosts' clocks.
 
 mod chrome;
 mod csv;

@@ -1,4 +1,4 @@
-//! Traces of what other tools recorded.
+//! Makes traces of the files of other tools.
 
 mod sddf;
 mod thesis;

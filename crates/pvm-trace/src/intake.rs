@@ -1,4 +1,4 @@
-//! What recorders say, into a trace: frames of several hosts' recorders become one file.
+//! Writes the frames of several hosts' recorders into one trace.
 
 mod history;
 

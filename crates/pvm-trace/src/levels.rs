@@ -1,7 +1,7 @@
-//! What many records come to: the levels of detail of a trace.
+//! Sums of many records: the levels of detail of a trace.
 //!
-//! A block has one for each [`SUMMARY_RECORDS`] of its records, the index one for each block, and a
-//! reader adds them up further. They add up exactly: each level sums to the records.
+//! A block has a sum for each [`SUMMARY_RECORDS`] of its records, the index has one for each block,
+//! and a reader adds these up further. They add up exactly: each level sums to the records.
 
 use crate::error::Fault;
 use crate::varint::{self, Input};

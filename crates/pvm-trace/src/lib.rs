@@ -1,10 +1,10 @@
-//! What the tasks of a machine did: the trace file, and what can be said of it.
+//! Traces of the tasks of a machine: the file, and what can be computed from it.
 //!
 //! A trace is made of [`Record`]s, whose times are nanoseconds of their host's clock here. A
 //! [`Writer`] streams them into a file (`doc/trace.md`), a [`Reader`] opens any window of it
 //! without the rest. [`matching`] finds for each message its send and its receive, [`clocks`] makes
 //! times of different hosts comparable, [`profile`] says where the time went, and [`export`] writes
-//! what other tools read. Nothing here reads a clock, and no bytes of a file are trusted: each
+//! files for other tools. Nothing here reads a clock, and no bytes of a file are trusted: each
 //! fault has a name and a place, and costs bounded memory.
 
 #![forbid(unsafe_code)]

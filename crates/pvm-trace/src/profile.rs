@@ -1,8 +1,9 @@
 //! Where the time went: of each function, each pair of tasks, each task.
 //!
-//! One pass over the trace. What a task does not spend in calls of the library it computes. A wait
-//! for a message is split where its sender began to send it: before that the message was *not yet
-//! sent*, behind it it was *on the way*; both sum exactly to the wait.
+//! One pass over the trace. The time that a task does not spend in calls of the library is
+//! computing. A wait for a message is split at the moment when its sender began to send: until then
+//! the message was *not yet sent*, afterwards it was *on the way*; the two parts sum exactly to the
+//! wait.
 
 mod path;
 

@@ -1,4 +1,4 @@
-//! What a trace tells besides records: hosts, tasks, names, clocks, gaps.
+//! The tables of a trace: hosts, tasks, names, clocks, gaps.
 
 use crate::error::Fault;
 use crate::varint::{self, Input};
@@ -119,7 +119,7 @@ impl Names {
     }
 }
 
-/// What a trace tells besides records.
+/// The tables of a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tables {
     /// The hosts, in the order of their appearance.

@@ -1,4 +1,4 @@
-//! What a task notes of itself: the record, in cells of a fixed size.
+//! Records: what a task notes of its own calls, in cells of a fixed size.
 //!
 //! A call of the library is one record, written at its end: when it began, how long it took, what
 //! it returned, and, by kind, its arguments. What happens inside of a call (a wait, a receiver of a

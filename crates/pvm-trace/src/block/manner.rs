@@ -1,4 +1,4 @@
-//! What is alike in many records, and what is left of a record without it.
+//! Manners: the fields that many records have in common, and the rest of a record.
 
 use crate::error::Fault;
 use crate::varint::{self, Input};

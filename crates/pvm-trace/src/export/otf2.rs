@@ -1,4 +1,4 @@
-//! What the program that writes OTF2 archives reads: a line for each definition and each event.
+//! The input of the program that writes OTF2 archives: a line for each definition and each event.
 //!
 //! OTF2's files are written by its own library, which a small C program of `pvm` calls
 //! (`crates/pvm-cli/src/trace/otf2.c` has the lines). A task's first thread is the location of the

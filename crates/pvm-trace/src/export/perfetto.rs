@@ -2,7 +2,7 @@
 //! for each message, counters for bytes under way and progress.
 //!
 //! The numbers of the fields are those of Perfetto's published schema (`protos/perfetto/trace`).
-//! Each thread is a packet sequence of its own, so that its track and its names are said once.
+//! Each thread is a packet sequence of its own, so that its track and its names are written once.
 
 use super::{names, proto};
 use crate::clocks::Clocks;

@@ -1,4 +1,5 @@
-//! Events as PVM's tracers and XPVM write them: each kind is described once (SDDF), then told.
+//! Events as PVM's tracers and XPVM write them: SDDF describes each kind once, before its first
+//! event.
 
 use super::names;
 use crate::clocks::Clocks;

@@ -1,4 +1,4 @@
-//! A task as a row of actions: it computes, sends, receives. For exports that know no more.
+//! A task as a row of actions: it computes, sends, receives. For exports whose forms hold no more.
 
 use crate::error::Error;
 use crate::file::{Lane, Reader, lanes};

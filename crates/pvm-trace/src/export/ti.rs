@@ -1,13 +1,14 @@
-//! SimGrid's time-independent trace: what `smpirun -replay` takes. Tasks are ranks by their number.
+//! SimGrid's time-independent trace, which `smpirun -replay` reads. The number of a task is its
+//! rank.
 //!
-//! A nanosecond of computing is one flop, so the simulated hosts are to have 1 Gf. A message below
+//! A nanosecond of computing is one flop, so the simulated hosts must have 1 Gf. A message below
 //! 65536 bytes is `send` (SMPI buffers it, as PVM does), a larger one `isend`, waited for at the
 //! end.
 //!
-//! SimGrid ends a replay when a message comes to a rank that is over, and waits for ever for one
-//! that nobody sends, so a message of which the trace has one end only is left out. MPI takes
-//! messages of a pair and a tag in their order, PVM also by context; so the tag that is written is
-//! the message's number, and each receive gets the message that it got.
+//! SimGrid ends a replay when a message comes to a rank that has ended, and waits for ever for a
+//! message that no rank sends. So the export leaves out messages of which the trace has one end
+//! only. MPI takes messages of a pair and a tag in their order, PVM also by context; so the tag
+//! that is written is the message's number, and each receive gets the message that it got.
 
 use super::stations::{Action, Untold, stations};
 use crate::error::Error;

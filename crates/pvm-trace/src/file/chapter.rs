@@ -7,7 +7,7 @@
 //! footer    0 end u64 (where the section END begins)   8 crc u32 (of end, sequence, identity)
 //!          12 zero u32   16 magic "ECARTOEN"
 //! ```
-//! Chapter `n` begins at byte `(n mod 8) * chapter_size`: a file that may not grow is a ring.
+//! Chapter `n` begins at byte `(n mod 8) * chapter_size`: a file of bounded size is a ring.
 
 use crate::error::Error;
 

@@ -1,4 +1,4 @@
-//! Where the blocks are, and what each comes to.
+//! The index: the place and the sums of each block.
 
 use super::chapter::Chapter;
 use crate::block::Block;

@@ -1,4 +1,4 @@
-//! Opens a trace: what it tells besides records, and where its blocks are; reads blocks on demand.
+//! Opens a trace: reads its tables and the places of its blocks, and blocks on demand.
 
 use super::chapter::{CHAPTERS, Chapter, FOOTER_SIZE, HEAD_SIZE};
 use super::index::{self, BlockEntry};

@@ -1,7 +1,8 @@
 //! Begins and ends of all records in the order of time, nested as the calls were.
 //!
-//! A task notes a call when it has ended, behind what was within it. Here the calls of one level
-//! are held back until the one around them has come, and told from the outside to the inside.
+//! A task notes a call at its end, so behind the parts of the call. The timeline holds the calls of
+//! one level back until the call around them has come, and gives them from the outside to the
+//! inside.
 
 use super::merged::{Lane, lanes};
 use super::reader::Reader;

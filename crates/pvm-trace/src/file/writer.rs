@@ -1,4 +1,4 @@
-//! Writes a trace as a stream; a file that may not grow keeps the newest.
+//! Writes a trace as a stream; a file of bounded size keeps the newest records.
 
 use super::chapter::{CHAPTERS, Chapter, FOOTER_SIZE, HEAD_SIZE};
 use super::index::{self, BlockEntry, PLACES_IN_SECTION};

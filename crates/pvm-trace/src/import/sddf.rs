@@ -1,8 +1,8 @@
 //! Events as PVM's tracers and XPVM write them.
 //!
 //! Descriptors say which data a kind of event has; then each event is a line. A call is made of its
-//! two events. Messages have no number there: as those of one pair and tag stay in order, they are
-//! counted. What makes no sense is refused with its line.
+//! two events. Messages have no number in SDDF: because messages of one pair and tag stay in order,
+//! the import counts them. An error names the line that makes no sense.
 
 use crate::error::Error;
 use crate::file::Writer;

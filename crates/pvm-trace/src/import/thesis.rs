@@ -1,9 +1,10 @@
 //! The simulator's input of the thesis: lines `c`, `s`, `m`, `r` of its figure 3.6, a file a
 //! station.
 //!
-//! The lines tell how long each thing took, not when it was. So the stations are run beside one
-//! another: a receive takes place when its bytes have been sent. Receives take bytes of a stream,
-//! and what is over stays: a message counts as taken by the line that takes its last byte.
+//! The lines tell how long each thing took, not when it was. So the import runs the stations beside
+//! one another: a receive takes place when its bytes have been sent. Receives take bytes of a
+//! stream, and bytes that are left over stay: a message counts as taken by the line that takes its
+//! last byte.
 
 use crate::error::Error;
 use crate::file::Writer;

@@ -1,8 +1,8 @@
-//! What a ring's ticks are worth, as far back as its records go.
+//! Turns a ring's ticks into times, as far back as its records go.
 //!
 //! A block comes with two moments that are often a millisecond apart, so a line through them is off
-//! by microseconds some seconds before. A call that waited for long begins there: its begin is told
-//! by the moments of that time instead, as what was told then.
+//! by microseconds some seconds before. A call that waited for long has its begin there, so that
+//! begin is converted by the moments of that time, as the records of that time were.
 
 use pvm_wire::record::{Moment, Scale};
 

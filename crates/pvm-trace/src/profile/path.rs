@@ -1,4 +1,4 @@
-//! The critical path: backwards from the last end, over each message that somebody waited for.
+//! The critical path: backwards from the last end, over each message for which a task waited.
 
 use crate::clocks::Clocks;
 use crate::matching::{Matched, Span};

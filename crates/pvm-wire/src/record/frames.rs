@@ -1,4 +1,4 @@
-//! What the recorder of a host and whoever wants its records say to each other: frames of
+//! The protocol between the recorder of a host and a listener to its records: frames of
 //! [`crate::write_frame`] on a stream.
 //!
 //! ```text
