@@ -222,8 +222,8 @@ impl Clocks {
 /// For pairs of hosts how long the shortest message took, and when it was sent.
 type Shortest = BTreeMap<(HostIndex, HostIndex), (i128, u64)>;
 
-/// What messages in both directions say of two clocks: what the way there seems to take longer than
-/// the way back is twice the offset.
+/// The offset of two clocks from messages in both directions: the way there seems to take longer
+/// than the way back by twice the offset.
 fn bounds(shortest: &Shortest) -> BTreeMap<(HostIndex, HostIndex), Vec<Line>> {
     let line = |(pair, (there, at)): (&(HostIndex, HostIndex), &(i128, u64))| {
         let (back, _) = shortest.get(&(pair.1, pair.0))?;

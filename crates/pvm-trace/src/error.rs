@@ -1,6 +1,6 @@
 //! Faults of a trace, and their places.
 
-/// What is wrong with some bytes.
+/// A fault in the bytes of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {

@@ -10,7 +10,7 @@ use pvm_wire::record::{Record, What};
 /// Records that one summary within a block stands for; the last one of a block for what is left.
 pub(crate) const SUMMARY_RECORDS: usize = 64;
 
-/// What some records of one task come to.
+/// Sums over some records of one task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Summary {
     /// The earliest begin.

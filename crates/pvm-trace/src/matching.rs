@@ -48,7 +48,7 @@ pub struct Matched {
     pub waits: Vec<Span>,
 }
 
-/// What has no other half.
+/// Counts of messages of which the trace has one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unmatched {
     /// Sent, and not received in the trace.

@@ -25,7 +25,7 @@ const PAIRS_MAX: usize = 1 << 20;
 /// Waits of one call that are told apart.
 const WAITS_MAX: usize = 1024;
 
-/// What a trace comes to.
+/// The profile of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// The first begin.
@@ -50,7 +50,7 @@ pub struct Profile {
     pub damaged: u64,
 }
 
-/// What one task did.
+/// The profile of one task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TaskProfile {
     /// Its first begin and its last end.
@@ -193,7 +193,7 @@ impl Profile {
     }
 }
 
-/// What has ended within a call that has not ended yet, by depth.
+/// The parts that have ended within calls that have not ended yet, by depth.
 #[derive(Clone, Debug, Default)]
 struct Inside {
     calls: [u64; DEPTH_MAX as usize + 2],

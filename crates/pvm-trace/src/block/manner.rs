@@ -34,7 +34,7 @@ const fn values(kind: u8) -> Option<(usize, usize)> {
     })
 }
 
-/// What is alike in many records.
+/// The fields that many records have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Manner {
     kind: u8,

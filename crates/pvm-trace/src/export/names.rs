@@ -16,7 +16,7 @@ pub fn function(names: &Names, task: TaskIndex, call: u16) -> Cow<'static, str> 
     }
 }
 
-/// What a record tells of: a word that stays as it is.
+/// The word for the kind of a record; later versions keep it.
 pub const fn what(record: &Record) -> &'static str {
     match record.what {
         What::Call { .. } => "call",
@@ -44,7 +44,7 @@ pub const fn what(record: &Record) -> &'static str {
     }
 }
 
-/// What a slice of a record is called: the function, or what happens within one.
+/// The name of a record's slice: the function, or a part of a call.
 pub(super) fn slice(names: &Names, task: TaskIndex, record: &Record) -> Cow<'static, str> {
     if record.part { Cow::Borrowed(what(record)) } else { function(names, task, record.call) }
 }

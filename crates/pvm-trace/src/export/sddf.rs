@@ -119,7 +119,7 @@ impl Datum {
     }
 }
 
-/// What a call tells besides time and task: what it was asked at its begin, what it did at its end.
+/// The data of a call besides time and task: its arguments at its begin, its results at its end.
 fn data(tables: &Tables, task: u32, record: &Record, at_end: bool) -> Vec<Datum> {
     let int = |name, value: i32| Datum::Int(name, value.into());
     let tid = |name, tid: u32| Datum::Int(name, tid.into());
@@ -199,7 +199,7 @@ impl<W: Write> Sddf<W> {
     }
 }
 
-/// What PVM's tracer calls a datum.
+/// The name that PVM's tracer has for a datum.
 fn meaning(name: &str) -> &str {
     match name {
         "CC" => "Condition Code",

@@ -7,7 +7,7 @@ use pvm_wire::Tid;
 use pvm_wire::record::{Record, Transfer, What};
 use std::io::{Read, Seek};
 
-/// What a task does, one after the other. Times are nanoseconds.
+/// One action of a task. Times are nanoseconds.
 #[derive(Debug)]
 pub(super) enum Action<'a> {
     /// Something between sends and receives.

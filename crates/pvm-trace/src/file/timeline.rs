@@ -17,7 +17,7 @@ use std::rc::Rc;
 /// Records within one call that are held back; more are told as they come.
 const HELD_MAX: usize = 4096;
 
-/// What happens to a record at a moment.
+/// The begin or the end of a record, or a record without length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edge {
     /// It begins.

@@ -19,7 +19,7 @@ const PENDING_BYTES_MAX: usize = 16 << 20;
 const SIZE_MIN: u64 = 4 << 20;
 /// Bytes of names that are written while a trace is recorded: a ring may rename things without end.
 const NAMES_TOLD_MAX: usize = 64 << 20;
-/// What a place takes in the index at most: eleven numbers of ten bytes.
+/// The most bytes of a place in the index: eleven numbers of ten bytes, rounded up.
 const PLACE_BYTES_MAX: usize = 120;
 
 /// Bounds of a file.

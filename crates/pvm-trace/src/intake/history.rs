@@ -6,7 +6,7 @@
 
 use pvm_wire::record::{Moment, Scale};
 
-/// So many moments of a task are kept; of older ones fewer and fewer.
+/// The number of moments that are kept of a task; the older, the fewer.
 const KEPT: usize = 64;
 
 /// Moments of a task, the earliest first.

@@ -84,7 +84,7 @@ const fn pair(lower: u32, upper: u32) -> u64 {
     lower as u64 | (upper as u64) << 32
 }
 
-/// What the head has besides what all kinds have.
+/// The fields of the head that depend on the kind.
 struct Shape {
     kind: u8,
     cells: usize,
@@ -215,7 +215,7 @@ impl What {
     }
 }
 
-/// As much of a name as a record takes, up to the beginning of a character.
+/// The longest beginning of a name that a record takes, without half a character.
 fn cut(text: &[u8]) -> &[u8] {
     if text.len() <= NAME_BYTES_MAX {
         return text;

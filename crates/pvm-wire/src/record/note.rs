@@ -69,7 +69,7 @@ pub struct Transfer {
     pub hops: u8,
 }
 
-/// What a record tells of.
+/// The kind of a record, with the fields of that kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum What {
     /// A call that has no kind of its own.
