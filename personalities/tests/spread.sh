@@ -83,8 +83,9 @@ run_job() { # NAME RANKS PROGRAM ARGS
     local name=$1 ranks=$2 program=$3
     shift 3
     # shellcheck disable=SC2046
-    timeout "${NEOPVM_LONG:+9}60" "$PVM" run --quiet --as "$name" $(ranks_of "$name" "$ranks" "$program") "$program" "$@" \
-        >"$work/out.$name" 2>"$work/err.$name" </dev/null
+    # Some write files where they are.
+    (cd "$work/programs/$name" && exec timeout "${NEOPVM_LONG:+9}60" "$PVM" run --quiet --as "$name" \
+        $(ranks_of "$name" "$ranks" "$program") "$program" "$@") >"$work/out.$name" 2>"$work/err.$name" </dev/null
 }
 
 succeed() {
