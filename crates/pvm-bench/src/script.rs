@@ -12,82 +12,77 @@ use std::process::Command;
 /// One measurement.
 struct Script {
     name: &'static str,
-    what: &'static str,
     /// The command, run in the source tree. `PREFIX` and `OUT` stand for folders.
-    words: &'static [&'static str],
+    line: &'static str,
+    what: &'static str,
 }
 
-const fn script(name: &'static str, what: &'static str, words: &'static [&'static str]) -> Script {
-    Script { name, what, words }
+impl Script {
+    fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.line.split(' ')
+    }
+
+    fn program(&self) -> &'static str {
+        self.words().next().unwrap_or_default()
+    }
+}
+
+const fn script(name: &'static str, line: &'static str, what: &'static str) -> Script {
+    Script { name, line, what }
 }
 
 const ALL: [Script; 11] = [
     script(
         "spawn",
+        "bash benchmarks/run.sh PREFIX OUT",
         "many trivial tasks, and single messages, beside the original",
-        &["bash", "benchmarks/run.sh", "PREFIX", "OUT"],
     ),
     script(
         "messages",
+        "cargo xtask bench-messages PREFIX OUT",
         "messages beside Open MPI, MPICH and the original; -- --write puts the table into \
          documents",
-        &["cargo", "xtask", "bench-messages", "PREFIX", "OUT"],
     ),
     script(
         "modes",
+        "bash benchmarks/messages/modes.sh PREFIX OUT",
         "whether small messages stay fast, left alone and disturbed",
-        &["bash", "benchmarks/messages/modes.sh", "PREFIX", "OUT"],
     ),
     script(
         "traces",
+        "bash benchmarks/traces/run.sh PREFIX OUT",
         "what recording costs: a call, a message, a million records a second",
-        &["bash", "benchmarks/traces/run.sh", "PREFIX", "OUT"],
     ),
     script(
         "java",
+        "bash benchmarks/java/run.sh PREFIX OUT",
         "Java beside C, and beside the tables of the PBJ document",
-        &["bash", "benchmarks/java/run.sh", "PREFIX", "OUT"],
     ),
     script(
         "links",
+        "bash benchmarks/links/run.sh PREFIX OUT",
         "links between two hosts (root): TCP, the original, ours",
-        &["bash", "benchmarks/links/run.sh", "PREFIX", "OUT"],
     ),
     script(
         "groups",
+        "bash benchmarks/groups/run.sh PREFIX OUT",
         "groups over 2 to 8 hosts (root): times, and what crosses the network",
-        &["bash", "benchmarks/groups/run.sh", "PREFIX", "OUT"],
     ),
     script(
         "environments",
+        "bash benchmarks/environments/run.sh PREFIX OUT",
         "the comparison of 1997 over NX, Express and PVM",
-        &["bash", "benchmarks/environments/run.sh", "PREFIX", "OUT"],
     ),
     script(
         "interfaces",
+        "bash benchmarks/interfaces/run.sh PREFIX OUT",
         "the other interfaces beside PVM's calls and beside TCGMSG over MPI",
-        &["bash", "benchmarks/interfaces/run.sh", "PREFIX", "OUT"],
     ),
-    script(
-        "tuples",
-        "tuple spaces beside Redis",
-        &["bash", "benchmarks/tuples/run.sh", "PREFIX", "OUT"],
-    ),
+    script("tuples", "bash benchmarks/tuples/run.sh PREFIX OUT", "tuple spaces beside Redis"),
     script(
         "faults",
+        "cargo run --quiet --package pvm-e2e --bin faults -- --out OUT/faults.jsonl",
         "what tasks see while hosts, daemons and links fail (root); -- --times N repeats it",
-        &[
-            "cargo",
-            "run",
-            "--quiet",
-            "--package",
-            "pvm-e2e",
-            "--bin",
-            "faults",
-            "--",
-            "--out",
-            "OUT/faults.jsonl",
-        ],
     ),
 ];
 
@@ -119,17 +114,17 @@ pub(crate) fn run(options: &ScriptOptions) -> Result<(), Failure> {
         .map_err(|error| Failure::new(Status::Refused, format!("{}: {error}", out.display())))?;
     let mut command = command(script, &tree, &prefix, &out, &options.more);
     let error = std::os::unix::process::CommandExt::exec(&mut command);
-    Err(Failure::new(Status::Daemon, format!("{}: {error}", script.words[0])))
+    Err(Failure::new(Status::Daemon, format!("{}: {error}", script.program())))
 }
 
 fn command(script: &Script, tree: &Path, prefix: &Path, out: &Path, more: &[String]) -> Command {
-    let filled = |word: &&str| match word.strip_prefix("OUT") {
+    let filled = |word: &str| match word.strip_prefix("OUT") {
         Some(below) => out.join(below.trim_start_matches('/')).into_os_string(),
-        None if *word == "PREFIX" => prefix.as_os_str().to_owned(),
+        None if word == "PREFIX" => prefix.as_os_str().to_owned(),
         None => word.into(),
     };
-    let mut command = Command::new(script.words[0]);
-    command.args(script.words[1..].iter().map(filled)).args(more).current_dir(tree);
+    let mut command = Command::new(script.program());
+    command.args(script.words().skip(1).map(filled)).args(more).current_dir(tree);
     command.env("NEOPVM_PREFIX", prefix);
     command
 }
@@ -173,8 +168,8 @@ mod tests {
         let tree = source_tree();
         let makefile = std::fs::read_to_string(tree.join("Makefile")).unwrap();
         for script in &ALL {
-            if script.words[0] == "bash" {
-                assert!(tree.join(script.words[1]).is_file(), "{}", script.name);
+            if let Some(path) = script.words().nth(1).filter(|_| script.program() == "bash") {
+                assert!(tree.join(path).is_file(), "{}", script.name);
             }
             let called = makefile.contains(&format!("$(BENCH) script {} ", script.name));
             assert!(called, "there is no make bench-{}", script.name);
