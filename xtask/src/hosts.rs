@@ -39,7 +39,7 @@ pub(crate) fn is_ordinary(program: &Program) -> bool {
 }
 
 /// Those with tests of what only root may do, each of which skips that for everybody else.
-const OF_ROOT: [&str; 5] = ["bounds", "disk", "killed", "neighbour", "testbed"];
+const OF_ROOT: [&str; 6] = ["bounds", "disk", "durable", "killed", "neighbour", "testbed"];
 
 /// Whether an end-to-end test program does all that it can only as root.
 pub(crate) fn has_tests_of_root(program: &Program) -> bool {
