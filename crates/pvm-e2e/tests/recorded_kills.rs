@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, Running, eventually, process};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,5 +75,46 @@ fn a_recorder_that_was_killed_before_anybody_had_asked_it_lost_records_without_a
     }
     eprintln!("{killed} recorders were killed, {whole} of {TASKS} tasks are whole");
     assert!(killed > 4 && said.len() == TASKS);
+    machine.halt();
+}
+
+fn recorder(machine: &Machine) -> Option<u32> {
+    let all = machine.place().processes();
+    all.iter().find(|(_, line)| line.contains("pvm recorder")).map(|row| row.0)
+}
+
+#[test]
+fn records_that_found_no_room_were_told_again_by_each_recorder_that_came_later() {
+    const CALLS: u64 = 3_000_000;
+    let machine = Machine::start();
+    let home = machine.place().home();
+    let [file, done, go] = ["run.trace", "done", "go"].map(|name| home.join(name));
+    let program = machine.place().compile("calls.c");
+    let mut command = machine.place().installed("pvm");
+    command.args(["run", "--quiet", "--trace"]).arg(&file).arg(program);
+    command.arg(CALLS.to_string()).args([&done, &go]);
+    let running = Running::start(command);
+    assert!(eventually(LIMIT, || recorder(&machine).is_some()), "{}", running.errors_so_far());
+    let stopped = recorder(&machine).expect("it is there");
+    process::send(stopped, Signal::STOP);
+    assert!(eventually(LIMIT, || done.exists()), "{}", running.errors_so_far());
+    process::send(stopped, Signal::CONT);
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_secs(1));
+        process::kill(recorder(&machine).expect("a recorder"));
+        assert!(eventually(LIMIT, || recorder(&machine).is_some()));
+    }
+    // It appears with what is in it.
+    std::fs::write(home.join("go.new"), "1\n").expect("a file");
+    std::fs::rename(home.join("go.new"), &go).expect("a name");
+    machine.expect_success(running);
+    let shown = json(&machine, &["trace", "show", "--json"], &file);
+    let records = shown["records"].as_u64().expect("a number");
+    let gaps = shown["gaps"].as_array().expect("gaps").iter();
+    let full = gaps.filter(|gap| gap["reason"] == "the ring was full");
+    let lost: u64 = full.map(|gap| gap["lost"].as_u64().expect("a number")).sum();
+    eprintln!("{records} records, {lost} found no room");
+    assert!(lost > 0, "all found room");
+    assert!(records + lost <= CALLS + 100, "{}", shown["gaps"]);
     machine.halt();
 }

@@ -6,7 +6,7 @@
 //! region k: 32768 * 2^k cells of 32 bytes
 //! cell:     0 stamp u32   4 28 bytes (`pvm_wire::record`)
 //! claims:   0 reserved u64: region u4 (top), position u60
-//! progress: 0 read u64, as reserved   8 taken u64   16 passed u64   24 skipped u64
+//! progress: 0 read u64, as reserved   8 taken u64   16 passed u64   24 skipped u64   32 told u64
 //! ```
 //! Positions count cells from the ring's beginning; the cell of position `p` is the one of number
 //! `p` modulo the region's cells. Threads of the task claim as many cells as a record has and fill

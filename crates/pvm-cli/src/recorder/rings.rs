@@ -39,8 +39,9 @@ struct Known {
     /// Records that were looked at and not told yet.
     held: Vec<Cell>,
     held_records: u64,
-    /// Records that were told to be lost.
+    /// Records that were told to be lost, and how many of these not everybody has heard of.
     lost: u64,
+    untold: u64,
     /// Records that were read and that not everybody has got.
     unpassed: u64,
     end_told: bool,
@@ -185,6 +186,8 @@ impl Rings {
 impl Known {
     fn new(ring: Ring, reader: RecordReader) -> Self {
         let since = Instant::now();
+        // What a recorder before this one has told is told.
+        let lost = reader.told_lost();
         Self {
             ring,
             reader,
@@ -193,7 +196,8 @@ impl Known {
             names_cells: 0,
             held: Vec::new(),
             held_records: 0,
-            lost: 0,
+            lost,
+            untold: 0,
             unpassed: 0,
             end_told: false,
             read_to_its_end: None,
@@ -292,8 +296,9 @@ impl Known {
 
     /// What was read is passed on once everybody has got it.
     fn pass(&mut self, listeners: &Listeners) {
-        if self.unpassed > 0 && listeners.are_clear() {
+        if self.unpassed + self.untold > 0 && listeners.are_clear() {
             self.reader.pass(std::mem::take(&mut self.unpassed));
+            self.reader.tell_lost(std::mem::take(&mut self.untold));
         }
     }
 
@@ -328,6 +333,7 @@ impl Known {
         let more = lost.saturating_sub(self.lost);
         if more > 0 {
             self.lost = lost;
+            self.untold += more;
             let span = (from.nanoseconds, to.nanoseconds);
             listeners.gap(self.ring.owner, span, more, Loss::Full);
         }
@@ -388,7 +394,7 @@ impl Known {
             listeners.ended(self.ring.owner, clock.now(), self.ring.status, counts);
         }
         self.pass(listeners);
-        self.unpassed == 0
+        self.unpassed + self.untold == 0
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) struct Progress {
     pub(super) passed: AtomicU64,
     /// Claims that were given up, as nobody filled them.
     pub(super) skipped: AtomicU64,
+    /// Records that found no room or whose claim was given up, as far as a gap told of them.
+    pub(super) told: AtomicU64,
 }
 
 /// The ring's clock.
@@ -96,7 +98,8 @@ const _: () = assert!(cfg!(loom) || size_of::<Header>() <= HEADER_SIZE);
 impl Header {
     fn new() -> Self {
         let zero = || AtomicU64::new(0);
-        let progress = Progress { read: zero(), taken: zero(), passed: zero(), skipped: zero() };
+        let progress =
+            Progress { read: zero(), taken: zero(), passed: zero(), skipped: zero(), told: zero() };
         let about = About {
             source: AtomicU32::new(0),
             ready: AtomicU32::new(0),

@@ -98,6 +98,16 @@ impl Reader {
         self.place.header().progress.0.passed.fetch_add(records, Ordering::Relaxed);
     }
 
+    /// How many lost records were told, by this reader or one before it.
+    pub fn told_lost(&self) -> u64 {
+        self.place.header().progress.0.told.load(Ordering::Relaxed)
+    }
+
+    /// So many more lost records were told.
+    pub fn tell_lost(&self, records: u64) {
+        self.place.header().progress.0.told.fetch_add(records, Ordering::Relaxed);
+    }
+
     /// Takes out what is complete, in the order of the claims, at most `records` records and about
     /// `cells` cells. `ended`: the owner is gone, and nobody fills a claim any more.
     pub fn drain(
