@@ -7,22 +7,21 @@
 mod fast;
 mod form;
 mod nested;
+mod packing;
 pub(crate) mod sending;
 mod text;
+mod unpacking;
 mod view;
 
 pub use form::Form;
 
-use crate::source;
-use crate::sys::memory::{self, ProgramMemory};
-use pvm_shm::bytes::copy_slice;
+use crate::sys::memory::ProgramMemory;
 use pvm_shm::lane::{Head, Room, SPANNING_MAX, room_for};
 use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
 use pvm_shm::{Payload, Slab, Unmapped};
 use pvm_wire::{
-    Address, Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList,
-    Tid, foreign,
+    Address, Blob, Bytes, Code, Cursor, Encoding, Envelope, Layout, Message, RunList, Tid, foreign,
 };
 
 /// Where the bytes lie.
@@ -264,159 +263,6 @@ impl Buffer {
         )
     }
 
-    /// Packs items of one kind that lie behind one another.
-    ///
-    /// # Errors
-    /// [`Code::NoMem`]; [`Code::NotImpl`] for an in-place message.
-    #[inline(always)]
-    pub fn pack(&mut self, kind: Kind, items: &[u8]) -> Result<(), Code> {
-        debug_assert!(items.len().is_multiple_of(kind.size()));
-        if self.encoding == Encoding::InPlace {
-            return Err(Code::NotImpl);
-        }
-        let end = self.size + items.len();
-        match &mut self.store {
-            Store::Small(small) if end <= small.len() => {
-                copy_slice(items, &mut small[self.size..end]);
-                self.size = end;
-            }
-            _ => self.append(items)?,
-        }
-        if self.encoding.has_runs() {
-            self.runs.push(kind, items.len() / kind.size());
-        }
-        Ok(())
-    }
-
-    /// Packs items that are gathered block by block: `fill` is told the index of the first item
-    /// of a block and gets the place for it.
-    ///
-    /// # Errors
-    /// As for [`Buffer::pack`].
-    pub fn pack_strided(
-        &mut self,
-        kind: Kind,
-        count: usize,
-        fill: &mut dyn FnMut(usize, &mut [u8]),
-    ) -> Result<(), Code> {
-        if self.encoding == Encoding::InPlace {
-            return Err(Code::NotImpl);
-        }
-        let mut block = [0; 2048];
-        let each = block.len() / kind.size();
-        self.reserve(count.checked_mul(kind.size()).ok_or(Code::NoMem)?)?;
-        for first in (0..count).step_by(each) {
-            let n = each.min(count - first);
-            let bytes = &mut block[..n * kind.size()];
-            fill(first, bytes);
-            self.append(bytes)?;
-        }
-        self.note(kind, count);
-        Ok(())
-    }
-
-    /// Packs a string as PVM does: its length with the final NUL, then the bytes.
-    ///
-    /// # Errors
-    /// As for [`Buffer::pack`]; [`Code::Overflow`] beyond 2 GiB.
-    pub fn pack_str(&mut self, text_with_nul: &[u8]) -> Result<(), Code> {
-        let length = i32::try_from(text_with_nul.len()).map_err(|_| Code::Overflow)?;
-        self.pack(Kind::Int, &length.to_ne_bytes())?;
-        self.pack(Kind::Byte, text_with_nul)
-    }
-
-    /// Says of a raw message that everything in it is items of `kind`, as `pvm_psend` does: then
-    /// a machine of another layout can read it.
-    pub fn say_kind(&mut self, kind: Kind) {
-        self.runs = RunList::new();
-        self.runs.push(kind, self.sent_size() / kind.size());
-    }
-
-    /// Notes items of an in-place message; they are read at each send.
-    ///
-    /// # Errors
-    /// [`Code::BadParam`] for another encoding, or for a part of an item.
-    pub fn pack_in_place(&mut self, kind: Kind, items: ProgramMemory) -> Result<(), Code> {
-        if self.encoding != Encoding::InPlace || !items.size().is_multiple_of(kind.size()) {
-            return Err(Code::BadParam);
-        }
-        self.in_place.push(items);
-        Ok(())
-    }
-
-    /// Reads items; the length of `out` says how many.
-    ///
-    /// # Errors
-    /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of
-    /// a machine that lays such items out otherwise, and for an in-place message that was not sent.
-    #[inline(always)]
-    pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
-        let is_here = self.encoding != Encoding::InPlace;
-        if !is_here || !foreign::can_read(&self.envelope(), self.encoding, kind) {
-            return Err(Code::BadMsg);
-        }
-        if let Store::Small(bytes) = &self.store
-            && let Some(from) =
-                self.cursor.pass(&self.runs, (self.encoding, self.size), kind, out.len())
-            && let Some(from) = bytes.get(from..from + out.len())
-        {
-            copy_slice(from, out);
-            return Ok(());
-        }
-        let data = Data { store: &self.store, size: self.size };
-        let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
-        let read = self.cursor.read(body, kind, out);
-        match &self.store {
-            // Its sender has died in the middle of it.
-            Store::Received(view) if view.is_broken() => Err(Code::NoData),
-            _ => read,
-        }
-    }
-
-    /// Reads a string, without its NUL.
-    ///
-    /// # Errors
-    /// [`Code::NoData`] if there is none or its length is nonsense.
-    pub fn unpack_str(&mut self) -> Result<Vec<u8>, Code> {
-        let length = self.unpack_length()?;
-        self.unpack_str_of(usize::try_from(length).map_err(|_| Code::NoData)?)
-    }
-
-    /// Reads what stands before a string: how many bytes follow, if it is one.
-    ///
-    /// # Errors
-    /// As for [`Buffer::unpack`].
-    pub fn unpack_length(&mut self) -> Result<i32, Code> {
-        let mut length = [0; 4];
-        self.unpack(Kind::Int, &mut length)?;
-        Ok(i32::from_ne_bytes(length))
-    }
-
-    /// Reads the string itself.
-    ///
-    /// # Errors
-    /// [`Code::NoData`] if there are fewer bytes.
-    pub fn unpack_str_of(&mut self, length: usize) -> Result<Vec<u8>, Code> {
-        // A length that lies reserves no memory: one byte more than there is fails as well.
-        let left = self.reported_size() - self.cursor.done();
-        let mut text = vec![0; length.min(left + 1)];
-        self.unpack(Kind::Byte, &mut text)?;
-        if let Some(end) = text.iter().position(|byte| *byte == 0) {
-            text.truncate(end);
-        }
-        Ok(text)
-    }
-
-    /// Bytes (as [`Buffer::reported_size`] counts them) that were read.
-    pub const fn read_size(&self) -> usize {
-        self.cursor.done()
-    }
-
-    /// The next read begins with the first item again.
-    pub fn rewind(&mut self) {
-        self.cursor = Cursor::new();
-    }
-
     /// Where the data lie, and how many bytes. The sender of a received message may still write
     /// there: read through the pointer, form no reference. One that is being written is waited for.
     ///
@@ -481,79 +327,6 @@ impl Buffer {
         }
         Self::received(message.envelope, Store::Heap(message.body.0)).ok_or(Code::BadMsg)
     }
-
-    #[inline]
-    fn note(&mut self, kind: Kind, count: usize) {
-        if self.encoding.has_runs() {
-            self.runs.push(kind, count);
-        }
-    }
-
-    #[inline]
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Code> {
-        self.reserve(bytes.len())?;
-        self.write(bytes);
-        Ok(())
-    }
-
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        let end = self.size + bytes.len();
-        match &mut self.store {
-            Store::Small(small) => small[self.size..end].copy_from_slice(bytes),
-            Store::Heap(heap) => heap.extend_from_slice(bytes),
-            Store::Slab(slab) => slab.write(self.size, bytes),
-            Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_) => {
-                unreachable!("`reserve` makes it our own")
-            }
-        }
-        self.size = end;
-    }
-
-    /// Makes room for `more` bytes behind the data, in memory that may be written.
-    #[inline]
-    fn reserve(&mut self, more: usize) -> Result<(), Code> {
-        let end = self.size.checked_add(more).ok_or(Code::NoMem)?;
-        let fits = match &mut self.store {
-            Store::Small(small) => end <= small.len(),
-            Store::Heap(heap) => {
-                return heap.try_reserve(more).map_err(|_| Code::NoMem);
-            }
-            Store::Slab(slab) => end <= slab.capacity() && (!self.sealed || slab.is_unread()),
-            Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_) => false,
-        };
-        if fits { Ok(()) } else { self.move_to(end) }
-    }
-
-    /// Moves the data to where at least `end` bytes fit.
-    #[cold]
-    fn move_to(&mut self, end: usize) -> Result<(), Code> {
-        // The first call often packs everything: then exactly that; later ones double.
-        let wanted = if self.size == 0 { end } else { end.max(self.size.saturating_mul(2)) };
-        let old = Data { store: &self.store, size: self.size };
-        let slab = if wanted <= SPANNING_MAX { None } else { source::slab(wanted) };
-        let next = match slab {
-            None if wanted <= SPANNING_MAX => {
-                let mut room = room_for(wanted);
-                old.copy_to(0, &mut room[..old.size]);
-                Store::Small(room)
-            }
-            Some(mut slab) => {
-                memory::fill(&mut slab, old.size, |bytes| old.copy_to(0, bytes));
-                Store::Slab(slab)
-            }
-            None => {
-                let mut heap = Vec::new();
-                heap.try_reserve(wanted).map_err(|_| Code::NoMem)?;
-                heap.resize(self.size, 0);
-                old.copy_to(0, &mut heap);
-                Store::Heap(heap)
-            }
-        };
-        self.store = next;
-        self.sealed = false;
-        Ok(())
-    }
 }
 
 /// An empty vector that takes so many bytes without asking for more.
@@ -597,6 +370,7 @@ pub(crate) fn reported_size(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pvm_wire::Kind;
 
     fn ints(values: &[i32]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_ne_bytes()).collect()
