@@ -14,7 +14,7 @@ copy = 2 * size / max(long - short, 0.1) / 1e3
 print(f"""# Four network namespaces of one computer, their cables shaped by
 # `tc ... tbf rate {rate:g}mbit burst 1600 limit 256kb` at both ends. Between two such hosts, not shaped, a message takes
 # {short:g} us for 1 byte and {long:g} us for {size} bytes (medians). A third of it each is the sender's, the receiver's
-# and that of the two cables between them.
+# and that of the two cables between them. An idle processor takes up to 20 us and more to wake.
 name = "tbf-{rate:g}"
 
 [network]
@@ -29,6 +29,7 @@ shortest = "0 B"
 [host]
 send = "{short / 3:.2f} us"
 receive = "{short / 3:.2f} us"
+jitter = "20 us"
 copy = "{copy:.2f} GB/s"
 cores = {os.cpu_count()}
 computers = 1

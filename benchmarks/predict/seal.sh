@@ -61,6 +61,6 @@ cd "$round"
 for rate in "${@:3}"; do
   for program in $programs; do
     rm -f "$program-$rate.seal"
-    "$predictor" predict seal "$program.trace" --network "tbf-$rate.toml" -o "$program-$rate.seal"
+    "$predictor" predict seal "$program.trace" --seeds "${SEEDS:-25}" --network "tbf-$rate.toml" -o "$program-$rate.seal"
   done
 done

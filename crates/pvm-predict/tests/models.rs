@@ -50,6 +50,7 @@ const CHECKS: &[Check] = &[
     ("messages follow one another", line::messages_follow_one_another),
     ("tasks share the cores of their host", place::tasks_share_the_cores_of_their_host),
     ("a message stays on its host", place::a_message_stays_on_its_host),
+    ("jitter differs by seed alone", place::jitter_differs_by_seed_alone),
     ("factors change what they name", place::factors_change_what_they_name),
     ("frames follow one another", port::frames_follow_one_another),
     ("a burst passes free", port::a_burst_passes_free),

@@ -326,8 +326,9 @@ JSON: seconds, low and high (mean, least and most of the runs), collisions (thei
 frames cannot collide), lost (frames), resent (segments), put_off (looks that would find nothing \
 where they found a message), stations (station, seconds, computing, calls, sending, receiving, \
 blocked, service, algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), \
-sections (what neopvm_state names: name, seconds, low, high of the task that was in it longest; \
-begin, end), path (task, seconds, computing, phases, messages: what led to the end), inputs \
+sections (what neopvm_state names: name, seconds, median, low, high of the task that was in it \
+longest; begin, end), path (task, seconds, computing, phases, messages: what led to the end), \
+inputs \
 (trace, form, network, model, depth, runs, actions, lacks, place, cores, computers, change, times, \
 probes, version). phases are late, host, queue, wire and retransmission, and sum up to blocked. \
 The tables, and stations and path in JSON, are of the first run. One input gives one result, byte \

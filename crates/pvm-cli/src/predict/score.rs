@@ -52,12 +52,14 @@ fn seconds(options: &ScoreOptions, prediction: &Value) -> Result<f64, Failure> {
     };
     let sections = prediction["sections"].as_array().map_or(&[][..], Vec::as_slice);
     let found = sections.iter().find(|section| section["name"] == name.as_str());
-    found.and_then(|section| section["seconds"].as_f64()).ok_or_else(|| {
-        let names = sections.iter().filter_map(|section| section["name"].as_str());
-        let names = names.collect::<Vec<_>>().join(", ");
-        let text = format!("{name}: the sealed run has no such section, but these: {names}");
-        Failure::new(Status::Usage, text)
-    })
+    found
+        .and_then(|section| section["median"].as_f64().or_else(|| section["seconds"].as_f64()))
+        .ok_or_else(|| {
+            let names = sections.iter().filter_map(|section| section["name"].as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let text = format!("{name}: the sealed run has no such section, but these: {names}");
+            Failure::new(Status::Usage, text)
+        })
 }
 
 /// The key `seconds` of each line that has one.

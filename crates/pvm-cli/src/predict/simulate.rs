@@ -144,7 +144,7 @@ impl Plan<'_> {
             }
             (ModelName::Ours, _) => match input::depth(self.depth, self.platform, source.tasks()) {
                 Depth::Packet => model::packet::run(source, self.platform, seed, watcher),
-                Depth::Flow => model::flow::run(source, self.platform, watcher),
+                Depth::Flow => model::flow::run(source, self.platform, seed, watcher),
                 Depth::Line => {
                     let (line, host) = (self.platform.line(), self.platform.host);
                     model::line::run_placed(source, (line, host), &self.platform.place, watcher)

@@ -189,10 +189,18 @@ fn sections(prediction: &Prediction<'_>) -> Vec<Value> {
             same.map_or(0.0, |one| one.longest.seconds())
         };
         let (mean, low, high) = spread(prediction.reports.iter().map(of_run));
-        json!({"name": name, "seconds": mean, "low": low, "high": high,
+        let middle = median(prediction.reports.iter().map(of_run));
+        json!({"name": name, "seconds": mean, "median": middle, "low": low, "high": high,
             "begin": section.begin.seconds(), "end": section.end.seconds()})
     });
     all.collect()
+}
+
+/// The value in the middle.
+fn median(all: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = all.collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or_default()
 }
 
 /// Mean, least and most.

@@ -22,9 +22,10 @@ use std::collections::VecDeque;
 pub fn run(
     source: &mut dyn Source,
     platform: &Platform,
+    seed: u64,
     watcher: &mut dyn Watcher,
 ) -> Result<Report, Error> {
-    run::run(source, platform, |hosts| Ok(Flows::new(platform, hosts)), watcher)
+    run::run(source, platform, seed, |hosts| Ok(Flows::new(platform, hosts)), watcher)
 }
 
 /// What is planned.

@@ -33,7 +33,7 @@ pub fn run(
         return Err(Error::Unfit(what));
     };
     let network = |hosts: &[u32]| Packets::new(platform, tcp, hosts, seed);
-    run::run(source, platform, network, watcher)
+    run::run(source, platform, seed, network, watcher)
 }
 
 /// What is planned.

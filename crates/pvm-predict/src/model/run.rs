@@ -18,7 +18,7 @@ use self::state::{State, Task};
 use crate::action::{Matching, TaskNumber};
 use crate::blame::Phase;
 use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
-use crate::kernel::Queue;
+use crate::kernel::{Dice, Queue};
 use crate::model::meeting::Meetings;
 use crate::platform::{Host, Platform};
 use crate::program::Source;
@@ -35,9 +35,11 @@ pub(super) const OPEN_MAX: usize = 1 << 20;
 pub(super) fn run<N: Network>(
     source: &mut dyn Source,
     platform: &Platform,
+    seed: u64,
     network: impl FnOnce(&[u32]) -> Result<N, Error>,
     watcher: &mut dyn Watcher,
 ) -> Result<Report, Error> {
+    let dice = Dice::new(seed, 4);
     let tasks = source.tasks();
     if tasks > TASKS_MAX {
         let what = format!("{tasks} tasks are more than {TASKS_MAX}: --depth line");
@@ -49,6 +51,7 @@ pub(super) fn run<N: Network>(
         source,
         watcher,
         host: platform.host,
+        dice,
         queue: Queue::new(),
         tasks: (0..tasks).map(|_| Task::default()).collect(),
         network: network(places.hosts())?,
@@ -78,6 +81,8 @@ struct Run<'a, N: Network> {
     source: &'a mut dyn Source,
     watcher: &'a mut dyn Watcher,
     host: Host,
+    /// For what differs from run to run.
+    dice: Dice,
     queue: Queue<Planned<N::Planned>>,
     tasks: Vec<Task>,
     places: Places<N::Way>,
@@ -91,6 +96,14 @@ struct Run<'a, N: Network> {
 }
 
 impl<N: Network> Run<'_, N> {
+    /// How much longer a call takes by chance.
+    const fn jitter(&mut self) -> Time {
+        match self.host.jitter.0 {
+            0 => Time::ZERO,
+            most => Time(self.dice.below(most)),
+        }
+    }
+
     fn all(mut self) -> Result<Report, Error> {
         for task in 0..self.tasks.len() as TaskNumber {
             if self.source.is_started(task) {

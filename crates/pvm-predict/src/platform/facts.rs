@@ -81,6 +81,9 @@ pub struct Host {
     pub receive: Time,
     /// What each byte of it costs, in picoseconds.
     pub byte: f64,
+    /// A send or a receive takes up to this longer, by chance: how long an idle processor takes to
+    /// wake, and what else differs from run to run.
+    pub jitter: Time,
     /// What a message takes between tasks of one host.
     pub memory: Line,
     /// How many cores there are; without this as many as tasks want.
@@ -96,7 +99,8 @@ impl Default for Host {
     fn default() -> Self {
         let (send, receive) = (Time::ZERO, Time::ZERO);
         let (cores, computers) = (None, None);
-        Self { speed: 1.0, send, receive, byte: 0.0, memory: MEMORY, cores, computers }
+        let jitter = Time::ZERO;
+        Self { speed: 1.0, send, receive, byte: 0.0, jitter, memory: MEMORY, cores, computers }
     }
 }
 
@@ -301,7 +305,8 @@ fn host_of(section: &mut Section<'_>) -> Result<Host, Error> {
     let count = |number: Option<f64>| number.map(|number| number as u32);
     let cores = count(section.number("cores", 1.0, 65536.0)?);
     let computers = count(section.number("computers", 1.0, 65536.0)?);
-    Ok(Host { speed, send, receive, byte, memory, cores, computers })
+    let jitter = section.time("jitter")?.unwrap_or_default();
+    Ok(Host { speed, send, receive, byte, jitter, memory, cores, computers })
 }
 
 fn transport_of(section: &mut Section<'_>) -> Result<Transport, Error> {

@@ -18,7 +18,7 @@ latency = "500 us"
 "#;
 
 fn run_on(source: &mut dyn Source, platform: &Platform) -> Result<Report, String> {
-    let run = model::flow::run(source, platform, &mut Unwatched);
+    let run = model::flow::run(source, platform, 1, &mut Unwatched);
     let report = run.map_err(|error| error.to_string())?;
     match report.stations.iter().find(|station| station.total() != station.execution) {
         Some(station) => Err(format!("times do not sum up: {station:?}")),

@@ -77,3 +77,27 @@ pub(crate) fn factors_change_what_they_name() -> Told {
     let report = run.map_err(|error| error.to_string())?;
     is("a tenth of a call", report.stations[0].sending, Time::microseconds(10))
 }
+
+/// Each send and receive takes up to so much longer, by chance: other times with each seed, and the
+/// same ones with the same seed.
+pub(crate) fn jitter_differs_by_seed_alone() -> Told {
+    let mut platform = named("switch-1000").ok_or("it is built in")?;
+    let text =
+        "0 send 1 0 10\n0 recv 1 0 10\n".repeat(50) + &"1 recv 0 0 10\n1 send 0 0 10\n".repeat(50);
+    let mut at = |jitter: u64, seed: u64| -> Result<Time, String> {
+        platform.host.jitter = Time::microseconds(jitter);
+        let source = Ranks::new(vec![Cursor::new(text.as_str())], 1e9);
+        let mut source = source.map_err(|error| error.to_string())?;
+        let run = model::packet::run(&mut source, &platform, seed, &mut Unwatched);
+        run.map(|report| report.time).map_err(|error| error.to_string())
+    };
+    let (plain, some, same, other) = (at(0, 1)?, at(20, 1)?, at(20, 1)?, at(20, 2)?);
+    is("one seed, one time", some, same)?;
+    // 200 calls, each 10 us longer on average.
+    let longer = some.since(plain).seconds();
+    if (1.6e-3..2.4e-3).contains(&longer) && some != other {
+        Ok(())
+    } else {
+        Err(format!("{longer:.6} s longer; another seed {other}, this one {some}"))
+    }
+}

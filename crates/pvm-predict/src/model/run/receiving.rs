@@ -35,14 +35,15 @@ impl<N: Network> Run<'_, N> {
     ) -> Result<(), Error> {
         self.inbox.take(number, &mut receive);
         self.network.looks(now, number, !receive.is_done);
-        let task = &mut self.tasks[number as usize];
         if !receive.is_done {
-            task.state = State::Receiving(Box::new(receive));
+            self.tasks[number as usize].state = State::Receiving(Box::new(receive));
             return Ok(());
         }
+        let jitter = self.jitter();
+        let task = &mut self.tasks[number as usize];
         receive.wait.until(Phase::Queue, now);
         let waited = receive.wait.split.total();
-        let call = receive.time + self.host.receive_of(receive.bytes);
+        let call = receive.time + self.host.receive_of(receive.bytes) + jitter;
         let taken = (receive.from != number).then_some(receive.bytes);
         task.chain.receive(receive.cause, &receive.wait.split, call);
         task.report.receive(&receive.wait.split, call, taken);

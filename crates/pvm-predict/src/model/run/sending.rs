@@ -19,7 +19,8 @@ impl<N: Network> Run<'_, N> {
         (time, bytes, tag): (Time, u64, i32),
         to: Box<[TaskNumber]>,
     ) {
-        let (whole, left) = (time + self.host.send_of(bytes), self.network.length(bytes));
+        let whole = time + self.host.send_of(bytes) + self.jitter();
+        let left = self.network.length(bytes);
         let task = &mut self.tasks[number as usize];
         let chain = task.chain;
         task.chain.split.add(Phase::Host, whole);
