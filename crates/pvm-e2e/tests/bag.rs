@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const WORKERS: u64 = 4;
 /// In the check.
 const OPERATIONS: u64 = 10_000;
-const KILLS: u64 = 10;
+const KILLS: u64 = 6;
 const LIMIT: Duration = Duration::from_secs(80);
 
 /// When a call began and ended, in nanoseconds.
