@@ -10,18 +10,17 @@
 //! A byte is timed: the last one that the kernel has taken, until it is confirmed. The kernel's own
 //! average of such times is not used, as it stands still for seconds where its way of sending paces
 //! (*bbr*).
-//!
-//! The time of the way itself is found anew now and then ([`base`]), as a queue of others, which no
-//! window of ours makes shorter, counts for a part of the way.
 
-mod base;
-
-use base::{Base, Doubt, Drain, LEAST_WINDOW};
 use std::time::Duration;
 
+/// How much longer than the way itself bytes may take: what stands in queues of the network.
+const QUEUE_TIME: Duration = Duration::from_millis(50);
 /// The first window: little where cables are slow, and on fast ones it is large after a few round
 /// trips.
 const FIRST_WINDOW: u64 = 32 << 10;
+/// So many bytes may be under way however long they take: with less the other side would confirm
+/// late.
+const LEAST_WINDOW: u64 = 4 << 10;
 /// A window that bounds nothing any more.
 const MOST_WINDOW: u64 = 1 << 30;
 /// What goes at least where there is room: about a segment.
@@ -34,8 +33,6 @@ pub const UNSENT_BYTES: u32 = 32 << 10;
 const LOOK: Duration = Duration::from_millis(1);
 /// How long to wait where there is none, before the kernel is asked again: at least, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(5));
-/// Who has not looked for so long sends nothing.
-const IDLE: Duration = Duration::from_secs(1);
 
 /// What of a connection the kernel has taken and the other side has not confirmed.
 #[derive(Clone, Copy, Default, Debug)]
@@ -62,8 +59,8 @@ struct Timed {
     /// What is confirmed with it, and what was when this began.
     place: u64,
     from: u64,
-    /// The window was under way with it: what it meets is what a whole window makes.
-    is_full: bool,
+    /// What was told then.
+    without_room: Duration,
 }
 
 /// Whether a connection takes more.
@@ -74,15 +71,12 @@ pub struct Ahead {
     /// Bytes that may go before the kernel is asked again, and when it was asked last.
     room: u64,
     asked_at: Option<Duration>,
-    /// What was under way then, and what has gone since.
-    way: UnderWay,
     timed: Option<Timed>,
     /// More would have gone with a larger window.
     is_limited: bool,
-    /// The window that became smaller and has not grown since.
-    slowed: Option<u64>,
-    base: Base,
-    drain: Option<Drain>,
+    /// The window became smaller and has not grown since.
+    is_slowed: bool,
+    least: Duration,
 }
 
 impl Default for Ahead {
@@ -91,12 +85,10 @@ impl Default for Ahead {
             window: FIRST_WINDOW,
             room: 0,
             asked_at: None,
-            way: UnderWay::default(),
             timed: None,
             is_limited: false,
-            slowed: None,
-            base: Base::default(),
-            drain: None,
+            is_slowed: false,
+            least: Duration::ZERO,
         }
     }
 }
@@ -104,8 +96,8 @@ impl Default for Ahead {
 impl Ahead {
     /// How many bytes may go, at the least about a segment.
     ///
-    /// `now` is the time since any moment; `look` asks the kernel, and where it
-    /// tells nothing there is always room.
+    /// `now` is the time since any moment; `look` asks the kernel, and where that tells nothing
+    /// there is always room.
     ///
     /// # Errors
     /// What is under way, where that is so much that nothing more is to go.
@@ -138,22 +130,6 @@ impl Ahead {
     pub const fn went(&mut self, bytes: usize) {
         self.room = self.room.saturating_sub(bytes as u64);
         self.is_limited |= self.room == 0;
-        self.way.bytes += bytes as u64;
-        let is_drained = match &self.drain {
-            Some(drain) => drain.has_begun(),
-            None => true,
-        };
-        let is_full = self.room == 0;
-        let is_timed = match &self.timed {
-            Some(timed) => timed.is_full || !is_full,
-            None => false,
-        };
-        if let Some(now) = self.asked_at
-            && is_drained
-            && !is_timed
-        {
-            self.timed = Some(Timed::begin(now, &self.way, is_full));
-        }
     }
 
     /// Bytes that may be under way.
@@ -163,146 +139,285 @@ impl Ahead {
 
     /// How long to wait where there is no room: little where the window is still to be found.
     pub fn pause(&self) -> Duration {
-        let pause = if self.slowed.is_some() { PAUSES.1 } else { self.base.time() / 2 };
+        let pause = if self.is_slowed { PAUSES.1 } else { self.least / 2 };
         pause.clamp(PAUSES.0, PAUSES.1)
     }
 
     fn judge(&mut self, now: Duration, way: &UnderWay) {
-        self.base.hear(now, way.least);
-        let known = std::mem::replace(&mut self.way, *way);
-        let is_all_confirmed = way.bytes == 0;
-        if !is_all_confirmed && !way.sent || way.without_room != known.without_room {
+        self.least = way.least;
+        if !way.sent {
             self.timed = None;
-            return;
-        }
-        if let Some(drain) = &mut self.drain {
-            drain.look(now, way.bytes);
-        }
-        let Some(timed) = &mut self.timed else { return };
-        let arrived = is_all_confirmed || way.confirmed >= timed.place;
-        if !arrived {
-            timed.missed = now;
-        }
-        let most = self.base.time() + self.base.slack();
-        let is_late = timed.least_time() > most && self.drain.is_none();
-        if arrived || is_late {
-            let (timed, rate) = (*timed, timed.rate(now, way.confirmed));
-            self.timed = None;
-            if self.drain.is_some() {
-                self.note_drained(now, &timed, rate);
-            } else {
-                self.note(now, &timed, rate, arrived);
+            if way.bytes == 0 {
+                self.grow(2);
             }
-        }
-    }
-
-    /// A byte is confirmed, or has taken longer than it may, while `rate` bytes a second went.
-    fn note(&mut self, now: Duration, timed: &Timed, rate: f64, arrived: bool) {
-        // It went when the window was small already, so a queue of ours would be short.
-        let before = self.slowed.filter(|before| self.window <= before / 4 * 3);
-        let time = timed.least_time();
-        if time > self.most() {
-            self.shrink(rate);
-        }
-        if arrived {
-            self.base.carried(rate);
-            self.base.arrived(now, now - timed.since);
-            self.grow(now, timed);
-        }
-        if let Some(doubt) = self.base.doubt(now, time, before.is_some()) {
-            let before = before.filter(|_| doubt == Doubt::Early);
-            self.begin_drain(Drain::new(self.window, before, self.base.time()));
-        }
-    }
-
-    fn begin_drain(&mut self, drain: Drain) {
-        self.window = drain.level.min(self.window);
-        self.drain = Some(drain);
-    }
-
-    /// While little is under way a byte is confirmed.
-    fn note_drained(&mut self, now: Duration, timed: &Timed, rate: f64) {
-        let Some(mut drain) = self.drain.take() else { return };
-        if now - timed.missed > IDLE {
-            self.window = drain.window;
             return;
         }
-        // A process that waits for a processor looks late.
-        if !timed.is_known(now) || !drain.note(now, timed.least_time()) {
-            self.drain = Some(drain);
+        let Some(timed) = self.timed.filter(|timed| timed.without_room == way.without_room) else {
+            self.timed = Some(Timed::begin(now, way));
             return;
-        }
-        let known = self.most();
-        let is_longer = self.base.set(now, &drain, rate);
-        self.window = if is_longer { drain.before } else { drain.behind() };
-        let part = self.most().as_secs_f64() / known.as_secs_f64();
-        if part < 0.75 {
-            // Half of what was thought to be on the way was a queue, too.
-            self.window = ((drain.window as f64 * part) as u64).max(LEAST_WINDOW);
-            self.begin_drain(Drain::new(self.window, None, self.base.time()));
-        }
-    }
-
-    /// How long bytes may take.
-    fn most(&self) -> Duration {
-        self.base.time() + self.base.slack()
-    }
-
-    /// By its whole, or a part of it, if it was in the way of what is confirmed now and there is
-    /// hardly a queue.
-    fn grow(&mut self, now: Duration, timed: &Timed) {
-        // Where nobody looked for long the longer time may be true as well.
-        let time = if timed.is_known(now) { timed.least_time() } else { now - timed.since };
-        let (queue, most) = (time.saturating_sub(self.base.time()), self.base.slack());
-        let short = (self.base.time() / 8).clamp(most / 4, most / 2);
-        if self.is_limited && timed.is_full && queue <= most / 2 {
-            let more = if queue <= short { self.window } else { self.window / 8 };
-            self.window = (self.window + more).min(MOST_WINDOW);
-            (self.is_limited, self.slowed) = (false, None);
-        }
-    }
-
-    /// To what goes out in the time that bytes may take, at such a rate (bytes a second).
-    fn shrink(&mut self, rate: f64) {
-        let window = (rate * self.most().as_secs_f64()) as u64;
-        self.slowed.get_or_insert(self.window);
-        // Behind a long queue of others much comes at once and then nothing for a while, and little
-        // is no use to them.
-        let least = if self.base.is_raised() {
-            (FIRST_WINDOW / 2).max(self.window / 2)
-        } else {
-            LEAST_WINDOW
         };
-        self.window = window.max(least).min(self.window);
+        let arrived = way.confirmed >= timed.place;
+        // At least: when it came after the last look nobody knows.
+        let time = if arrived { timed.missed } else { now } - timed.since;
+        let most = way.least + QUEUE_TIME;
+        if time > most {
+            self.shrink(way.confirmed - timed.from, now - timed.since, most);
+        } else if !arrived {
+            self.timed = Some(Timed { missed: now, ..timed });
+            return;
+        } else if time <= way.least + QUEUE_TIME / 4 {
+            self.grow(2);
+        } else if time <= way.least + QUEUE_TIME / 2 {
+            self.grow(8);
+        }
+        self.timed = Some(Timed::begin(now, way));
+    }
+
+    /// By its whole, or a part of it, if it was in the way.
+    const fn grow(&mut self, part: u64) {
+        if self.is_limited {
+            let more = if part == 2 { self.window } else { self.window / part };
+            let window = self.window + more;
+            self.window = if window > MOST_WINDOW { MOST_WINDOW } else { window };
+            (self.is_limited, self.is_slowed) = (false, false);
+        }
+    }
+
+    /// To what goes out in the time `most`, where so much did in the time `during`.
+    fn shrink(&mut self, confirmed: u64, during: Duration, most: Duration) {
+        let rate = confirmed as f64 / during.as_secs_f64();
+        let window = (rate * most.as_secs_f64()) as u64;
+        self.window = window.clamp(LEAST_WINDOW, self.window);
+        self.is_slowed = true;
     }
 }
 
 impl Timed {
-    const fn begin(now: Duration, way: &UnderWay, is_full: bool) -> Self {
+    const fn begin(now: Duration, way: &UnderWay) -> Self {
         Self {
             since: now,
             missed: now,
             place: way.confirmed + way.bytes,
             from: way.confirmed,
-            is_full,
+            without_room: way.without_room,
         }
-    }
-
-    /// So long it took at least: when it came after the last look nobody knows.
-    fn least_time(&self) -> Duration {
-        self.missed - self.since
-    }
-
-    /// It came hardly later.
-    fn is_known(&self, now: Duration) -> bool {
-        now - self.missed <= (PAUSES.1 * 2).max(self.least_time() / 4)
-    }
-
-    /// Bytes a second that were confirmed meanwhile.
-    fn rate(&self, now: Duration, confirmed: u64) -> f64 {
-        (confirmed - self.from) as f64 / (now - self.since).max(PAUSES.0).as_secs_f64()
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    /// A cable with a queue in front of it, and connections over it, a millisecond after the other.
+    struct Cable {
+        /// Bytes in a millisecond.
+        rate: u64,
+        /// How long the way takes besides, for each byte.
+        way: u64,
+        now: u64,
+        senders: Vec<Sender>,
+        /// Who has sent how much, in the order in which it goes out.
+        queue: std::collections::VecDeque<(usize, u64)>,
+    }
+
+    struct Sender {
+        ahead: Ahead,
+        /// What its kernel has told that is shortest.
+        least: u64,
+        taken: u64,
+        confirmed: u64,
+        /// Bytes of a turn that are on the way, and when they are confirmed.
+        on_way: std::collections::VecDeque<(u64, u64)>,
+        /// Bytes that go at once, and pauses until a time.
+        most: usize,
+        rests_until: u64,
+    }
+
+    impl Cable {
+        fn new(rate: u64, way: u64) -> Self {
+            Self {
+                rate,
+                way,
+                now: 0,
+                senders: Vec::new(),
+                queue: std::collections::VecDeque::new(),
+            }
+        }
+
+        /// One more connection, whose first time is what the queue makes of it now.
+        fn join(&mut self) {
+            let least = self.way + self.queued() / self.rate;
+            self.senders.push(Sender {
+                ahead: Ahead::default(),
+                least,
+                taken: 0,
+                confirmed: 0,
+                on_way: std::collections::VecDeque::new(),
+                most: 16 << 10,
+                rests_until: 0,
+            });
+        }
+
+        fn queued(&self) -> u64 {
+            self.queue.iter().map(|(_, bytes)| bytes).sum()
+        }
+
+        /// Everybody sends all that may go for so long; the longest that anything stood in the
+        /// queue, in the second half.
+        fn run(&mut self, time: u64) -> u64 {
+            let (end, mut longest) = (self.now + time, 0);
+            while self.now < end {
+                self.step();
+                if end - self.now < time / 2 {
+                    longest = longest.max(self.queued() / self.rate);
+                }
+            }
+            longest
+        }
+
+        fn step(&mut self) {
+            self.now += 1;
+            let mut left = self.rate;
+            while let Some((who, bytes)) = self.queue.front_mut().filter(|_| left > 0) {
+                let gone = left.min(*bytes);
+                (left, *bytes) = (left - gone, *bytes - gone);
+                self.senders[*who].on_way.push_back((gone, self.now + self.way));
+                if *bytes == 0 {
+                    self.queue.pop_front();
+                }
+            }
+            for who in 0..self.senders.len() {
+                self.send(who);
+            }
+        }
+
+        fn send(&mut self, who: usize) {
+            let time = self.way + self.queued() / self.rate;
+            let (now, sender) = (self.now, &mut self.senders[who]);
+            sender.least = sender.least.min(time);
+            while let Some((bytes, _)) = sender.on_way.pop_front_if(|(_, at)| *at <= now) {
+                sender.confirmed += bytes;
+            }
+            while now >= sender.rests_until {
+                let way = UnderWay {
+                    bytes: sender.taken - sender.confirmed,
+                    sent: sender.taken > sender.confirmed,
+                    confirmed: sender.confirmed,
+                    least: MILLISECOND * sender.least as u32,
+                    without_room: Duration::ZERO,
+                };
+                match sender.ahead.room(MILLISECOND * now as u32, || Some(way)) {
+                    Ok(room) => {
+                        let bytes = room.min(sender.most);
+                        sender.ahead.went(bytes);
+                        sender.taken += bytes as u64;
+                        self.queue.push_back((who, bytes as u64));
+                    }
+                    Err(_) => {
+                        let pause = sender.ahead.pause().as_micros().div_ceil(1000);
+                        sender.rests_until = now + pause as u64;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bulk_filled_the_queue_of_a_slow_cable_for_seconds() {
+        // 1, 10, 100 Mb/s, near and far.
+        for (rate, way) in [(125, 0), (125, 80), (1250, 0), (1250, 200), (12_500, 1)] {
+            let mut cable = Cable::new(rate, way);
+            cable.join();
+            let longest = cable.run(10_000);
+            assert!(longest < 100, "{rate} bytes/ms: {longest} ms");
+            let before = cable.senders[0].confirmed;
+            cable.run(10_000);
+            let share = (cable.senders[0].confirmed - before) as f64 / (rate * 10_000) as f64;
+            assert!(share > 0.95, "{rate} bytes/ms, {way} ms away: {share} of the cable");
+        }
+    }
+
+    #[test]
+    fn connections_over_one_cable_keep_one_queue_together() {
+        let mut cable = Cable::new(125, 1);
+        (0..4).for_each(|_| cable.join());
+        let longest = cable.run(10_000);
+        assert!(longest < 200, "{longest} ms");
+        // One that is made later takes the queue that it meets for a part of the way.
+        for _ in 0..4 {
+            cable.join();
+            cable.run(1_000);
+        }
+        let longest = cable.run(10_000);
+        assert!(longest < 600, "{longest} ms");
+        let before: Vec<u64> = cable.senders.iter().map(|sender| sender.confirmed).collect();
+        cable.run(10_000);
+        for (sender, before) in cable.senders.iter().zip(before) {
+            assert!(sender.confirmed > before + 30_000, "a fortieth of the cable at least");
+        }
+    }
+
+    #[test]
+    fn a_window_grows_where_there_is_room_and_only_then() {
+        let mut cable = Cable::new(1 << 20, 0);
+        cable.join();
+        cable.run(50);
+        assert!(cable.senders[0].ahead.window() > 8 << 20);
+        assert_eq!(cable.senders[0].ahead.pause(), PAUSES.0);
+        let mut ahead = Ahead::default();
+        for now in 1..100 {
+            assert!(ahead.room(MILLISECOND * now, || Some(UnderWay::default())).is_ok());
+            ahead.went(8);
+        }
+        assert_eq!(ahead.window(), FIRST_WINDOW as usize, "nobody wanted more");
+    }
+
+    #[test]
+    fn who_does_not_read_is_no_queue() {
+        let mut ahead = Ahead::default();
+        let unread = UnderWay { bytes: 1 << 20, ..UnderWay::default() };
+        for now in 1..100 {
+            assert!(ahead.room(MILLISECOND * now * 10, || Some(unread)).is_ok());
+        }
+        // Nor is it while the other side lets in a little now and then.
+        for now in 100..200 {
+            let way = UnderWay {
+                bytes: 1000,
+                sent: true,
+                without_room: MILLISECOND * now,
+                ..UnderWay::default()
+            };
+            assert!(ahead.room(MILLISECOND * now * 10, || Some(way)).is_ok());
+        }
+        assert_eq!(ahead.window(), FIRST_WINDOW as usize);
+    }
+
+    #[test]
+    fn nothing_goes_while_nothing_is_confirmed_and_a_pause_is_no_queue() {
+        let mut ahead = Ahead::default();
+        let stuck = UnderWay { bytes: 20_000, sent: true, ..UnderWay::default() };
+        assert!(ahead.room(MILLISECOND, || Some(stuck)).is_ok());
+        // Who computes for a second and comes back knows nothing of the time between.
+        let arrived = UnderWay { bytes: 0, sent: false, confirmed: 20_000, ..stuck };
+        assert!(ahead.room(MILLISECOND * 1000, || Some(arrived)).is_ok());
+        assert_eq!(ahead.window(), FIRST_WINDOW as usize);
+        let stuck = UnderWay { confirmed: 20_000, ..stuck };
+        assert!(ahead.room(MILLISECOND * 1001, || Some(stuck)).is_ok());
+        assert!(ahead.room(MILLISECOND * 1060, || Some(stuck)).is_err());
+        assert_eq!(ahead.window(), LEAST_WINDOW as usize);
+        assert_eq!(ahead.pause(), PAUSES.1);
+    }
+
+    #[test]
+    fn the_kernel_is_asked_once_in_a_while_as_long_as_there_is_room() {
+        let (mut ahead, now) = (Ahead::default(), Duration::from_secs(7));
+        assert!(ahead.room(now, || Some(UnderWay::default())).is_ok());
+        assert!(ahead.room(now + LOOK / 2, || panic!("just asked")).is_ok());
+        let full = UnderWay { bytes: 1 << 20, sent: true, ..UnderWay::default() };
+        assert!(ahead.room(now + LOOK, || Some(full)).is_err());
+        assert!(ahead.room(now + LOOK, || Some(full)).is_err(), "it is asked each time");
+        assert!(ahead.room(now + LOOK, || None).is_ok());
+    }
+}
