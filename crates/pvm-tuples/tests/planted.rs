@@ -20,8 +20,6 @@ use world::World;
 
 /// A bug that needs more seeds is one that the simulation does not really look for.
 const SEEDS: u64 = 2000;
-/// Those of a server whose power fails.
-const POWER_SEEDS: u64 = 40;
 const THREADS: usize = 2;
 
 /// The first seed that finds it; a crash is a find, too.
@@ -36,7 +34,8 @@ fn found(bug: Bug) -> Option<u64> {
             world.judge().is_ok()
         })
     };
-    let seed = (0..POWER_SEEDS).find(power).or_else(|| (0..SEEDS).find(world));
+    let is_of_disk = matches!(bug, Bug::AnswersBeforeTheDisk | Bug::TrustsTheDisk);
+    let seed = if is_of_disk { (0..SEEDS).find(power) } else { (0..SEEDS).find(world) };
     plant(None);
     seed
 }
