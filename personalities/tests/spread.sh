@@ -198,6 +198,12 @@ components_told() { # WITHIN_MS of BEGAN
     local took=$(($(now) - $2))
     [ $took -le "$1" ] || fail "components were told after $took ms"
     [ $took -le $worst ] || worst=$took
+    # They have left; the processes end a moment later.
+    local tick
+    for tick in $(seq 500); do
+        pgrep -f "^$lost" >/dev/null || break
+        sleep 0.01
+    done
     ! pgrep -f "^$lost" >/dev/null || fail "components are left"
     rm -f "$lost"
 }
