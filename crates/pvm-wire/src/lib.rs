@@ -40,4 +40,4 @@ pub use unpack::{Body, Bytes, Cursor};
 
 /// The version of all definitions in this crate. A peer with another version is refused, with an
 /// error that names both versions.
-pub const PROTOCOL_VERSION: u16 = 10;
+pub const PROTOCOL_VERSION: u16 = 11;

@@ -32,7 +32,7 @@ final class Host {
     static final int TOLD_HOST_RESULTS = 14;
     static final int TOLD_INFO = 15;
 
-    private static final int VERSION = 10;
+    private static final int VERSION = 11;
     private static final int HELLO = 1;
     private static final int ROLE_REMOTE = 3;
     /** {@code Ask::Host} */
