@@ -1,6 +1,6 @@
 //! `make soak`: the long tests. First a machine of many hosts, a log of many members, a search of
-//! two, the NAS Parallel Benchmarks and the older interfaces, then rounds of everything that chance
-//! decides.
+//! two, the NAS Parallel Benchmarks, tuple spaces and the older interfaces, then rounds of
+//! everything that chance decides.
 
 use crate::fuzzing::{self, Executions};
 use crate::install::target_folder;
@@ -49,6 +49,7 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     let nas = Instant::now();
     outside::run(root, "cargo", &NAS)?;
     println!("the NAS Parallel Benchmarks took {} s", nas.elapsed().as_secs());
+    outside::status(&mut tools::spaces(root))?;
     outside::status(&mut tools::interfaces(root, &stage))?;
     if hosts::possible(root)? {
         outside::status(&mut tools::interfaces_on_hosts(root, &stage))?;

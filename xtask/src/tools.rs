@@ -73,6 +73,15 @@ pub(crate) fn members(root: &Path, count: &str) -> Command {
     command
 }
 
+/// Tuple spaces whose processes are killed: durable ones 100 times, and a bag of a million
+/// operations beside 500 kills.
+pub(crate) fn spaces(root: &Path) -> Command {
+    let mut command = cargo(root, &["test", "--package=pvm-e2e", "--test=durable", "--test=bag"]);
+    let rounds = [("DURABLE_ROUNDS", "100"), ("BAG_OPERATIONS", "1000000"), ("BAG_KILLS", "500")];
+    command.envs(rounds);
+    command
+}
+
 /// The tests of the older interfaces in their long form: a million operations by chance and a
 /// hundred killed ranks for each.
 pub(crate) fn interfaces(root: &Path, stage: &Path) -> Command {
