@@ -1,4 +1,4 @@
-//! The state on its way to a new member, or to one that lacks what nobody keeps.
+//! The arrival of the state at a new member, or at one that lacks entries that no member keeps.
 
 use crate::core::Core;
 use crate::flow::Arriving;
@@ -11,7 +11,7 @@ use pvm_wire::Blob;
 const STATE_BYTES_MAX: usize = 64 << 20;
 
 impl Core {
-    /// A member that has this place of the leader's log needs no state: true if it has.
+    /// True if this member has this place of the leader's log, and so needs no state.
     fn has_place(&mut self, start: &Start) -> bool {
         if self.is_blank() {
             return false;
@@ -27,7 +27,8 @@ impl Core {
         start.number <= self.commit
     }
 
-    /// A new member, or one that lacks what nobody keeps: a piece of what it begins with.
+    /// Takes a piece of the state: on a new member, or on one that lacks entries that no member
+    /// keeps.
     pub(crate) fn install(
         &mut self,
         from: Member,
@@ -47,8 +48,8 @@ impl Core {
         let mut arriving = match self.arriving.take() {
             Some(arriving) if arriving.start == start => Arriving { came_at: now, ..arriving },
             Some(arriving) if !arriving.gives_way_to(&start, now) => {
-                // Where two send, as they take different trees for the present one, one comes to
-                // its end.
+                // Two members may send states if they know different trees. One of the two states
+                // arrives whole then.
                 self.arriving = Some(arriving);
                 return;
             }
@@ -113,7 +114,8 @@ mod tests {
         Some(Word::Install { number, number_term, voters, offset, bytes, last })
     }
 
-    /// A piece of each comes, in turn, and each hears what came; the state that is whole by then.
+    /// Each sender's next piece arrives in turn, and is confirmed. Returns the state that is whole
+    /// by then.
     fn turn(core: &mut Core, peers: &mut [Peer], now: u64) -> Option<(u64, Blob)> {
         let mut adopted = None;
         for (from, peer) in SENDERS.into_iter().zip(peers) {

@@ -64,15 +64,15 @@ pub struct Core {
     /// The members that have voted for this one.
     pub(crate) votes: BTreeSet<Member>,
     pub(crate) peers: BTreeMap<Member, Peer>,
-    /// The knowledge of this member about the leader's log, in its term.
+    /// This member's knowledge of the leader's log, in its term.
     pub(crate) view: View,
     /// The part of the state that has arrived.
     pub(crate) arriving: Option<Arriving>,
     pub(crate) members: Vec<Member>,
-    /// This member's place among them, as far as it has applied the commands.
+    /// This member's place in the tree, by the commands that it has applied.
     pub(crate) tree: Tree,
     pub(crate) relay: Relay,
-    /// Where members are, as far as that was told.
+    /// The computers of the members, as far as they are known.
     pub(crate) computers: BTreeMap<Member, Blob>,
     /// The members that a leader needs besides the majority; none if they are not known.
     pub(crate) need: Option<Need>,
@@ -83,28 +83,29 @@ pub struct Core {
     pub(crate) next_at: u64,
     /// Since when this member leads.
     pub(crate) leads_since: u64,
-    /// Another should lead; until when that is tried.
+    /// The deadline for handing the lead to another member, while this leader gives way.
     pub(crate) resigning: Option<u64>,
-    /// Who that should be; none for anybody.
+    /// The host that should lead then; none for any host.
     pub(crate) heir: Option<HostIndex>,
-    /// Until then others should lead: this member hears less of the machine than they.
+    /// Until this time others should lead, because this member hears less of the machine than they.
     pub(crate) unwell_until: u64,
-    /// Up to here all members have everything.
+    /// All members have the log up to this entry.
     pub(crate) everywhere: u64,
-    /// Answers that have come since that was looked at.
+    /// The answers that have come since `everywhere` was computed last.
     pub(crate) answer_count: usize,
     pub(crate) now: u64,
-    /// When something was said last that is to be answered.
+    /// The latest time stamp: no message sent so far has a later one.
     pub(crate) stamp: u64,
-    /// Questions that wait for a round, and what had been said when each came.
+    /// Reads that wait for a round of heartbeats: the mark of each, and the latest stamp when it
+    /// came.
     pub(crate) reads: VecDeque<(u64, u64)>,
-    /// What was said in the last round for them.
+    /// The stamp of the last round of heartbeats for reads.
     pub(crate) round: u64,
-    /// Who is to be taken out, and what had been said when that was asked.
+    /// The voter that is to be taken out, and the latest stamp when that was asked.
     pub(crate) parting: Option<(Member, u64)>,
     /// The voter whose removal this leader has in its log, until it is committed.
     pub(crate) leaving: Leaving,
-    /// Nothing has gone in since this process began.
+    /// True until this core gets its first input.
     fresh: bool,
     random: u64,
     stored: (Option<Member>, Ballot, u64),
@@ -165,7 +166,7 @@ impl Core {
         }
     }
 
-    /// Up to here all members have everything, as far as this one knows.
+    /// The entry up to which all members have the log, as far as this one knows.
     pub const fn everywhere(&self) -> u64 {
         self.everywhere
     }
@@ -179,7 +180,7 @@ impl Core {
         self.ballot.term
     }
 
-    /// Who votes, by the whole log.
+    /// The voters, by the whole log.
     pub(crate) fn voters(&self) -> &[Member] {
         self.log.voters_at(u64::MAX)
     }
@@ -196,12 +197,13 @@ impl Core {
         self.up.contains(&member.host())
     }
 
-    /// They are in order.
+    /// The list of members is sorted.
     pub(crate) fn is_member(&self, member: Member) -> bool {
         self.members.binary_search(&member).is_ok()
     }
 
-    /// The search takes states that differ only in this for one; true where no input has come yet.
+    /// Resets the seed, so that the search treats states that differ only in it as one. Returns
+    /// true if no input has come yet.
     #[cfg(test)]
     pub(crate) const fn settle_random(&mut self) -> bool {
         self.random = 0;
@@ -265,7 +267,7 @@ impl Core {
     }
 
     fn propose(&mut self, bytes: Blob, without: Option<Member>) {
-        // One that gives way leaves the log as its successor has it.
+        // A leader that gives way leaves the log as its successor has it.
         if self.is_leader() && self.resigning.is_none() {
             without.into_iter().for_each(|member| self.note_leaving(member));
             self.append(What::Command { bytes });
@@ -297,15 +299,16 @@ impl Core {
             peer.restart(last);
             self.send_entries(member);
         } else if self.tree.is_used() && self.is_voter() {
-            // A new member lets in only those that were in when it was started: who is above it now
-            // may not be among them. Then it answers that it has nothing, and is given the state.
+            // A new member accepts only hosts that were members when it was started, and the member
+            // above it now may not be among them. So it answers a voter that it has nothing, and
+            // gets the state.
             self.spread_beat_to(vec![member]);
         }
         self.seek_foster();
         match self.role {
-            // It was started again, before there was anybody to ask.
+            // This member stood for election before this link was up.
             Role::Asking | Role::Candidate => self.ask(member),
-            // It had nobody to lead.
+            // A sole voter may lead now that another member is linked.
             Role::Follower if self.is_sole_voter() => self.next_at = self.now + 1,
             Role::Leader | Role::Follower => {}
         }
@@ -318,13 +321,14 @@ impl Core {
         }
         match self.me {
             Some(me) if me == frame.to => {}
-            // A new host learns its name from whoever speaks to it first.
+            // A new host learns its name from the first entries or heartbeat that it gets.
             None if matches!(frame.word, Word::Append { .. } | Word::Beat { .. }) => {
                 self.me = Some(frame.to)
             }
             _ => return,
         }
-        // Who is no member and votes no more has no part in it, nor ends it by a higher era.
+        // Frames of senders that are neither members nor voters are ignored: their higher era must
+        // not end this member.
         let known = self.is_member(frame.from) || self.voters().contains(&frame.from);
         if !known && !self.is_blank() {
             return;
@@ -337,13 +341,13 @@ impl Core {
                 self.asked((frame.from, frame.term), (last_term, last), firm, wanted);
             }
             Word::Vote { firm, yes } => self.voted(frame.from, frame.term, firm, yes),
-            // Who hears nobody may not know of the present term.
+            // A member that hears nobody may not know the present term.
             Word::Foster => self.foster(frame.from),
             word => self.follow(frame.from, frame.term, word, frame.kin),
         }
     }
 
-    /// What leaders and followers say to one another.
+    /// Handles the messages between leaders and followers.
     fn follow(&mut self, from: Member, term: u64, word: Word, kin: Option<Kin>) {
         let from_leader = matches!(
             word,
@@ -351,7 +355,7 @@ impl Core {
         );
         if term < self.term() {
             if from_leader {
-                // It learns from the answer that it leads no more.
+                // The sender learns from the answer that its term is over.
                 let commit = self.commit;
                 self.send(from, Word::Differ { hint: commit, stamp: 0 });
             }
@@ -418,7 +422,7 @@ impl Core {
         self.lead();
     }
 
-    /// Puts out the records that changed, in front of everything that this input brought about.
+    /// Puts the records that changed in front of all outputs of this input.
     fn store(&mut self, before: usize) {
         let mut saves = Vec::new();
         let mut save = |key: Vec<u8>, value: Option<Vec<u8>>| {
@@ -447,12 +451,12 @@ impl Core {
         }
     }
 
-    /// What every input begins with.
+    /// Begins the handling of an input.
     fn enter(&mut self, now: Time) -> usize {
         self.now = now.0;
         if std::mem::take(&mut self.fresh) && self.me.is_some() {
-            // Started again: a leader may have been heard just before, and counts on it. Whoever
-            // led asks at once.
+            // After a restart a leader may still count on this member, which may have answered it
+            // just before. A member that led itself asks for votes at once.
             self.heard_at = self.now;
             if self.ballot.led || planted::is(Bug::LeaseForgotten) {
                 self.next_at = self.now + 1 + self.draw(20 * MS);
@@ -464,7 +468,7 @@ impl Core {
     }
 }
 
-/// The half of a term that counts how often somebody went on alone.
+/// The half of a term that counts how often a member went on alone.
 pub(crate) const fn era(term: u64) -> u64 {
     term >> ERA_SHIFT
 }
@@ -577,7 +581,7 @@ mod tests {
     const ME: Member = Member::new(1, HostIndex(1));
     const OTHERS: [Member; 2] = [Member::new(2, HostIndex(2)), Member::new(3, HostIndex(3))];
 
-    /// A member that leads three, of which the others have agreed to nothing yet.
+    /// The leader of three members, of which the others have confirmed nothing yet.
     fn leader() -> Core {
         let mut core = Core::new(1);
         core.handle(Time(MS), QuorumInput::Begin { me: ME });
@@ -618,7 +622,7 @@ mod tests {
     fn an_answer_to_what_is_not_said_yet_renews_no_lease() {
         let mut core = leader();
         hear(&mut core, 2 * MS, Word::Agree { through: 1, stamp: 500 * MS });
-        // As if it had answered what was said last, which is no later than now.
+        // The answer counts for the latest message, which was sent no later than now.
         assert!(core.stamp <= 2 * MS);
         assert_eq!(core.peers[&OTHERS[0]].heard, core.stamp);
     }

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 /// The interval of heartbeats to members that do not vote. There are many of them, and they only
 /// follow.
 const FOLLOWER_BEAT_NS: u64 = 400_000_000;
-/// The interval of heartbeats where so many members follow that the log goes along a tree.
+/// The interval of heartbeats to members that do not vote, where the log goes along a tree.
 const TREE_BEAT_NS: u64 = 550_000_000;
-/// How many times as long as voters such members wait before a leader's silence counts.
+/// Members that do not vote wait this many election timeouts for a leader.
 const FOLLOWER_PATIENCE: u64 = 2;
-/// How many times as long they wait where the leader's entries go along a tree.
+/// They wait this many election timeouts where the log goes along a tree.
 const TREE_PATIENCE: u64 = 4;
 
 /// How long a leader goes on without answers from a majority.
@@ -41,8 +41,8 @@ impl Core {
         }
     }
 
-    /// Leader: those that decide hear it with every beat, the others seldom, unless they say
-    /// nothing.
+    /// Leader: members that decide get every heartbeat. The others get one when they have answered
+    /// nothing for the longer interval.
     fn is_beat_due(&self, member: Member) -> bool {
         let heard = self.peers.get(&member).map_or(0, |peer| peer.heard);
         let seldom = if self.tree.is_used() { TREE_BEAT_NS } else { FOLLOWER_BEAT_NS };
@@ -53,7 +53,7 @@ impl Core {
     pub(crate) fn stand(&mut self, firm: bool, wanted: bool) {
         self.wait_for_silence();
         if !self.is_voter() && !self.is_blank() && !planted::is(Bug::LostOutsideTheTree) {
-            // Where it has missed much, whoever is above it by now is no member that it knows.
+            // If it has missed many entries, it may not know the member that is above it by now.
             return self.find_foster();
         }
         let Some(me) = self.me.filter(|_| self.is_voter() && !self.may_not_stand()) else {
@@ -113,10 +113,12 @@ impl Core {
             return;
         }
         if !self.voters().contains(&from) {
-            // It votes no more and does not know it: it hears nobody above it.
+            // The sender is no voter any more and does not know it, because it hears no member
+            // above it.
             self.foster(from);
         }
-        // Whoever hears a leader wants no other, unless that leader has lost its memory itself.
+        // A member that hears a leader elects no other one, unless that leader itself was restarted
+        // and asks.
         let content = self.leader != Some(from) || self.is_leader();
         let hears = self.heard_at != 0 && self.heard_at + SILENCE_NS > self.now;
         let has_leader = if self.is_leader() { self.is_answered() } else { hears };
@@ -170,7 +172,7 @@ impl Core {
         let now = self.now;
         self.peers = BTreeMap::new();
         for member in self.others() {
-            // A majority has just said that it hears nobody else.
+            // Members that voted for this one have just said that they hear no other leader.
             let heard = if self.votes.contains(&member) { now } else { 0 };
             self.peers.insert(member, Peer::new(next, heard));
         }
@@ -186,7 +188,8 @@ impl Core {
             return;
         }
         let led = self.is_leader();
-        // What it has not committed it may forget: its own log counts for nobody but itself.
+        // A leader may forget entries that it has not committed: its own log counts for nobody but
+        // itself.
         if let Some(number) = self.leaving.take_back() {
             self.log.drop_from(number);
         }
@@ -219,12 +222,13 @@ impl Core {
         times.get(self.majority() - 1).copied().unwrap_or(0)
     }
 
-    /// Notes any message of a member: the leader's last message may still be on its way to it.
+    /// True if a majority has sent any message of late: the leader's last message may still be on
+    /// its way to them.
     fn is_answered(&self) -> bool {
         self.majority_at(|peer| peer.seen) + UNANSWERED_NS > self.now
     }
 
-    /// Leader: the time has come to be heard again.
+    /// Leader: sends heartbeats, or steps down if too few members answer.
     pub(crate) fn beat(&mut self) {
         self.next_at = if self.others().is_empty() { NEVER } else { self.now + BEAT_NS };
         let is_late = self.leaving.is_late(self.now, UNANSWERED_NS);

@@ -1,18 +1,17 @@
 //! Every run of a few members within bounds, searched state by state.
 //!
 //! What may happen at any moment: a message arrives, late, in another order or never; a host's
-//! clock goes on, each by itself; what was due is done, late too; a daemon is killed and comes back
-//! with its records; a link breaks and comes back, and each side notices the break when it does;
-//! whoever hears nothing of the other of two asks the witness, in either order, and hears the
-//! answer late; a command is proposed; something is asked that must be answered with what is up to
-//! date; the leader gives way. Most of it is bounded by a number ([`Bounds`]), terms too; time is
-//! not. States that differ in nothing that a member could tell count as one (`hash`), and the real
-//! core runs, not a model of it.
+//! clock goes on, each by itself; a due timeout is handled, late too; a daemon is killed and comes
+//! back with its records; a link breaks and comes back, and each side notices the break when it
+//! does; one of two that hears nothing of the other asks the witness, in either order, and hears
+//! the answer late; a command is proposed; a linearizable read is requested; the leader gives way.
+//! Most of it is bounded by a number ([`Bounds`]), terms too; time is not. States that no member
+//! could tell apart count as one (`hash`), and the real core runs, not a model of it.
 //!
-//! Looked at in each step: a term has one leader; who leads in a later term than anybody before has
-//! all that was ever applied; whoever answers has applied all that anybody had applied when the
-//! question came; all apply the same commands under the same numbers and leave none out; no host
-//! ends while it alone has one.
+//! Each step checks that a term has one leader; that a leader of a later term than all before has
+//! every command that was ever applied; that a host that answers a read has applied all that any
+//! host had applied when the read came; that all apply the same commands under the same numbers and
+//! leave none out; and that no host ends while it alone has a command.
 
 mod hash;
 mod host;
@@ -27,17 +26,17 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 struct Found {
     states: usize,
     steps: usize,
-    /// How many steps the farthest state is away.
+    /// The number of steps to the farthest state.
     depth: usize,
     /// States at a bound of terms, that were not followed.
     bounded: usize,
-    /// How often what has happened.
+    /// How often each event has happened.
     counts: BTreeMap<&'static str, usize>,
 }
 
-/// Goes through all that can happen from here, the shortest ways first, until nothing is left or,
-/// with the first number of steps that leads to more than `most` states, so many have been seen.
-/// What was seen; or what is wrong in one of the states, with the steps that lead there.
+/// Searches all that can happen from here, the shortest runs first, until nothing is left, or until
+/// all runs of one length are done and at least `most` states were found. Returns what was seen, or
+/// what is wrong in one of the states, with the steps that lead there.
 fn search(world: World, most: usize) -> Result<Found, String> {
     let mut seen = HashSet::from([hash::of(&world)]);
     let mut found = Found { states: 1, steps: 0, depth: 0, bounded: 0, counts: BTreeMap::new() };
@@ -93,15 +92,15 @@ const NOTHING: Bounds = Bounds {
     terms: 1,
 };
 
-/// A link breaks, and may come back; whoever steps down then does not lead again.
+/// A link breaks, and may come back; a leader that steps down then does not lead again.
 const CUT: Bounds = Bounds { cuts: 1, reads: 1, terms: 0, ..NOTHING };
-/// A daemon is killed; what it led ends with that.
+/// A daemon is killed; its leadership ends with that.
 const CRASH: Bounds = Bounds { crashes: 1, proposals: 1, terms: 0, ..NOTHING };
-/// Whoever stepped down leads again.
+/// A leader that stepped down may lead again.
 const CUT_AND_LEAD: Bounds = Bounds { cuts: 1, ..NOTHING };
 
-/// All of two members and a witness within the bounds is right, and what must happen for that to
-/// say something has happened.
+/// Every run of two members and a witness within the bounds is right, and each event in `needed`
+/// has happened in some run.
 fn holds(name: &str, bounds: Bounds, needed: &[&str]) {
     let began = std::time::Instant::now();
     let found = search(World::of(2, true, bounds), usize::MAX)
@@ -141,7 +140,7 @@ fn deep_searches_of_two_with_a_witness() {
 /// States of three members after which a search ends.
 const MANY: usize = 1_000_000;
 
-/// Three members are too many states to go through all: every run of so many steps is.
+/// Three members have too many states for a whole search: every run of the given length is right.
 #[test]
 #[ignore = "minutes: make soak"]
 fn every_short_run_of_three_is_right() {

@@ -17,10 +17,10 @@ use std::collections::VecDeque;
 
 /// How long a leader waits for the answer to a probe before it sends another one.
 const PROBE_NS: u64 = 300_000_000;
-/// How long nothing may be confirmed of entries that are under way before the member is probed.
+/// If no entry under way is confirmed for this long, the member is probed.
 const ENTRIES_NS: u64 = 600_000_000;
-/// How long nothing may be confirmed of the state before it is sent again from there: first, and at
-/// most.
+/// If no part of the state is confirmed for this long, the rest is sent again: the first time
+/// limit, and the longest one.
 const PATIENCE_FIRST_NS: u64 = 1_200_000_000;
 const PATIENCE_MAX_NS: u64 = 5_000_000_000;
 
@@ -31,17 +31,17 @@ pub(crate) struct Peer {
     pub(crate) matched: u64,
     /// The number of the next entry to send.
     pub(crate) next: u64,
-    /// The leader's time when it said what was answered last.
+    /// The leader's time at which it sent the latest message that was answered.
     pub(crate) heard: u64,
-    /// The leader's time when anything came from it.
+    /// The leader's time of the latest message from the member.
     pub(crate) seen: u64,
-    /// Up to here it and all below it in the tree have everything.
+    /// The member and all below it in the tree have the log up to this entry.
     pub(crate) below: u64,
     pub(crate) flow: Flow,
-    /// Entries under way: up to which place each message goes, and its bytes.
+    /// Unconfirmed messages with entries: the last entry of each, and its bytes.
     sent: VecDeque<(u64, usize)>,
     sent_bytes: usize,
-    /// When something was confirmed, or the first of what is under way was sent.
+    /// When something was confirmed last, or when the first unconfirmed message was sent.
     progress_at: u64,
     patience: u64,
 }
@@ -51,11 +51,11 @@ pub(crate) struct Peer {
 pub(crate) enum Flow {
     /// The leader does not know where the member's log ends.
     Probe {
-        /// What was asked first: when, and behind which place. An answer to any later probe is one
-        /// to this, too, and where answers take longer than the time between two, there is no other
-        /// one.
+        /// The first probe: when it was sent, and after which entry. An answer to any later probe
+        /// counts for this one, too: where answers take longer than the interval of probes, no
+        /// answer to the last one would be in time.
         asked: Option<(u64, u64)>,
-        /// It is to be asked once more.
+        /// The probe is to be sent once more.
         again: bool,
     },
     /// The member's log is known, and it gets new entries.
@@ -70,18 +70,18 @@ pub(crate) struct Sending {
     /// Where its log begins.
     pub(crate) start: Start,
     pub(crate) state: Blob,
-    /// How much of it was sent, and how much has come.
+    /// The bytes that were sent, and the bytes that were confirmed.
     pub(crate) sent: usize,
     pub(crate) confirmed: usize,
 }
 
-/// What a follower knows of its leader's log, in one term.
+/// A follower's knowledge of its leader's log, in one term.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     pub(crate) term: u64,
-    /// Up to here this log is the leader's.
+    /// This log agrees with the leader's up to this entry.
     pub(crate) verified: u64,
-    /// Up to here everything is ordered for good, as far as was said.
+    /// The leader's commit number, as far as this follower was told.
     pub(crate) commit: u64,
 }
 
@@ -99,8 +99,8 @@ impl Arriving {
         Self { start, state: Vec::new(), came_at: now }
     }
 
-    /// True where a piece of another state takes its place: of a later one, or of any when no more
-    /// of this comes.
+    /// True if a piece of another state replaces this one: a later state always does, and any state
+    /// if no piece of this one has come for too long.
     pub(crate) const fn gives_way_to(&self, start: &Start, now: u64) -> bool {
         start.number > self.start.number || self.came_at + PATIENCE_MAX_NS <= now
     }
@@ -139,14 +139,14 @@ impl Peer {
         }
     }
 
-    /// What of this the search tells apart besides the public fields: what is under way, since when
-    /// nothing was confirmed, and how long that may go on.
+    /// The private fields that the search tells apart: the unconfirmed messages, the time of the
+    /// last progress, and the patience.
     #[cfg(test)]
     pub(crate) const fn under_way(&self) -> (&VecDeque<(u64, usize)>, u64, u64) {
         (&self.sent, self.progress_at, self.patience)
     }
 
-    /// What is under way may be lost: from `next` on it is probed.
+    /// Probes from `next` on, because messages under way may be lost.
     pub(crate) fn probe(&mut self, next: u64) {
         self.next = next.max(self.matched + 1);
         self.flow = Flow::Probe { asked: None, again: false };
@@ -154,13 +154,13 @@ impl Peer {
         self.sent_bytes = 0;
     }
 
-    /// A new link: its daemon may be another one.
+    /// Probes over a new link: the member's daemon may be another one.
     pub(crate) fn restart(&mut self, last: u64) {
         self.patience = PATIENCE_FIRST_NS;
         self.probe(if self.matched == 0 { last + 1 } else { self.matched + 1 });
     }
 
-    /// True where a message with entries may go, if there are any.
+    /// True if a probe, or a message with entries, may be sent now.
     pub(crate) fn may_send(&self, last: u64, limits: &Limits) -> bool {
         match self.flow {
             Flow::Probe { asked, again } => asked.is_none() || again,
@@ -172,7 +172,7 @@ impl Peer {
         }
     }
 
-    /// Entries behind `before` have gone out.
+    /// Notes that `count` entries after `before` were sent.
     pub(crate) fn note_sent(&mut self, now: u64, before: u64, count: u64, bytes: usize) {
         self.next = before + 1 + count;
         if let Flow::Probe { asked, again } = &mut self.flow {
@@ -188,8 +188,8 @@ impl Peer {
         }
     }
 
-    /// A message has been answered that stayed in order: if that was the probe, what is confirmed
-    /// is all that the member has.
+    /// Handles the answer to a message that overtakes nothing. If that was the probe, the member
+    /// has no more than it has confirmed.
     pub(crate) fn note_answer(&mut self, stamp: u64) {
         if let Flow::Probe { asked: Some((at, before)), .. } = self.flow
             && at <= stamp
@@ -200,7 +200,7 @@ impl Peer {
         }
     }
 
-    /// True while it is not known how far it is: a message to it carries no entries.
+    /// True while the end of the member's log is not known: messages to it carry no entries.
     pub(crate) const fn is_probed(&self) -> bool {
         matches!(self.flow, Flow::Probe { .. })
     }
@@ -226,7 +226,7 @@ impl Peer {
         }
     }
 
-    /// So much of the state has come.
+    /// The member has this many bytes of the state.
     pub(crate) fn note_state(&mut self, now: u64, through: usize) {
         let Flow::State(Some(sending)) = &mut self.flow else { return };
         if through == 0 {
@@ -234,21 +234,21 @@ impl Peer {
             (sending.sent, sending.confirmed) = (0, 0);
         } else if through > sending.confirmed && through <= sending.state.0.len() {
             sending.confirmed = through;
-            // It may have been sent before it was begun again.
+            // These bytes may have been sent before the state was begun again.
             sending.sent = sending.sent.max(through);
             self.progress_at = now;
             self.patience = PATIENCE_FIRST_NS;
         }
     }
 
-    /// It gets this state from here on.
+    /// The member gets this state from now on.
     pub(crate) fn note_state_begun(&mut self, now: u64, sending: Sending) {
         self.probe(sending.start.number + 1);
         self.flow = Flow::State(Some(Box::new(sending)));
         self.progress_at = now;
     }
 
-    /// True where the state has to be asked for: it is neither being sent nor expected.
+    /// True if the state has to be requested: it is neither being sent nor expected.
     pub(crate) fn lacks_state(&mut self, now: u64) -> bool {
         let lacks = match &self.flow {
             Flow::State(Some(_)) => false,
@@ -262,8 +262,8 @@ impl Peer {
         lacks
     }
 
-    /// An answer that its log does not agree behind what was sent at `stamp`; true if that was not
-    /// known already.
+    /// Takes the answer that the member's log differs from what was sent at `stamp`; true if that
+    /// was not known yet.
     pub(crate) fn is_news(&self, stamp: u64) -> bool {
         match self.flow {
             Flow::Probe { asked, .. } => asked.is_some_and(|(at, _)| at <= stamp),
@@ -272,7 +272,7 @@ impl Peer {
         }
     }
 
-    /// Nothing has been confirmed for too long: it is looked what became of what is under way.
+    /// If nothing has been confirmed for too long, finds out what became of the messages under way.
     pub(crate) fn look_after(&mut self, now: u64) {
         if planted::is(Bug::ResentOnBeat) && matches!(self.flow, Flow::Replicate) {
             self.probe(self.matched + 1);

@@ -4,10 +4,10 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 use pvm_wire::{Blob, choice, record};
 
-/// No machine counts as far, nor do nanoseconds since 1970 in this century: what is added to
-/// numbers below it stays a number.
+/// No machine counts this far, nor do nanoseconds since 1970 in this century: sums with numbers
+/// below it do not overflow.
 const NUMBER_MAX: u64 = 1 << 62;
-/// What an entry takes besides its command.
+/// The bytes of an entry besides its command.
 const ENTRY_BYTES: usize = 32;
 
 record! {
@@ -18,19 +18,19 @@ record! {
         /// The sender's term.
         pub term: u64,
         pub word: Word,
-        /// Where the order goes along a tree: the sender's place in it.
+        /// The sender's knowledge of the tree, where the log goes along one.
         pub kin: Option<Kin>,
     }
 
-    /// What a member of a tree knows.
+    /// A tree member's knowledge that goes with its frames.
     pub struct Kin {
-        /// Who leads, if that is known.
+        /// The leader, if it is known.
         pub leader: Option<Member>,
-        /// How long ago that one said so, in nanoseconds: words age on their way.
+        /// How long ago the leader said so, in nanoseconds; each relay adds its delay.
         pub age: u64,
         /// The tree as the sender has worked it out.
         pub tree: u64,
-        /// Up to here the sender and all below it have everything; 0 where that is not known.
+        /// The sender and all below it have the log up to this entry; 0 if that is not known.
         pub below: u64,
     }
 
@@ -42,30 +42,30 @@ record! {
 }
 
 choice! {
-    /// What is ordered.
+    /// The content of an entry.
     pub enum What {
-        /// A new leader's first entry: with it everything before is ordered, too.
+        /// A new leader's first entry: its commit commits everything before it, too.
         1 => Nothing,
         /// A command of the machine.
         2 => Command {
             bytes: Blob,
         },
-        /// From here on these vote.
+        /// From here on these members vote.
         3 => Voters {
             voters: Vec<Member>,
         },
     }
 
-    /// What is said.
+    /// The content of a frame.
     pub enum Word {
         /// Leader: entries that follow a place of the log, perhaps none.
         1 => Append {
             before: u64,
             before_term: u64,
             entries: Vec<Entry>,
-            /// Up to here everything is ordered for good.
+            /// The leader's commit number.
             commit: u64,
-            /// Up to here every member has everything.
+            /// Every member has the log up to this entry.
             everywhere: u64,
             /// The leader's time, to be sent back.
             stamp: u64,
@@ -75,7 +75,7 @@ choice! {
             through: u64,
             stamp: u64,
         },
-        /// It does not agree at the place that was named; perhaps after this one.
+        /// The log differs at the place that was named; the leader may try after `hint`.
         3 => Differ {
             hint: u64,
             stamp: u64,
@@ -111,9 +111,9 @@ choice! {
         8 => Lead,
         /// Leader: it still leads.
         9 => Beat {
-            /// Up to here everything is ordered for good.
+            /// The leader's commit number.
             commit: u64,
-            /// Up to here every member has everything.
+            /// Every member has the log up to this entry.
             everywhere: u64,
             /// The leader's time, to be sent back.
             stamp: u64,
@@ -123,19 +123,19 @@ choice! {
             through: u64,
             stamp: u64,
         },
-        /// So many bytes of the state have come.
+        /// The member has this many bytes of the state.
         10 => Got {
             through: u64,
         },
-        /// To a member of the tree: whoever should hand the order on to this one is silent.
+        /// To a member of the tree: the member that should hand on the log to the sender is silent.
         12 => Foster,
-        /// From a member of the tree: it keeps no more what this one lacks next.
+        /// From a member of the tree: it does not keep the next entry that the receiver lacks.
         13 => Lacks,
     }
 }
 
 impl Entry {
-    /// About how many bytes it takes.
+    /// The approximate size of the entry in bytes.
     pub(crate) const fn size(&self) -> usize {
         ENTRY_BYTES
             + match &self.what {
@@ -146,7 +146,7 @@ impl Entry {
 }
 
 impl Word {
-    /// True for what is short and may overtake what was said before it.
+    /// True for a short message, which may overtake messages that were sent before it.
     pub(crate) fn is_hasty(&self) -> bool {
         !matches!(self, Self::Append { .. } | Self::Install { .. })
             && !planted::is(Bug::BeatsBehindBulk)
@@ -154,7 +154,7 @@ impl Word {
 }
 
 impl Frame {
-    /// False for numbers that no member ever counts to: whoever says them has gone mad.
+    /// False for numbers that no member ever counts to: a sender of these is broken.
     pub(crate) fn is_possible(&self) -> bool {
         let all = |numbers: &[u64]| numbers.iter().all(|number| *number < NUMBER_MAX);
         let numbers = match &self.word {

@@ -1,17 +1,17 @@
-//! Handing on what is committed, where the order goes along a tree.
+//! Handing on committed entries, where the log goes along a tree.
 //!
 //! A relay speaks to those below it as a leader does to its followers, with one difference: it
 //! hands on what is committed, which no later leader takes back. So it matters neither from whom a
-//! member has an entry nor in which order the members above it change. Who leads is handed on, too,
-//! with the time since that leader said so: words age on their way, and those that go in a circle
-//! become too old.
+//! member has an entry nor in which order the members above it change. The leader's name is handed
+//! on, too, with the time since the leader said it: this age grows on the way, so that a name that
+//! goes in a circle becomes too old.
 //!
 //! Each answer says up to where the sender and all below it have everything. It counts only where
 //! both sides have worked out the same tree. Then every member is below exactly one other, and the
 //! leader cuts off nothing that somebody lacks.
 //!
-//! A member that hears nothing from above, or of no leader, or lacks what is kept there no more,
-//! asks those further up to speak to it meanwhile.
+//! A member asks members further up to send to it if it hears nothing from above, or of no leader,
+//! or if it lacks entries that the member above does not keep any more.
 
 use crate::core::{Core, Role, SILENCE_NS};
 use crate::frame::{Kin, Word};
@@ -20,18 +20,17 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 use pvm_wire::HostIndex;
 
-/// How often a relay lets itself be heard.
+/// The interval at which a relay sends to the members below it.
 const HAND_ON_NS: u64 = 600_000_000;
-/// A member that has heard nothing from above for so long asks another one.
+/// A member that has heard nothing from above for this long asks another one.
 const ORPHAN_NS: u64 = 2 * SILENCE_NS;
-/// Members that hear from above that nobody leads ask others one after the other, so long after
-/// the one before it: where that is so everywhere, all that there are would call those that vote at
-/// once.
+/// The time between two members that ask others because they hear of no leader. If there is none,
+/// all members would otherwise ask the voters at once.
 const IN_TURN_NS: u64 = 300_000_000;
-/// A member that asks no more gets nothing after this.
+/// A fostered member that has not asked again for this long gets nothing more.
 const FOSTER_NS: u64 = 5 * HAND_ON_NS;
-/// Nobody speaks to more of those at a time, which ask others then: where nobody leads for long,
-/// all ask those that vote.
+/// The most members that one member fosters at a time; the others ask another one. If nobody leads
+/// for long, all members ask the voters.
 const FOSTERS_MAX: usize = 64;
 
 impl Core {
@@ -56,11 +55,11 @@ impl Core {
             self.relay.lacking = false;
         }
         self.tree = tree;
-        // No later than it was due: hosts may join without a pause.
+        // The time is not put off, because hosts may join without a pause.
         let next_at = self.now + HAND_ON_NS;
         self.relay.next_at = self.tree.is_used().then(|| self.relay.at().min(next_at));
         self.relay.changes += 1;
-        // What was below them may be below others now.
+        // The members below a peer may be below others now.
         self.peers.values_mut().for_each(|peer| peer.below = 0);
         self.serve();
     }
@@ -71,14 +70,14 @@ impl Core {
         self.tree.below.iter().chain(fosters).copied()
     }
 
-    /// Up to where this member may tell others: what a relay has that is not committed may be taken
-    /// back.
+    /// The last entry that this member may send. A relay sends only committed entries: others may
+    /// be taken back.
     pub(crate) fn told_last(&self) -> u64 {
         let all = self.is_leader() || planted::is(Bug::RelayedUncommitted);
         if all { self.log.last() } else { self.commit }
     }
 
-    /// What goes with every frame where there is a tree.
+    /// The data that goes with every frame where there is a tree.
     pub(crate) fn kin(&self) -> Option<Kin> {
         if !self.tree.is_used() {
             return None;
@@ -88,7 +87,7 @@ impl Core {
         Some(Kin { leader, age, tree, below })
     }
 
-    /// Up to where this member and all below it have everything.
+    /// The entry up to which this member and all below it have the log.
     pub(crate) fn all_below(&self) -> u64 {
         if planted::is(Bug::BelowUncounted) {
             return self.commit;
@@ -99,7 +98,8 @@ impl Core {
         self.below().chain(top).map(below).chain([self.commit]).min().unwrap_or(0)
     }
 
-    /// A member has answered: what it says of those below it counts where it means the same tree.
+    /// Notes how much of the log the members below a peer have, if the peer has computed the same
+    /// tree.
     pub(crate) fn note_below(&mut self, from: Member, kin: Option<&Kin>) {
         let Some(kin) = kin.filter(|kin| self.tree.is_used() && kin.tree == self.tree.key) else {
             return;
@@ -116,8 +116,8 @@ impl Core {
         }
     }
 
-    /// A relay speaks. Who votes believes only the leader itself that it leads; what is committed
-    /// it takes, as it may vote no more and not know it.
+    /// Handles a relay's message. A voter believes only the leader itself that it leads. It takes
+    /// committed entries from a relay, because it may not know that it is no voter any more.
     pub(crate) fn hear_relay(&mut self, from: Member, kin: &Kin) {
         self.relay.led_by = kin.leader;
         if self.is_voter() {
@@ -134,8 +134,8 @@ impl Core {
         }
     }
 
-    /// Somebody above speaks to this member, or who leads. Who tells of no leader may be cut off
-    /// itself: such a word ends no search for another one.
+    /// A member above, or the leader, has sent a message. A sender that names no leader may be cut
+    /// off itself: its message ends no search for another one.
     pub(crate) fn hear_above(&mut self, from: Member, is_led: bool) {
         if is_led {
             self.relay.upstream = Some(from);
@@ -156,15 +156,15 @@ impl Core {
         }
     }
 
-    /// Without a tree whoever leads speaks to all.
+    /// Without a tree the leader sends to all, so no foster is needed.
     pub(crate) fn end_search(&mut self) {
         if !self.tree.is_used() && !self.relay.lacking && self.relay.fostered_by.take().is_some() {
             self.relay.changes += 1;
         }
     }
 
-    /// Somebody that speaks to this member keeps less of the log than it lacks, as that one joined
-    /// later: others are asked.
+    /// The sender does not keep all entries that this member lacks, because it joined later: this
+    /// member asks others.
     pub(crate) fn lack(&mut self, from: Member) {
         let asked = self.relay.fostered_by == Some(from);
         if planted::is(Bug::LackUnheard) && !asked && self.tree.above.first() != Some(&from) {
@@ -180,7 +180,7 @@ impl Core {
         }
     }
 
-    /// What somebody told was taken; `grew`: and something new is committed here with it.
+    /// A peer's message was taken; `grew` is true if it committed new entries here.
     pub(crate) fn note_taken(&mut self, from: Member, grew: bool) {
         let is_above = self.tree.above.first() == Some(&from);
         if !self.relay.lacking || !(is_above || self.tree.above.is_empty() && grew) {
@@ -192,7 +192,7 @@ impl Core {
         }
     }
 
-    /// Somebody leads: those below hear of it at once.
+    /// A leader is known: the members below hear of it at once.
     pub(crate) fn hand_on_soon(&mut self) {
         if self.leader.is_some() && !self.is_leader() && self.relay.next_at.is_some() {
             self.relay.next_at = Some(self.now);
@@ -220,8 +220,8 @@ impl Core {
         }
     }
 
-    /// Nothing comes from above, or for long nothing of a leader, or not what this member lacks:
-    /// until whoever is above tells of a leader again.
+    /// True if nothing comes from above, or for long nothing of a leader, or not the entries that
+    /// this member lacks; until the member above tells of a leader again.
     fn is_orphan(&self) -> bool {
         let relay = &self.relay;
         let patience = self.silence() + ORPHAN_NS + self.tree.rank as u64 * IN_TURN_NS;
@@ -229,18 +229,18 @@ impl Core {
         self.is_forsaken() || relay.fostered_by.is_some() || is_unled
     }
 
-    /// Nothing comes from above, or not what this member lacks.
+    /// True if nothing comes from above, or not the entries that this member lacks.
     const fn is_forsaken(&self) -> bool {
         self.relay.lacking || self.relay.heard_at + ORPHAN_NS <= self.now
     }
 
-    /// Somebody has led of late, as far as was told.
+    /// True if this member has heard of a leader of late.
     fn is_led(&self) -> bool {
         self.heard_at + self.silence() > self.now
     }
 
-    /// One further up is asked, and another one if that does not help: soon where nothing comes
-    /// from above, and seldom where nobody leads.
+    /// Asks a member further up, and another one if that does not help: soon if nothing comes from
+    /// above, and seldom if nobody leads.
     pub(crate) fn find_foster(&mut self) {
         let helps = self.relay.fostered_at + ORPHAN_NS > self.now;
         let waits = !self.is_forsaken() && self.relay.tried_at + FOSTER_NS > self.now;
@@ -261,12 +261,12 @@ impl Core {
         self.seek_foster();
     }
 
-    /// Those that could speak to this member, in the order in which they are asked.
+    /// The members that could send to this one, in the sequence in which they are asked.
     fn possible_fosters(&self) -> Vec<Member> {
-        // Who leads may be none of those that voted when this member heard of voters last.
+        // The leader may not be among the last voters that this member knows.
         let leader = self.leader.or(self.relay.led_by).filter(|_| self.relay.lacking);
         let above = self.tree.above.iter().skip(1).copied();
-        // All members begin with different ones.
+        // Different members begin with different voters.
         let mut voters = self.log.voters_at(self.commit).to_vec();
         let turn = self.me.map_or(0, |me| usize::from(me.host().0)) % voters.len().max(1);
         voters.rotate_left(turn);
@@ -274,14 +274,14 @@ impl Core {
         all.filter(|member| Some(*member) != self.me).collect()
     }
 
-    /// Asks whoever is to speak to this member.
+    /// Asks the chosen member to send to this one.
     pub(crate) fn seek_foster(&mut self) {
         if let Some(foster) = self.relay.fostered_by {
             self.send(foster, Word::Foster);
         }
     }
 
-    /// A member hears nothing from above.
+    /// Handles the request of a member that hears nothing from above.
     pub(crate) fn foster(&mut self, from: Member) {
         let many = self.relay.fosters.len() >= FOSTERS_MAX;
         let refused = many && !self.relay.fosters.contains_key(&from);
@@ -305,7 +305,7 @@ impl Core {
         self.wants_state(to);
     }
 
-    /// The hosts to which links are to stand for the order.
+    /// The hosts to which this member wants links for the log.
     pub(crate) fn near_members(&self) -> Vec<HostIndex> {
         let mut near: Vec<Member> = self.below().chain(self.relay.fostered_by).collect();
         match self.tree.above.first() {

@@ -22,7 +22,7 @@ impl Leaving {
         }
     }
 
-    /// Up to where a member may have a log that goes to `last`.
+    /// The last entry that a member may be sent, of a log that ends at `last`.
     pub(crate) fn bound(&self, member: Member, last: u64) -> u64 {
         match self.0.filter(|removal| removal.member == member) {
             Some(removal) => last.min(removal.number - 1),
@@ -30,17 +30,17 @@ impl Leaving {
         }
     }
 
-    /// Whom a removal takes out that is committed now.
+    /// The member whose removal is committed now, if any.
     pub(crate) fn end(&mut self, commit: u64) -> Option<Member> {
         self.0.take_if(|removal| removal.number <= commit).map(|removal| removal.member)
     }
 
-    /// It has stood in the log for so long.
+    /// True if the removal has stood in the log for `patience`.
     pub(crate) fn is_late(&self, now: u64, patience: u64) -> bool {
         self.0.is_some_and(|removal| removal.since + patience <= now)
     }
 
-    /// It is taken back: where it stood.
+    /// Takes the removal back, and returns its place in the log.
     pub(crate) fn take_back(&mut self) -> Option<u64> {
         self.0.take().map(|removal| removal.number)
     }

@@ -1,8 +1,8 @@
-//! How much a leader sends ahead of answers, how much of the log is kept, and to how many it
-//! speaks.
+//! The limits of the data that a leader sends ahead of answers, of the log, and of the members to
+//! which it sends.
 
-/// The bounds of one member. Small ones bring about often what otherwise takes megabytes, or
-/// thousands of members.
+/// The bounds of one member. With small bounds events are frequent that otherwise take megabytes,
+/// or thousands of members.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most bytes that are sent to one member and not confirmed yet.
@@ -16,12 +16,11 @@ pub struct Limits {
     /// A member that lags behind by more bytes than this gets the state instead. Then half of this
     /// many bytes of the log are kept.
     pub lag_bytes: usize,
-    /// Up to so many members a leader speaks to each of them; among more the order goes along a
-    /// tree.
+    /// Up to this many members a leader sends to each of them; with more the log goes along a tree.
     pub star_count: usize,
-    /// So many members are below each in the tree.
+    /// The number of members below each one in the tree.
     pub tree_width: usize,
-    /// So many voters may fail at once at most.
+    /// The most voters that may fail at once; this bounds the number of voters.
     pub failures_max: usize,
 }
 

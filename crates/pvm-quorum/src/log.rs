@@ -10,7 +10,7 @@ record! {
     pub struct Start {
         pub number: u64,
         pub term: u64,
-        /// Who votes there.
+        /// The voters at that entry.
         pub voters: Vec<Member>,
     }
 }
@@ -22,7 +22,7 @@ pub(crate) struct Log {
     entries: BTreeMap<u64, Entry>,
     /// Bytes of all entries.
     bytes: usize,
-    /// The places of entries that change who votes.
+    /// The places of entries that change the voters.
     changes: BTreeSet<u64>,
     touched: BTreeSet<u64>,
     start_touched: bool,
@@ -127,7 +127,8 @@ impl Log {
         far.map_or(self.start.number, |(&number, _)| number)
     }
 
-    /// Up to `count` entries behind `before`, of about so many bytes, and their bytes.
+    /// Up to `count` entries after `before`, of at most `bytes` bytes or one entry, and their
+    /// bytes.
     pub(crate) fn after(&self, before: u64, count: usize, bytes: usize) -> (Vec<Entry>, usize) {
         let mut size = 0;
         let mut taken = Vec::new();
@@ -141,7 +142,7 @@ impl Log {
         (taken, size)
     }
 
-    /// Who votes at a place.
+    /// The voters at a place.
     pub(crate) fn voters_at(&self, number: u64) -> &[Member] {
         let change = self.changes.range(..=number).next_back();
         match change.and_then(|number| self.entries.get(number)).map(|entry| &entry.what) {

@@ -9,11 +9,11 @@ pub(crate) struct Need {
     pub(crate) members: Vec<Member>,
     /// They must have answered of late, too.
     pub(crate) lease: bool,
-    /// Since when.
+    /// The time since which they are needed.
     pub(crate) since: u64,
 }
 
 impl Need {
-    /// Nobody is needed.
+    /// No member is needed.
     pub(crate) const NOBODY: Self = Self { members: Vec::new(), lease: false, since: 0 };
 }

@@ -31,14 +31,14 @@ impl Core {
         self.arrange();
     }
 
-    /// The members have changed: a sole voter has to be told anew whom it needs.
+    /// The members have changed: a sole voter has to be told anew which members it needs.
     pub(crate) fn forget_need(&mut self) {
         if self.is_sole_voter() {
             self.need = None;
         }
     }
 
-    /// A sole voter that has not been told whom it needs.
+    /// True for a sole voter that has not been told which members it needs.
     pub(crate) fn need_is_unknown(&self) -> bool {
         let unknown = self.need.is_none() && self.is_sole_voter() && self.members.len() > 1;
         unknown && !planted::is(Bug::NeedForgotten)
@@ -50,14 +50,14 @@ impl Core {
         members.filter(|member| self.is_member(*member))
     }
 
-    /// Who may vote next, beside those that do: next to a sole voter the one that it needs, as that
-    /// one may go on alone until it knows that it votes.
+    /// True if this member may be the next voter. Beside a sole voter only a needed member may: it
+    /// may go on alone until it knows that it votes.
     pub(crate) fn may_vote_next(&self, member: Member) -> bool {
         let mut needed = self.needed().peekable();
         !self.is_sole_voter() || needed.peek().is_none() || needed.any(|other| other == member)
     }
 
-    /// Up to where those that are needed have the log; none if it is not known who they are.
+    /// The last entry that all needed members have; none if these members are not known.
     pub(crate) fn needed_through(&self) -> Option<u64> {
         if self.need_is_unknown() {
             return None;
@@ -66,7 +66,7 @@ impl Core {
         Some(self.needed().map(matched).min().unwrap_or(u64::MAX))
     }
 
-    /// The members that the lease hangs on, besides the majority.
+    /// The members on which the lease depends, besides the majority.
     fn leased(&self) -> impl Iterator<Item = Member> + '_ {
         let hangs = self.need.as_ref().is_some_and(|need| need.lease);
         self.needed().filter(move |_| hangs && !planted::is(Bug::LeadsUnanswered))
@@ -77,7 +77,7 @@ impl Core {
         self.leased().any(|other| other == member)
     }
 
-    /// The time at which this leader said what all of those have answered by now.
+    /// The time of the latest message that all leased members have answered.
     pub(crate) fn leased_at(&self) -> u64 {
         let heard = |member| self.peers.get(&member).map_or(0, |peer| peer.heard);
         self.leased().map(heard).min().unwrap_or(u64::MAX / 2)

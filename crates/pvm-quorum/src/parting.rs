@@ -7,12 +7,12 @@
 //! first: a majority of the remaining voters must have answered a message that was sent after the
 //! question, and must have the whole log. An entry that is appended meanwhile ends the question.
 //!
-//! That majority may be lost all the same, behind the answers. So the answer of the voter that goes
-//! does not count for its own removal, where a majority is left without it (in the Raft paper a new
-//! set of voters counts as soon as it is in the log). Until the removal is committed that voter is
-//! not sent it, nor anything behind it; and if it is not committed for too long while a majority
-//! answers, the leader takes it out of its log and steps down. What a leader has not committed it
-//! may forget: its own log counts for nobody but itself.
+//! That majority may still be lost after it has answered. So the answer of the voter that goes does
+//! not count for its own removal, where a majority is left without it (in the Raft paper a new set
+//! of voters counts as soon as it is in the log). Until the removal is committed that voter is not
+//! sent it, nor anything behind it; and if it is not committed for too long while a majority
+//! answers, the leader takes it out of its log and steps down. A leader may forget what it has not
+//! committed: its own log counts for nobody but itself.
 //!
 //! A leader need not ask about a member that it does not hear: a majority of all answers without
 //! that member, and is therefore also a majority of the others.
@@ -37,7 +37,7 @@ impl Core {
         if asked || !self.is_leader() {
             return;
         }
-        // The clock may stand: what is said next is later than this all the same.
+        // The next message has a later stamp than this, even if the clock stands still.
         self.stamp = self.stamp.max(self.now);
         self.parting = Some((member, self.stamp));
         let left = self.left_by(member).into_iter().filter(|left| Some(*left) != self.me);
@@ -58,7 +58,7 @@ impl Core {
         };
         let there = |said| left.iter().filter(|left| is_there(left, said)).count();
         let least = left.len() / 2 + 1;
-        // Who does not vote is not missed, and one that is left needs nobody.
+        // A member that does not vote is not missed, and a leader that alone is left needs nobody.
         let free = left.is_empty() || left.len() == self.voters().len() || there(u64::MAX) >= least;
         if free || planted::is(Bug::PartsUnasked) {
             return Some(true);
@@ -67,7 +67,7 @@ impl Core {
         Some(there(said) >= least)
     }
 
-    /// Who votes besides a member.
+    /// The voters other than this member.
     fn left_by(&self, member: Member) -> Vec<Member> {
         self.voters().iter().copied().filter(|voter| *voter != member).collect()
     }
@@ -88,8 +88,8 @@ mod tests {
     const STAYS: Member = Member::new(2, HostIndex(2));
     const GOES: Member = Member::new(3, HostIndex(3));
 
-    /// A member that leads three voters, of which both others have all, and has the removal of one
-    /// of them in its log, at place 7.
+    /// The leader of three voters. Both others have the whole log but its last entry, number 7,
+    /// which removes one of them.
     fn leader() -> Core {
         let mut core = Core::new(1);
         core.me = Some(ME);
@@ -115,7 +115,7 @@ mod tests {
         core.handle(Time(now * MS), QuorumInput::Heard { host: from.host(), bytes });
     }
 
-    /// Who is sent entries at the place of the removal.
+    /// The hosts that were sent entries.
     fn told(core: &mut Core) -> Vec<HostIndex> {
         let outputs = std::iter::from_fn(|| core.poll_output());
         let told = outputs.filter_map(|output| match output {

@@ -42,7 +42,7 @@ impl Core {
             self.put(QuorumOutput::Confirmed { mark });
         }
         let waits = self.reads.front().is_some_and(|read| self.round <= read.1);
-        // One round at a time: what comes meanwhile shares the next one.
+        // There is one round at a time: reads that come meanwhile share the next one.
         if waits && self.round <= self.confirmed_at() {
             self.stamp = self.stamp.max(self.now);
             let all = self.others().into_iter().filter(|member| self.decides(*member)).collect();
@@ -50,7 +50,7 @@ impl Core {
         }
     }
 
-    /// What came before this time of the leader may be answered.
+    /// Reads that came before this time of the leader may be answered.
     fn confirmed_through(&self) -> u64 {
         let ready = self.log.term(self.commit) == Some(self.term());
         let leased = planted::is(Bug::LeaseOverAPause) && self.is_current(Time(self.now));
@@ -61,12 +61,12 @@ impl Core {
         }
     }
 
-    /// When this leader said what all have answered without whom another one could lead.
+    /// The time of the latest message that a majority and all leased members have answered.
     fn confirmed_at(&self) -> u64 {
         if self.need_is_unknown() { 0 } else { self.answered_at().min(self.leased_at()) }
     }
 
-    /// Another one could lead without the others.
+    /// True for voters and leased members: without the others another member could lead.
     pub(crate) fn decides(&self, member: Member) -> bool {
         self.voters().contains(&member) || self.is_leased_to(member)
     }

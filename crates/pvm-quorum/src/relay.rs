@@ -1,38 +1,38 @@
-//! What a member of a tree knows besides its place; what follows from it stands in `handing`.
+//! The knowledge of a member of a tree besides its place; `handing` has the rules that use it.
 
 use pvm_core::quorum::Member;
 use std::collections::BTreeMap;
 
-/// What a member of a tree knows besides its place.
+/// The knowledge of a member of a tree besides its place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relay {
-    /// When to let itself be heard again; none without a tree.
+    /// When this member hands on next; none without a tree.
     pub(crate) next_at: Option<u64>,
-    /// Who spoke from above last, and when.
+    /// The member that told of a leader last, and when the member just above was heard last.
     pub(crate) upstream: Option<Member>,
     pub(crate) heard_at: u64,
-    /// Who leads, as was told by a relay last: who takes itself for a voter believes it of nobody
-    /// but itself.
+    /// The leader that a relay named last. A member that takes itself for a voter believes only the
+    /// leader itself.
     pub(crate) led_by: Option<Member>,
-    /// The one above keeps no more what this member needs next.
+    /// The member above does not keep the next entry that this member needs.
     pub(crate) lacking: bool,
-    /// How often another one was asked to speak to this member, when for the first time, and who
-    /// that is.
+    /// How often a member was chosen to send to this one, when the present one was chosen, and
+    /// which it is.
     pub(crate) tries: usize,
     pub(crate) tried_at: u64,
     pub(crate) fostered_by: Option<Member>,
-    /// When that one spoke last.
+    /// When that member told of a leader last.
     pub(crate) fostered_at: u64,
-    /// Those that asked this one, and when.
+    /// The members that asked this one to send to them, and when.
     pub(crate) fosters: BTreeMap<Member, u64>,
-    /// Up to where this member and all below it had everything when that was said last.
+    /// The entry up to which this member and all below it had the log, as reported last.
     pub(crate) told: u64,
-    /// How often it changed to whom links are to stand.
+    /// The number of changes of the hosts to which this member wants links.
     pub(crate) changes: u64,
 }
 
 impl Relay {
-    /// When to let itself be heard again; never without a tree.
+    /// When this member hands on next; never without a tree.
     pub(crate) fn at(&self) -> u64 {
         self.next_at.unwrap_or(u64::MAX)
     }

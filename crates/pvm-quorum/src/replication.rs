@@ -13,9 +13,9 @@ use pvm_wire::Blob;
 const ENTRY_COUNT_MAX: usize = 256;
 
 impl Core {
-    /// Those to whom this member speaks first. A leader speaks to all members, and to voters that
-    /// are no members any more; in a tree to those that it cannot do without and those below it,
-    /// and others to the latter.
+    /// The members to which this one sends without being asked. A leader sends to all members, and
+    /// to voters that are no members any more. In a tree a leader sends to voters, to needed
+    /// members and to those below it; the other members send only to those below them.
     pub(crate) fn others(&self) -> Vec<Member> {
         let mut all: Vec<_> = match (self.is_leader(), self.tree.is_used()) {
             (false, false) => return Vec::new(),
@@ -88,18 +88,18 @@ impl Core {
         self.send(to, Word::Append { before, before_term, entries, commit, everywhere, stamp });
     }
 
-    /// Follower: what it knows of the leader of this term.
+    /// Follower: its view of the leader's log in this term.
     pub(crate) fn view(&mut self) -> &mut View {
         let (term, commit) = (self.term(), self.commit);
         if self.view.term != term {
             self.view = View { term, verified: commit, commit };
         }
-        // What is ordered for good here is the same everywhere.
+        // Committed entries are equal on all members.
         self.view.verified = self.view.verified.max(commit);
         &mut self.view
     }
 
-    /// Follower: the leader leads still, and the order is so far.
+    /// Follower: handles a heartbeat with the leader's commit number.
     pub(crate) fn hear_beat(
         &mut self,
         (from, stamp): (Member, u64),
@@ -118,12 +118,12 @@ impl Core {
         }
     }
 
-    /// The leader's own time goes back to it: that of another clock says nothing to it.
+    /// An answer returns the leader's own time: the time of another clock tells it nothing.
     fn stamp_of(&self, stamp: u64) -> u64 {
         if planted::is(Bug::StampOfAnother) { self.now } else { stamp }
     }
 
-    /// Follower: applies what is ordered for good of what it has of the leader's log.
+    /// Follower: applies the committed entries of the leader's log that it has.
     pub(crate) fn follow_view(&mut self, everywhere: u64) {
         let View { verified: through, commit, .. } = *self.view();
         self.commit_to(commit.min(through));
@@ -142,7 +142,7 @@ impl Core {
         if self.is_blank() {
             return self.send(from, Word::Blank);
         }
-        // What is ordered for good here is the same everywhere.
+        // Committed entries are equal on all members.
         let known = self.commit.saturating_sub(before);
         let differs = self.log.term(before) != Some(before_term);
         if known == 0 && differs && !planted::is(Bug::BeforeNotChecked) {
@@ -198,13 +198,13 @@ impl Core {
     fn peer_mut(&mut self, from: Member, stamp: u64) -> Option<&mut Peer> {
         let said = self.stamp;
         let peer = self.peers.get_mut(&from)?;
-        // What this leader has not said yet nobody has answered.
+        // No member can have answered a message that this leader has not sent yet.
         peer.heard = peer.heard.max(stamp.min(said));
         Some(peer)
     }
 
-    /// Leader: a member has this much of the log; `in_order` tells whether the answer is to
-    /// something that stays behind the entries sent before it.
+    /// Leader: a member has the log up to `through`. `in_order` is true for the answer to a message
+    /// that cannot overtake the entries sent before it.
     pub(crate) fn agreed(&mut self, from: Member, through: u64, stamp: u64, in_order: bool) {
         let (last, now) = (self.leaving.bound(from, self.told_last()), self.now);
         let Some(peer) = self.peer_mut(from, stamp) else { return };
@@ -219,7 +219,8 @@ impl Core {
             self.count_answer();
         }
         self.send_entries(from);
-        // A new member may vote as soon as it is there, not at the next beat.
+        // A new member may become a voter as soon as it has the log, not only at the next
+        // heartbeat.
         self.arrange();
         self.hand_over();
     }
@@ -234,7 +235,8 @@ impl Core {
             return;
         }
         if hint < start && !planted::is(Bug::LaggardWithoutState) {
-            // What it lacks next is kept no more: by this member, or, if it leads, by any.
+            // This member does not keep the next entry that it lacks; if this member leads, no
+            // member does.
             if self.is_leader() {
                 self.wants_state(from);
             } else {
@@ -257,7 +259,7 @@ impl Core {
         if !self.peers.contains_key(&to) || number > self.commit {
             return;
         }
-        // Behind the last command lie only entries that change no state.
+        // Entries after the last command change no state.
         let is_command = |n: &u64| {
             self.log.get(*n).is_some_and(|entry| matches!(entry.what, What::Command { .. }))
         };
@@ -286,7 +288,7 @@ impl Core {
         }
     }
 
-    /// Leader: so much of the state has come to a new member.
+    /// Leader: a new member has this many bytes of the state.
     pub(crate) fn has_state(&mut self, from: Member, through: u64) {
         let (now, through) = (self.now, usize::try_from(through).unwrap_or(0));
         if let Some(peer) = self.peer_mut(from, 0) {
@@ -314,7 +316,7 @@ impl Core {
             if let Some(member) = self.leaving.end(commit) {
                 self.send_entries(member);
             }
-            // Told before it is applied here: a host that it removes must hear of it.
+            // The commit is sent before it is applied here: a host that it removes must hear of it.
             self.spread_beat();
             self.commit = before;
             self.commit_to(commit);
@@ -323,8 +325,8 @@ impl Core {
         self.count_answer();
     }
 
-    /// One answer of each member changes what all have: looking at all of them each time would cost
-    /// the square of their number.
+    /// Compares what all members have once per round of their answers: after every answer that
+    /// would cost the square of the number of members.
     fn count_answer(&mut self) {
         if !self.is_leader() {
             return;
@@ -335,7 +337,7 @@ impl Core {
         }
     }
 
-    /// Leader: up to where all members have everything, and what of the log is needed no more.
+    /// Leader: computes the entry up to which all members have the log, and truncates a long log.
     pub(crate) fn note_everywhere(&mut self) {
         self.answer_count = 0;
         if self.tree.is_used() {
@@ -350,7 +352,7 @@ impl Core {
         self.cut();
     }
 
-    /// How much of the log a member has, as far as this leader knows.
+    /// The last entry that a member has, as far as this leader knows.
     fn has(&self, member: Member) -> u64 {
         match self.peers.get(&member) {
             _ if Some(member) == self.me => self.log.last(),

@@ -1,33 +1,33 @@
-//! Who hands the order on to whom, where there are many members.
+//! The tree along which members hand on the log, where there are many members.
 //!
-//! A leader that speaks to each of thousands of members has as many links, and says as many words
-//! in every second. So above [`crate::Limits::star_count`] members the order goes along a tree.
-//! Those that vote are its top, whoever of them leads, so that an election changes nothing below
-//! them. All others follow in an order that a hash of their places gives, a few at each member.
-//! Every member works the tree out by itself, from the members and from who votes by the commands
-//! that it has applied.
+//! A leader that sends to each of thousands of members has as many links, and sends as many
+//! messages every second. So above [`crate::Limits::star_count`] members the log goes along a tree.
+//! The voters are its top, whichever of them leads, so that an election changes nothing below them.
+//! All others follow in an order that a hash of their places gives, a few at each member. Every
+//! member computes the tree by itself, from the members and the voters by the commands that it has
+//! applied.
 //!
-//! The tree only says who speaks first: a member takes what is committed from whoever tells it.
+//! The tree only says which member sends first: a member takes committed entries from any sender.
 
 use pvm_core::quorum::Member;
 
 /// A member's place in the tree.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Tree {
-    /// Who else works out this tree: equal where members and voters are equal. 0: there is no tree.
+    /// The identity of the tree: equal where members and voters are equal. 0: there is no tree.
     pub(crate) key: u64,
-    /// Those above this member, the nearest first; none of one that votes.
+    /// The members above this one, the nearest first; a voter has none.
     pub(crate) above: Vec<Member>,
-    /// Those that vote, and begin it.
+    /// The voters, which are the top of the tree.
     pub(crate) top: Vec<Member>,
-    /// Those to which it hands on.
+    /// The members to which this one hands on.
     pub(crate) below: Vec<Member>,
-    /// How many are before this member below the one above it.
+    /// The position of this member among those below the member above it.
     pub(crate) rank: usize,
 }
 
 impl Tree {
-    /// The place of `me` among the members, with so many below each; both lists are sorted.
+    /// The place of `me` among the members, with `width` members below each; both lists are sorted.
     pub(crate) fn of(me: Member, members: &[Member], voters: &[Member], width: usize) -> Self {
         let is_voter = |member: &Member| voters.binary_search(member).is_ok();
         let is_member = |voter: &&Member| members.binary_search(*voter).is_ok();
@@ -49,7 +49,7 @@ impl Tree {
         Self { key: key(members, &top), above, below, top, rank }
     }
 
-    /// There is one.
+    /// True if there is a tree.
     pub(crate) const fn is_used(&self) -> bool {
         self.key != 0
     }
@@ -63,7 +63,7 @@ struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    /// How many are just below the top.
+    /// The number of places just below the top.
     const fn first(&self) -> usize {
         self.top.len() * self.width
     }
@@ -72,7 +72,7 @@ impl Shape<'_> {
         places.filter_map(|at| self.rest.get(at)).map(|(_, member)| *member).collect()
     }
 
-    /// They take turns, so that whoever leads has some below it that could vote.
+    /// The voters take turns, so that each leader has members below it that could vote.
     fn below_top(&self, at: usize) -> Vec<Member> {
         self.at((at..self.first()).step_by(self.top.len()))
     }

@@ -13,13 +13,13 @@ use pvm_core::quorum::Member;
 use pvm_wire::HostIndex;
 use std::cmp::Reverse;
 
-/// Until when a leader tries to give way.
+/// How long a leader tries to give way.
 const RESIGN_NS: u64 = 5_000_000_000;
 /// How long the other members wait with an election if a member was named to lead.
 const UNWELL_NS: u64 = 30_000_000_000;
-/// After this long a silence of a voter, another member becomes a voter in its place.
+/// If a voter is silent for this long, another member becomes a voter in its place.
 const STAND_IN_NS: u64 = 1_500_000_000;
-/// A member that is so far behind is not caught up.
+/// A member that lacks this many entries or more is not caught up.
 const BEHIND_COUNT: u64 = 100;
 
 impl Core {
@@ -39,7 +39,7 @@ impl Core {
         self.arrange();
     }
 
-    /// Those to whom this member speaks first are these now.
+    /// Adapts the peers to the members to which this one sends now.
     pub(crate) fn serve(&mut self) {
         let others = self.others();
         self.peers.retain(|member, _| others.binary_search(member).is_ok());
@@ -126,7 +126,7 @@ impl Core {
     }
 
     /// A member to vote in the place of one that shares its computer with more voters than it
-    /// would: what ends a computer ends few of them.
+    /// would, so that the loss of a computer costs few voters.
     fn of_another_computer(&self) -> Option<Member> {
         let others = self.voters().iter().copied().filter(|voter| Some(*voter) != self.me);
         let most = others.map(|voter| self.crowd(voter)).max().unwrap_or(0);

@@ -13,7 +13,7 @@ const FIRST: HostIndex = HostIndex(1);
 /// Commands with numbers below this let the host of that number in; others are just counted.
 const JOIN_MAX: u64 = 100;
 
-/// No machine is there to say whom one of two needs.
+/// There is no machine to say which members one of two needs.
 const NOBODY_NEEDED: QuorumInput = QuorumInput::Need { members: Vec::new(), lease: false };
 
 type Applied = Vec<(u64, u64)>;
@@ -200,7 +200,7 @@ impl Net {
         leads.map(|(host, _)| *host).collect()
     }
 
-    /// Puts a command to whoever leads; nobody may.
+    /// Gives a command to the leader, if there is one.
     fn propose(&mut self, command: u64) {
         let current = self.current();
         assert!(current.len() < 2, "{current:?} both take themselves for the leader");
@@ -218,7 +218,7 @@ impl Net {
         }
     }
 
-    /// Everything that was ordered is everywhere.
+    /// All hosts have all commands of the log.
     fn assert_whole(&self) {
         let all: Applied =
             self.ordered.iter().map(|(&number, &command)| (number, command)).collect();

@@ -1,6 +1,6 @@
-//! So many members that the order goes along a tree: at rest nobody has many links or says much,
-//! and what is ordered comes to all, whoever of those that hand it on is dead. `PVM_MANY=4095`
-//! makes them more.
+//! Enough members for the log to go along a tree: at rest no host has many links or sends much, and
+//! committed entries reach all members, whichever of the relays is dead. `PVM_MANY=4095` makes them
+//! more.
 
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
@@ -43,7 +43,7 @@ struct Net {
     links: BTreeSet<(HostIndex, HostIndex)>,
     /// How many links were made.
     made: u64,
-    /// Between these there is no link, whoever wants one.
+    /// Pairs that get no link, even if a host wants one.
     cut: BTreeSet<(HostIndex, HostIndex)>,
 }
 
@@ -52,14 +52,14 @@ fn pair(a: HostIndex, b: HostIndex) -> (HostIndex, HostIndex) {
 }
 
 impl Net {
-    /// So many members, all of which are in and at rest.
+    /// `count` members, all of which have joined and are at rest.
     fn at_rest(count: u16) -> Self {
         let mut net = Self::of(count);
         net.begin();
         net
     }
 
-    /// So many hosts, of which none is in.
+    /// `count` hosts, of which none has joined.
     fn of(count: u16) -> Self {
         let hosts = (1..=count).map(|host| {
             let core = Core::new(u64::from(host));
@@ -164,7 +164,7 @@ impl Net {
         }
     }
 
-    /// The links that a host wants are made; what nobody wants any more goes.
+    /// Makes the links that a host wants; a link that no host wants any more goes.
     fn link_near(&mut self, host: HostIndex) {
         let Some(it) = self.hosts.get_mut(&host) else { return };
         let Some((changes, near)) = it.core.kin() else { return };
@@ -215,8 +215,8 @@ impl Net {
         }
     }
 
-    /// Only those that are below it hear a host from now on, and it hears only them; how many they
-    /// are.
+    /// From now on only the members below a host hear it, and it hears only them. Returns their
+    /// number.
     fn keep_below(&mut self, host: HostIndex, above: &BTreeSet<HostIndex>) -> usize {
         let all: Vec<_> = self.hosts.keys().copied().filter(|other| *other != host).collect();
         let near = self.hosts[&host].near.clone();
@@ -261,7 +261,7 @@ impl Net {
         self.hosts[&host].core.voters().into_iter().map(Member::host).collect()
     }
 
-    /// How many take this one for the leader.
+    /// The number of hosts that take this one for the leader.
     fn led_by(&self, leader: HostIndex) -> usize {
         self.hosts.values().filter(|it| it.leader == Some(leader)).count()
     }
@@ -310,7 +310,7 @@ fn what_is_ordered_comes_to_all_whoever_hands_it_on_is_dead() {
     net.propose(leader, 2);
     net.go(100);
     assert_eq!(net.have(2), usize::from(net.count), "a few hops, and no beat is waited for");
-    // Those that hand on to most, but for the leader, and one of them votes.
+    // The relays with the most members below them, except the leader; one of them votes.
     let mut relays: Vec<_> = net.hosts.iter().map(|(host, it)| (it.near.len(), *host)).collect();
     relays.sort_unstable();
     let others = relays.iter().rev().map(|relay| relay.1).filter(|host| *host != leader);
@@ -328,8 +328,8 @@ fn what_is_ordered_comes_to_all_whoever_hands_it_on_is_dead() {
     assert_eq!(net.have(4), net.hosts.len());
 }
 
-/// Whoever hands on hears nothing itself any more, and is heard by those below it: they took its
-/// words, which told neither of a leader nor of anything new, for all that there is.
+/// A relay hears nothing itself any more, but the members below it hear it. Its messages named no
+/// leader and brought nothing new, and these members still did not look for another relay.
 #[test]
 fn those_below_a_member_that_is_cut_off_from_above_lost_the_leader_with_it() {
     let mut net = Net::at_rest(count().min(300));
@@ -396,8 +396,8 @@ fn where_nobody_leads_all_of_many_called_the_same_voter_at_once() {
     assert!(made <= 2 * u64::from(net.count), "{made} made");
 }
 
-/// It lets in only those that were in when it was started, and calls these. Who is above it by now
-/// is another one.
+/// A new host accepts only the members at the time of its start, and calls these. The member above
+/// it by now is another one.
 #[test]
 fn a_new_member_that_does_not_know_whoever_is_above_it_never_got_the_state() {
     for voter in [true, false] {

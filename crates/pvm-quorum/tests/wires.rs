@@ -1,5 +1,5 @@
-//! Cores that talk over wires with a rate: what is long does not stop the order, and nothing goes
-//! over a wire twice.
+//! Cores that talk over wires with a rate: long messages do not stop the log, and nothing goes over
+//! a wire twice.
 
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
@@ -18,10 +18,10 @@ const PART_BYTES: usize = 30 << 10;
 /// Commands from here on let a host in.
 const JOIN: u64 = 1 << 32;
 
-/// A link carries what is longer in pieces.
+/// A link carries longer messages in pieces.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// One direction between two hosts: what hurries goes before what does not, once the wire is free.
+/// One direction between two hosts: urgent messages go before others, once the wire is free.
 #[derive(Default)]
 struct Line {
     hasty: VecDeque<Blob>,
@@ -68,7 +68,7 @@ fn members(applied: &[(u64, u64)]) -> Vec<Member> {
     std::iter::once(Member::new(1, FIRST)).chain(others).collect()
 }
 
-/// A command of so many bytes that begins with its number.
+/// A command of `bytes` bytes that begins with its number.
 fn command(number: u64, bytes: usize) -> Blob {
     let mut command = number.to_bytes();
     command.resize(bytes.max(8), 7);
@@ -163,7 +163,7 @@ impl Net {
         let core = self.cores.get_mut(&host).expect("a host");
         core.handle(now, input);
         if told_members {
-            // No machine is there to say whom one of two needs.
+            // There is no machine to say which members one of two needs.
             core.handle(now, QuorumInput::Need { members: Vec::new(), lease: false });
         }
     }
@@ -177,7 +177,7 @@ impl Net {
         self.carry();
     }
 
-    /// Wires that are free take what waits.
+    /// Free wires take the next waiting messages.
     fn carry(&mut self) {
         for (&(from, to), line) in &mut self.lines {
             while line.free_at <= self.now

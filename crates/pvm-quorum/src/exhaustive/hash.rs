@@ -13,13 +13,13 @@ use crate::frame::{Frame, Word};
 use pvm_wire::Wire as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A limit is over after so many steps, whatever it is.
+/// Every time limit is over after this many steps.
 const STEPS_MAX: u64 = 2;
 /// The longest wait that is told apart: a leader's attempt to hand over, and its wait before it
 /// stands for election again.
 const WAIT_STEPS_MAX: u64 = 64;
 
-/// What is put in, as it is.
+/// A hasher that keeps its input as it is.
 struct Bytes(Vec<u8>);
 
 impl Hasher for Bytes {
@@ -49,13 +49,14 @@ struct Clock {
     marks: Vec<u64>,
 }
 
-/// How long ago a moment was, and which marks it has reached.
+/// The age of a moment, and the number of marks that it has reached.
 type Moment = (u64, usize);
 
 impl Clock {
     fn of(host: &Host) -> Self {
         let core = &host.core;
-        // Questions want something that was said later, all else what was said then or later.
+        // A read needs the answer to a later message, all else the answer to one of that moment or
+        // later.
         let mut marks: Vec<_> = core.reads.iter().map(|read| read.1 + 1).collect();
         marks.push(core.round);
         if core.is_leader() {
@@ -99,7 +100,7 @@ fn stamp(frame: &Frame) -> Option<u64> {
     }
 }
 
-/// Whose clock a frame's moment is of: an answer brings back that of whoever asked.
+/// The host whose clock gave a frame its stamp: an answer brings back the stamp of its question.
 const fn clock_of((from, to): (u8, u8), frame: &Frame) -> u8 {
     match frame.word {
         Word::Append { .. } | Word::Beat { .. } => from,
@@ -111,7 +112,7 @@ fn put(world: &World, to: &mut Bytes) {
     (world.left, world.owner, &world.links, &world.committed, &world.leaders).hash(to);
     let clocks: Vec<_> = world.hosts.iter().map(|host| Clock::of(host)).collect();
     for (way, wire) in &world.wires {
-        // In no order, and one that is there twice counts twice.
+        // The sequence of frames does not count, and a frame that is there twice counts twice.
         let mut frames: Vec<_> = wire
             .iter()
             .map(|frame| bytes_of(frame, &clocks[usize::from(clock_of(*way, frame))]))
@@ -138,7 +139,7 @@ fn bytes_of(frame: &Frame, clock: &Clock) -> (Vec<u8>, Option<Moment>) {
     (frame.to_bytes(), moment)
 }
 
-/// What its parent keeps is what its core has: it counts once.
+/// The parent's records repeat the data of the core, so only the core counts.
 fn put_host(world: &World, host: &Host, clock: &Clock, to: &mut Bytes) {
     host.ended.hash(to);
     if host.ended {

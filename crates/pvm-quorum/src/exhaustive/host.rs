@@ -23,24 +23,24 @@ pub(super) fn number_of(host: HostIndex) -> u8 {
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub(super) core: Core,
-    /// Its own clock: no two have anything to do with one another.
+    /// Its own clock, which is independent of all others.
     pub(super) clock: u64,
-    /// What its parent keeps for it.
+    /// The records that its parent keeps for it.
     pub(super) records: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,
     pub(super) applied: Vec<(u64, u8)>,
     pub(super) joined: bool,
-    /// To whom it knows of a link.
+    /// The hosts to which it knows of a link.
     pub(super) up: BTreeSet<u8>,
     pub(super) met: bool,
     /// It takes the other one of two for dead.
     pub(super) suspects: bool,
     /// The witness let it go on.
     pub(super) lock: bool,
-    /// The witness's word for it is on its way, as often as it likes. Being refused changes
-    /// nothing.
+    /// The witness's permission is on its way, and may arrive any number of times. A refusal
+    /// changes nothing.
     pub(super) granted: bool,
     pub(super) needed: Option<(Vec<Member>, bool)>,
-    /// A question waits: up to where commands had been applied anywhere when it came.
+    /// A read waits: the last command that any host had applied when the read came.
     pub(super) asked: Option<u64>,
     pub(super) ended: bool,
     /// Its core has had no input yet.
@@ -100,7 +100,7 @@ impl Host {
         !self.ended && self.core.poll_timeout().is_some_and(|at| at.0 <= self.clock)
     }
 
-    /// Whom this host needs, as the machine says it (`machine/two`).
+    /// The members that this host needs, by the machine's rules (`machine/two`).
     pub(super) fn need(&self, me: u8, decides: bool) -> (Vec<Member>, bool) {
         let members = self.members();
         let mut others = members.iter().filter(|member| number_of(member.host()) != me);

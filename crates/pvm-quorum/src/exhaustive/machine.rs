@@ -21,7 +21,7 @@ impl World {
         self.follow(host);
     }
 
-    /// What a machine does then, in its order.
+    /// Does the work of a machine after an input, in its sequence.
     pub(super) fn follow(&mut self, host: u8) {
         loop {
             while let Some(output) = self.at(host).core.poll_output() {
@@ -39,7 +39,7 @@ impl World {
         self.note_leader(host);
     }
 
-    /// Says whom this host needs, as the machine does; true where that has changed.
+    /// Tells the core which members it needs, as the machine does; true if they have changed.
     fn arrange_two(&mut self, host: u8) -> bool {
         let decides = self.has_witness;
         let it = self.at(host);
@@ -57,7 +57,7 @@ impl World {
         true
     }
 
-    /// Whoever goes on alone takes the other one out.
+    /// A host that goes on alone takes the other one out.
     fn fence(&mut self, host: u8) -> bool {
         let it = self.host(host);
         let due = it.suspects && it.core.is_current(Time(it.clock)) && it.core.is_at_rest();

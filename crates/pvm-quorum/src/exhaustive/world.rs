@@ -1,4 +1,4 @@
-//! A few members, what is on its way between them, and what may happen next.
+//! A few members, the messages between them, and the steps that may come next.
 
 use super::host::{ADD, Host, number_of, place};
 use crate::frame::{Frame, Word};
@@ -9,24 +9,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 const MS: u64 = 1_000_000;
-/// A clock goes in steps of a silence: a lease ends within one, a leader gives up after two.
+/// A clock goes in steps of an election timeout: a lease ends within one, a leader gives up after
+/// two.
 pub(super) const STEP_NS: u64 = 810 * MS;
 const BEGIN_NS: u64 = 1000 * STEP_NS;
 
-/// How often what may happen.
+/// How often each event may happen.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Bounds {
     pub(super) crashes: u8,
     pub(super) cuts: u8,
     pub(super) proposals: u8,
-    /// Questions that must be answered with what is up to date.
+    /// Linearizable reads.
     pub(super) reads: u8,
     pub(super) resigns: u8,
     /// Messages of a direction that may be under way.
     pub(super) wire: usize,
-    /// Messages arrive also behind the end of the connection that they were sent by.
+    /// Messages also arrive after the end of the connection over which they were sent.
     pub(super) late: bool,
-    /// What is due is done late, too, behind other things.
+    /// Due timeouts may be handled late, after other steps.
     pub(super) lazy: bool,
     /// New terms in an era.
     pub(super) terms: u64,
@@ -37,10 +38,10 @@ pub(super) struct Bounds {
 pub(super) enum Step {
     /// The clock of a host goes on.
     Tick(u8),
-    /// The moment that a core asked for has come, some time ago perhaps.
+    /// The timeout that a core asked for has come, some time ago perhaps.
     Timer(u8),
     Hear(u8, u8, usize),
-    /// More is under way than may be: this one is lost.
+    /// More messages are under way than may be: this one is lost.
     Lose(u8, u8, usize),
     Crash(u8),
     Cut(u8, u8),
@@ -58,19 +59,19 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) hosts: Vec<Rc<Host>>,
-    /// What is under way, in no order.
+    /// The messages under way, in no sequence.
     pub(super) wires: BTreeMap<(u8, u8), Vec<Rc<Frame>>>,
-    /// Pairs that could talk; the lower one first.
+    /// Pairs of hosts that could talk, the lower one first.
     pub(super) links: BTreeSet<(u8, u8)>,
     pub(super) has_witness: bool,
-    /// Whom the witness lets go on.
+    /// The host that the witness lets go on.
     pub(super) owner: Option<u8>,
     pub(super) left: Bounds,
-    /// What was applied anywhere, by number.
+    /// The commands that any host has applied, by number.
     pub(super) committed: BTreeMap<u64, u8>,
-    /// Who led in which term.
+    /// The leader of each term.
     pub(super) leaders: BTreeMap<u64, u8>,
-    /// What the last step brought about, to be counted.
+    /// The events of the last step, to be counted.
     pub(super) seen: Vec<&'static str>,
     /// The term at the beginning.
     first_term: u64,
@@ -82,7 +83,7 @@ fn pair(a: u8, b: u8) -> (u8, u8) {
 }
 
 impl World {
-    /// So many hosts that are in and at rest; the first one leads.
+    /// `count` hosts that are members and at rest; the first one leads.
     pub(super) fn of(count: u8, has_witness: bool, left: Bounds) -> Self {
         let mut world = Self {
             hosts: (0..count).map(|_| Rc::new(Host::new(BEGIN_NS))).collect(),
@@ -114,7 +115,7 @@ impl World {
         world
     }
 
-    /// All is said and heard, and time passes, until all know the same.
+    /// Delivers all messages and lets time pass, until all hosts know the same.
     fn settle(&mut self) {
         for _ in 0..12 {
             for host in 0..self.count() {
@@ -149,19 +150,19 @@ impl World {
         other.filter(|_| members.len() == 2)
     }
 
-    /// All that may happen next.
+    /// All steps that may come next.
     pub(super) fn steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         for (&(from, to), wire) in &self.wires {
             if wire.len() > self.left.wire {
-                // Which one is lost is open; nothing else happens before one is.
+                // Any one of them may be lost; nothing else happens before one is.
                 return (0..wire.len()).map(|at| Step::Lose(from, to, at)).collect();
             }
             steps.extend((0..wire.len()).map(|at| Step::Hear(from, to, at)));
         }
         let alive = (0..self.count()).filter(|host| !self.host(*host).ended);
         if alive.clone().count() == 1 {
-            // It has all there is.
+            // The only host left has all there is.
             return Vec::new();
         }
         for host in alive {
@@ -194,7 +195,7 @@ impl World {
         steps.extend(broken.map(|of| Step::Notice(host, *of)));
     }
 
-    /// It happens.
+    /// Takes a step.
     pub(super) fn take(&mut self, step: Step) {
         self.seen.clear();
         match step {
@@ -237,15 +238,16 @@ impl World {
         }
     }
 
-    /// What is due is done.
+    /// Handles a due timeout.
     fn serve(&mut self, host: u8) {
         let it = self.at(host);
         it.core.handle_timeout(Time(it.clock));
         self.follow(host);
     }
 
-    /// What would change nothing at whoever gets it, now or ever, is as good as lost: answers of an
-    /// earlier term, answers to a lead that is over, and what comes from who is no member any more.
+    /// Drops messages that would change nothing at their receiver, now or ever: answers of an
+    /// earlier term, answers to a leader whose lead is over, and messages of hosts that are no
+    /// members any more.
     fn forget_idle(&mut self) {
         let hosts = &self.hosts;
         self.wires.retain(|(from, to), wire| {
@@ -262,8 +264,8 @@ impl World {
         });
     }
 
-    /// Whoever has gone, or was cut off, is sent nothing; all else may arrive at any time from here
-    /// on.
+    /// A host that has ended, or was cut off, is sent nothing; all other messages may arrive at any
+    /// time from here on.
     pub(super) fn send(&mut self, from: u8, to: u8, frame: Frame) {
         if self.links.contains(&pair(from, to)) && !self.host(to).ended {
             self.wires.entry((from, to)).or_default().push(Rc::new(frame));
@@ -311,7 +313,7 @@ impl World {
         }
     }
 
-    /// Two can talk again. Whoever is no member is told so, and ends.
+    /// Two hosts can talk again. A host that is no member any more is told so, and ends.
     fn meet(&mut self, a: u8, b: u8) {
         self.notice(a, b);
         self.notice(b, a);
@@ -326,7 +328,7 @@ impl World {
         }
     }
 
-    /// A host goes, for ever. What only it had is lost.
+    /// A host ends, for ever. Commands that only it had are lost.
     pub(super) fn end(&mut self, host: u8) {
         self.seen.push("ends");
         self.links.retain(|(a, b)| *a != host && *b != host);
@@ -339,7 +341,7 @@ impl World {
         }
     }
 
-    /// The daemon is killed and started again from its records. What was under way to it is lost.
+    /// The daemon is killed and started again from its records. Messages under way to it are lost.
     fn crash(&mut self, host: u8) {
         self.left.crashes -= 1;
         self.links.retain(|(a, b)| *a != host && *b != host);
@@ -390,12 +392,13 @@ impl World {
         })
     }
 
-    /// What must not be, if it is.
+    /// The violation that was found, if any.
     pub(super) fn wrong(&self) -> Option<&str> {
         self.wrong.as_deref()
     }
 
-    /// A question is answered: all that anybody had applied when it came is applied here.
+    /// A read is answered: this host must have applied all that any host had applied when the read
+    /// came.
     pub(super) fn confirmed(&mut self, host: u8) {
         self.seen.push("answers");
         let Some(asked) = self.at(host).asked.take() else { return };
@@ -406,7 +409,7 @@ impl World {
         }
     }
 
-    /// All apply the same commands under the same numbers, and leave none out.
+    /// Checks that all hosts apply the same commands under the same numbers, and leave none out.
     pub(super) fn note_applied(&mut self, host: u8, number: u64, command: u8) {
         let known = *self.committed.entry(number).or_insert(command);
         let before: Vec<_> = self.committed.range(..number).map(|(n, c)| (*n, *c)).collect();
@@ -415,8 +418,8 @@ impl World {
         }
     }
 
-    /// A term has one leader; and who leads in a later term than anybody before has all commands.
-    /// Who finds its own end in what it orders at once leads nobody.
+    /// Checks that a term has one leader, and that a leader of a later term than all before has all
+    /// commands. A host that has committed its own removal at once leads nobody.
     pub(super) fn note_leader(&mut self, host: u8) {
         let it = self.host(host);
         let (core, term) = (&it.core, it.core.term());

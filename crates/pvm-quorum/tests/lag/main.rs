@@ -5,9 +5,9 @@
 //! Meanwhile messages are late, lost, or heard in one direction only; links break; daemons are
 //! started again from their records; hosts stand still, some with their clocks; leaders give way;
 //! hosts are let in and taken out. A term has one leader. All apply the same commands in the same
-//! order, one by one or in a state that is never older than what is there. Who answers a question
-//! has applied all that anybody had when it came. In the end, without faults, one leads and all
-//! have everything.
+//! order, one by one or in a state that is never older than the member's own. A host that answers a
+//! read has applied all that any host had applied when the read came. In the end, without faults,
+//! one leads and all have everything.
 
 mod net;
 
@@ -19,7 +19,7 @@ use pvm_wire::{Blob, HostIndex, Wire as _};
 /// Members at a time at most, and hosts that there ever are.
 const MEMBERS_MAX: usize = 11;
 const HOSTS_MAX: u64 = 99;
-/// So often a leader looks whether a host can be taken out.
+/// How many times a leader checks whether a host can be taken out.
 const PARTING_STEPS: u64 = 50;
 /// Milliseconds after which one leads and all have everything, once nothing is wrong any more.
 const REST_MS: u64 = 15_000;
@@ -64,8 +64,8 @@ impl Net {
         }
     }
 
-    /// All that was ordered before must be done, and those that are left must be able to go on: a
-    /// leader waits for that for a while.
+    /// Earlier entries must be committed, and the remaining members must be able to go on: a leader
+    /// waits for that for a while.
     fn order_out(&mut self, leader: HostIndex, host: HostIndex) {
         let member = members(&self.all()).into_iter().find(|member| member.host() == host);
         let Some(member) = member.filter(|_| leader != host) else { return };
@@ -233,7 +233,7 @@ fn of_three_one_was_taken_out_while_another_heard_nothing() {
     net.assert_whole();
 }
 
-/// It knows of no tree, and whoever is above it now is no member that it knows.
+/// It knows of no tree, and it does not know the member that is above it now.
 #[test]
 fn a_member_that_missed_how_the_tree_began_was_left_behind_for_ever() {
     for last in 3..5 {

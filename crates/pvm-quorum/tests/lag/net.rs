@@ -22,7 +22,7 @@ pub(crate) const SMALL: Limits = Limits {
 };
 /// Few members are many: from six on the log goes along a tree of one or two below each.
 pub(crate) const TREE: Limits = Limits { star_count: 5, tree_width: 1, failures_max: 1, ..SMALL };
-/// No machine is there to say whom one of two needs.
+/// There is no machine to say which members one of two needs.
 pub(crate) const NOBODY_NEEDED: QuorumInput =
     QuorumInput::Need { members: Vec::new(), lease: false };
 
@@ -40,7 +40,7 @@ pub(crate) struct Host {
     /// It was taken out, and knows.
     pub(crate) gone: bool,
     pub(crate) leader: Option<Member>,
-    /// To whom it wants a link.
+    /// The hosts to which it wants a link.
     pub(crate) near: BTreeSet<HostIndex>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Net {
     pub(crate) deaf: BTreeSet<Way>,
     /// Milliseconds that a way takes besides.
     pub(crate) slow: BTreeMap<Way, u64>,
-    /// Links are made where somebody wants them, and go when nobody does any more.
+    /// Links are made when a host wants them, and go when no host does any more.
     pub(crate) on_demand: bool,
     pub(crate) links: BTreeSet<Way>,
     /// How often each link was made; when the last message of each way arrives.
@@ -76,7 +76,7 @@ pub(crate) struct Net {
     pub(crate) latency: u64,
     /// Clocks of hosts that stand still do so, too.
     pub(crate) clocks_stop: bool,
-    /// Questions: where, and up to where somebody had applied then.
+    /// Reads: the host, and the last command that any host had applied then.
     pub(crate) questions: BTreeMap<u64, (HostIndex, u64)>,
     pub(crate) question_count: u64,
     pub(crate) command: u64,
