@@ -6,11 +6,11 @@
 //! | generation | last ends  |   -    | away |   count   | arrived        |
 //! +------------+------------+--------+------+-----------+----------------+
 //! ```
-//! A member arrives by setting the bit of its instance number; whoever makes the bits as many as
-//! the *count* (which the first one sets) begins the next *generation* in the same step, and wakes
-//! the others. Bits are names: where a member is killed, its daemon strikes it out, which nobody
-//! could do with a number. All of it is one word, so a member that is killed or stopped at any
-//! instruction has arrived or has not.
+//! A member arrives by setting the bit of its instance number; the member that makes the bits as
+//! many as the *count* (which the first one sets) begins the next *generation* in the same step,
+//! and wakes the others. Bits are names: where a member is killed, its daemon strikes it out, which
+//! nobody could do with a number. All of it is one word, so a member that is killed or stopped at
+//! any instruction has arrived or has not.
 //!
 //! The *last ends* are two bits for each of the last four generations (the latest lowest): how it
 //! ended. *away*: the barrier is kept by the machine, because members are on other hosts or have
@@ -45,7 +45,7 @@ enum End {
 #[repr(transparent)]
 pub struct Word(AtomicU64);
 
-/// A member's place among those who wait: the generation.
+/// The generation in which a member waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(u16);
 
@@ -75,8 +75,8 @@ pub enum Outcome {
     Moved,
 }
 
-/// The list of members was written. PAIRS WITH: `Table::has_changed`: whoever arrived by the old
-/// list sees that it is old, or is seen here.
+/// The list of members was written. PAIRS WITH: `Table::has_changed`: a member that has arrived by
+/// the old list sees that it is old, or is seen here.
 fn behind_the_list() {
     fence(Ordering::SeqCst);
 }
@@ -153,7 +153,7 @@ impl Word {
         let word = self.0.load(Ordering::Acquire);
         match generation(word).wrapping_sub(ticket.0) {
             0 => Outcome::Waits,
-            // So many barriers have been met since without this member.
+            // More barriers than are remembered have been met since without this member.
             passed if passed > REMEMBERED => Outcome::Met,
             passed => match (word & ENDS) >> (ENDS_SHIFT + 2 * (u32::from(passed) - 1)) & 3 {
                 1 => Outcome::Broken,
@@ -181,14 +181,14 @@ impl Word {
         let _ = self.strike(|old| Some(u64::from(instances)).filter(|bits| bits & old != 0));
     }
 
-    /// Daemon: `size` members are left because one has died; if those who wait, wait for more, they
-    /// do so in vain. Returns whom to wake.
+    /// Daemon: one member has died, and `size` are left. Breaks the barrier if its members wait for
+    /// more. Returns the bits of the members to wake.
     pub fn break_above(&self, size: u32) -> u32 {
         behind_the_list();
         self.end(End::Broken, |old| count(old) > size)
     }
 
-    /// From now on the machine keeps this barrier. Returns whom to wake.
+    /// From now on the machine keeps this barrier. Returns the bits of the members to wake.
     pub fn move_away(&self) -> u32 {
         behind_the_list();
         let updated = self.update(|old| {

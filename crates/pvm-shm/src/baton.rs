@@ -1,9 +1,10 @@
-//! The baton of a host: among tasks that take turns, who has it computes (`pvm run --alone`).
+//! The baton of a host: among tasks that take turns, its holder computes (`pvm run --alone`).
 //!
-//! One word says who has it, 0 for nobody. It is changed by a compare-and-swap alone, so a task
-//! that was taken for dead or stopped and goes on after all finds another name there and gives
-//! nothing back. Whoever passes the baton on counts that, and those in line sleep on the count. A
-//! neighbour that scribbles here can make tasks wait longer or compute at once, nothing else.
+//! One word names the holder; 0 means that nobody has the baton. It is changed by a
+//! compare-and-swap alone, so a task that was taken for dead or stopped and goes on after all finds
+//! another name there and gives nothing back. Each pass of the baton raises a count, and the
+//! threads in line sleep on that count. A neighbour that scribbles here can make tasks wait longer
+//! or compute at once, nothing else.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -59,19 +60,20 @@ impl Baton {
         }
     }
 
-    /// Takes it from one who does not compute: false if that one has not got it any more.
+    /// Takes it from a holder that does not compute; false if that one does not have it any more.
     pub fn take_from(&self, other: Holder, me: Holder) -> bool {
         let words = (other.word(), me.word());
         self.holder.compare_exchange(words.0, words.1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Gives it to whoever is first: false if the caller does not have it. The caller wakes one of
-    /// those who sleep on [`Baton::passes`] then.
+    /// Frees it for the first thread that reaches for it; false if the caller does not have it. The
+    /// caller then wakes one of the threads that sleep on [`Baton::passes`].
     pub fn pass(&self, me: Holder) -> bool {
         let passed =
             self.holder.compare_exchange(me.word(), 0, Ordering::AcqRel, Ordering::Relaxed);
         if passed.is_ok() {
-            // Behind the word: who reads the count first and finds the baton taken does not sleep.
+            // The count is raised after the word is freed: a thread that has read the old count and
+            // then found the baton taken does not sleep.
             self.passes.fetch_add(1, Ordering::AcqRel);
         }
         passed.is_ok()

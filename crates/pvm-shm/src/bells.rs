@@ -36,7 +36,7 @@ struct Peer {
     doorbell: Option<SocketAddrUnix>,
 }
 
-/// The inboxes of those who were woken before.
+/// The inboxes of tasks that were woken before.
 #[derive(Debug, Default)]
 pub struct Bells {
     peers: Recent<Tid, Peer>,

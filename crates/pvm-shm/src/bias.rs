@@ -32,8 +32,8 @@ impl Bias {
         Self(AtomicU8::new(NOBODY))
     }
 
-    /// A byte that is not 0 while [`Bias::is_on`], for who trusts such a byte of the C library's,
-    /// too.
+    /// A byte that is not 0 while [`Bias::is_on`], for code that also trusts such a byte of the C
+    /// library.
     #[cfg(not(loom))]
     pub const fn flag(&self) -> *const u8 {
         self.0.as_ptr()

@@ -7,7 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::sync::Arc;
 
-/// Who gives out segments: the keeper, asked directly or over a socket.
+/// The source of segments: the keeper, asked directly or over a socket.
 pub trait Broker {
     /// A (larger) lane to a task of this host. `NoTask` if there is none, `OutOfRes` if it has as
     /// many unread messages as it may have.

@@ -1,8 +1,9 @@
 //! The order of messages within a host: Lamport's clock, in a word of each cell.
 //!
-//! A task sends a message at its clock's *moment*; who takes it in sets its own clock behind that.
-//! So what was sent because of a message has a later moment than this one has, whoever sent the two
-//! and to whom, and a receiver that finds something in several lanes takes the earliest first.
+//! A task sends a message at its clock's *moment*; a receiver that takes it in sets its own clock
+//! behind that. So a message that was sent because of another one has the later moment, whatever
+//! tasks sent and received the two, and a receiver that finds messages in several lanes takes the
+//! earliest first.
 //!
 //! The host has a clock as well, in the activity segment. No task's is behind it, and none is
 //! further ahead of it than `AHEAD`. Setting it forward orders what no message does: before a task
@@ -41,8 +42,9 @@ impl Clock {
         &self.activity
     }
 
-    /// Whose clock this is. What the daemon hands on comes behind what tasks have sent by then;
-    /// what the parent says (a death, for one) also behind what the daemon has handed on.
+    /// Sets the owner of this clock. The daemon's messages come behind those that tasks have sent
+    /// by then; the parent's (a death, for one) also come behind those that the daemon has handed
+    /// on.
     pub(crate) fn belongs_to(&mut self, owner: Tid) {
         self.lead = match owner {
             Tid::NONE => 2 * (AHEAD + 1),
@@ -77,7 +79,7 @@ impl Clock {
         }
     }
 
-    /// The moment of a message, whoever sends it.
+    /// The moment of a message of any sender.
     pub(crate) fn moment_of_any(&mut self) -> u32 {
         if self.lead == 0 {
             return self.moment();

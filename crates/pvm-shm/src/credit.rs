@@ -1,4 +1,4 @@
-//! How much may wait unread: who has taken what, and when there is no more.
+//! How much may wait unread: the limits, and the account of what is taken.
 //!
 //! Memory is bounded at the sender's side. The keeper gives credits, since it makes every segment
 //! and outlives every sender; nothing on the way of a message counts anything. What finds no credit
@@ -15,7 +15,7 @@ pub const PAIR_BYTES: usize = 64 << 20;
 pub const SENDER_BYTES: u64 = 128 << 20;
 /// Bytes of slabs of all senders of a host.
 pub const HOST_BYTES: u64 = 256 << 20;
-/// So many bytes of slabs every sender has, whatever the others take.
+/// Every sender may have this many bytes of slabs, whatever the others take.
 pub const FIRST_BYTES: u64 = 4 << 20;
 /// Cells in the lanes to one receiver, and messages in its mailbox: 256 MiB of lanes.
 pub const DESCRIPTORS_MAX: u64 = 1 << 20;

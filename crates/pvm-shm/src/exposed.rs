@@ -5,8 +5,8 @@
 //!           4096 the memory
 //! ```
 //! The owner maps it, then seals it: against all further mappings that write, if others may only
-//! read. Nobody gets the descriptor before, so the rights are the kernel's to keep. Whoever has
-//! mapped it keeps it for as long as it likes; the state says when that is of no more use.
+//! read. Nobody gets the descriptor before, so the rights are the kernel's to keep. A task that has
+//! mapped it keeps it for as long as it likes; the state says when it is of no more use.
 
 use crate::segment::{self, Mapping, PAGE};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
@@ -160,7 +160,7 @@ impl Exposed {
         Ok(())
     }
 
-    /// Writes. Whoever reads what is written here sees what was written before. Four or eight bytes
+    /// Writes. A reader of these bytes sees what was written before them, too. Four or eight bytes
     /// at a multiple of their number are written as a whole.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ impl Exposed {
     }
 
     /// Changes a word in one step that no other change, `get` or `put` of the word can divide, and
-    /// gives its value before. Whoever sees the new value sees what was written before it, too.
+    /// gives its value before. A reader of the new value sees what was written before it, too.
     ///
     /// # Errors
     /// [`Code::BadParam`] for a word that is not inside or not at a multiple of its size; as for

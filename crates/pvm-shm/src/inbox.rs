@@ -46,7 +46,7 @@ pub struct Header {
     /// Whether the owner counts among the awake ([`NOT_COUNTED`]) in bits 0 and 1, and on which
     /// core in the others.
     counted: AtomicU32,
-    /// 1 once there are so many lanes that some share a bit.
+    /// 1 once the inbox has more lanes than bits, so that lanes share bits.
     shared: AtomicU32,
 }
 
@@ -54,13 +54,13 @@ pub struct Header {
 const NOT_COUNTED: u32 = 0;
 /// It counts among the awake.
 const AWAKE: u32 = 1;
-/// It was taken off the count as it sleeps. Whoever makes it awake again counts it.
+/// It sleeps and was taken off the count. Its waker, or the owner itself, counts it again.
 const ASLEEP: u32 = 2;
 const STATE: u32 = 3;
 const CORE_SHIFT: u32 = 2;
 
-/// What the owner waits for, on a cache line of its own behind the header. A hint: who believes one
-/// that is out of date loses time, nothing else.
+/// What the owner waits for, on a cache line of its own behind the header. This is a hint: a sender
+/// that believes an outdated one loses time, nothing else.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Wish {
@@ -95,7 +95,8 @@ impl Wish {
             && (from & ANY_TAG != 0 || what as u32 == envelope.tag.cast_unsigned())
     }
 }
-/// Behind it, on a cache line of its own: what a sender looks at only when its ring is full.
+/// Where the count of unmatched messages lies, on a cache line of its own: the keeper reads it only
+/// when a sender asks for a larger ring.
 const UNMATCHED_OFFSET: usize = 128;
 
 /// What became of the wish to sleep.
@@ -133,9 +134,9 @@ impl Header {
 
     /// Sender: something was published in `lane`. PAIRS WITH: `take`, `arm`.
     ///
-    /// The owner arms only when no bit is set. So a bit that is set was set since by a sender that
-    /// rings, or whose end [`Header::remind`] tells of; where it may be another sender's, that one
-    /// may stand still for ever.
+    /// The owner arms only when no bit is set. So a bit that is set was set after that, by a sender
+    /// that rings or whose end [`Header::remind`] reports. Where lanes share bits, it may be the
+    /// bit of another sender, which may stand still for ever before it rings.
     pub fn mark(&self, lane: u32) -> Marked {
         let bit = 1 << (lane % LANE_BITS);
         let old = self.pending.fetch_or(bit, Ordering::AcqRel);
@@ -153,8 +154,8 @@ impl Header {
         old & CLOSED == 0 && old & ARMED != 0
     }
 
-    /// Keeper: from now on lanes share bits. Read behind a bit that somebody else has set, who
-    /// knows of it.
+    /// Keeper: from now on lanes share bits. A sender reads this flag only after it has found its
+    /// bit set; another sender that has set the bit knew of the flag.
     pub fn share_bits(&self) {
         self.shared.store(1, Ordering::Relaxed);
     }
@@ -302,12 +303,13 @@ impl Inbox {
         unsafe { self.mapping.view(UNMATCHED_OFFSET) }
     }
 
-    /// Owner: so many messages wait outside of their lanes, roughly.
+    /// Owner: about `count` messages wait outside of their lanes.
     pub fn tell_unmatched(&self, count: u32) {
         self.unmatched_word().store(count, Ordering::Relaxed);
     }
 
-    /// Keeper: how many messages wait outside of their lanes. Who lies here slows its own senders.
+    /// Keeper: about how many messages wait outside of their lanes. An owner that lies here slows
+    /// its own senders.
     pub fn unmatched(&self) -> u32 {
         self.unmatched_word().load(Ordering::Relaxed)
     }
@@ -358,8 +360,8 @@ impl Inbox {
         self.count_awake(activity);
     }
 
-    /// Who is about to ring, or the owner: it counts among the awake again, once, whoever says so
-    /// first.
+    /// A waker before it rings, or the owner: counts the owner among the awake again. Only the
+    /// first of these calls has an effect.
     pub(crate) fn count_awake(&self, activity: &Activity) {
         self.recount(activity, |now| (now & STATE == ASLEEP).then_some(now & !STATE | AWAKE));
     }
@@ -370,8 +372,8 @@ impl Inbox {
         self.recount(activity, |_| Some(NOT_COUNTED));
     }
 
-    /// Changes whether and where the owner counts, in one step that tells who is to count the
-    /// difference.
+    /// Changes whether and where the owner counts, in one compare-and-swap; the thread that has
+    /// changed it also changes the host's count.
     fn recount(&self, activity: &Activity, change: impl Fn(u32) -> Option<u32>) {
         let counted = &self.header().counted;
         let mut old = counted.load(Ordering::Relaxed);

@@ -28,17 +28,19 @@ use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A watched ring that has been silent for so many messages makes room for another one.
+/// A watched ring that has given nothing for this many turns makes room for another one.
 const SILENT: u64 = 64;
-/// Now and then the inbox is asked, also where one sender alone is listened to; and senders are
-/// told how far ahead others are.
+/// Once in this many turns a look for one sender alone asks the inbox, too, and the host's clock is
+/// set to the latest moment that waits.
 const TURN: u64 = 32;
-/// After so many messages without an answer, and the look for the first one, a stream is expected.
+/// A stream is expected once the streak is this long: one look and the messages that followed it
+/// without an answer.
 const STREAM: u32 = 9;
-/// Looks until two have found the same: only a neighbour that scribbles makes it more than a few.
+/// Most looks until two in a row have found the same; only a neighbour that scribbles makes it more
+/// than a few.
 const LOOKS: usize = 64;
-/// A lane that goes on in another ring does so a few times at once; only a scribbler's does for
-/// ever.
+/// Most rings into which one look follows a lane: an honest lane moves on a few times at once, a
+/// scribbler's may do so for ever.
 const MOVES: usize = 64;
 
 /// What a look at one place gave.
@@ -87,7 +89,7 @@ pub struct Inlet {
     /// Lanes that have something and are not watched.
     queue: Queue,
     activity: Activity,
-    /// Behind the moments of all messages that were taken in.
+    /// A moment after those of all messages that were taken in.
     seen: u64,
     watch: Arc<Watch>,
     watched: [Watched; SLOTS],
@@ -190,7 +192,7 @@ impl Inlet {
         self.dropped
     }
 
-    /// Room for a payload, for who has no use for it any more.
+    /// Takes back the room of a payload that the caller has no more use for.
     pub fn give_back(&mut self, room: Room) {
         self.spare = Some(room);
     }
@@ -206,8 +208,8 @@ impl Inlet {
     /// message comes behind that one, and what the host itself says (lane 0: notices) behind
     /// everything that was sent before it was said. None when nothing waits.
     ///
-    /// `alone`: nobody else waits for what comes, asleep or on a descriptor, until the next look:
-    /// so lanes that are busy may be watched.
+    /// `alone`: until the next look no other thread waits for messages, asleep or on a descriptor,
+    /// so busy lanes may be watched.
     #[inline]
     pub fn next(&mut self, broker: &mut dyn Broker, alone: bool) -> Option<Arrival> {
         if self.watch.take_rested() || !alone {
@@ -222,14 +224,15 @@ impl Inlet {
                 return Some(arrival);
             }
             if self.watch.is_lacking() {
-                // It may be this one that lacks memory: who looks on at once would find it again.
+                // This message may be the one that lacks memory: another look now would find it
+                // again.
                 return None;
             }
         }
     }
 
-    /// A message that its sender is still writing, if it lies next in a watched lane and is wanted:
-    /// for who waits for it. Everything else sees such a message when it is whole.
+    /// Takes a message that its sender is still writing, if it lies next in a watched lane and is
+    /// wanted: for a thread that waits for it. All other looks see such a message when it is whole.
     pub fn take_stream(
         &mut self,
         broker: &mut dyn Broker,
@@ -533,7 +536,7 @@ fn slot_of(room: &[u8]) -> Option<usize> {
 }
 
 /// False while the body of a stream is still being written. One that makes no sense counts as
-/// whole: it is dropped by who looks closer.
+/// whole: [`Inlet::pop`] drops it.
 fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room: &[u8]) -> bool {
     let size = popped.envelope.map_or(0, |envelope| envelope.body_size());
     let words = Descriptor::from_slice(&room[..popped.size])

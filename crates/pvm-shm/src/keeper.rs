@@ -1,9 +1,9 @@
-//! The host's book of segments: who made them, who may still need them.
+//! The host's book of segments: their owners, and the tasks that may still need them.
 //!
 //! Kept by the parent process. It makes every segment, so that the death of a task at any
-//! instruction leaves nothing behind that nobody knows of: the inbox and the incoming lanes go
-//! with the task; a lane out of it stays until the receiver has read it; its slabs stay until
-//! every reader has struck itself out (or died).
+//! instruction leaves no unknown segment behind: the inbox and the incoming lanes go with the task;
+//! a lane out of it stays until the receiver has read it; its slabs stay until every reader has
+//! struck itself out (or died).
 
 mod asked;
 mod ends;
@@ -29,22 +29,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Lanes of senders that are gone are looked after when there are this many of an inbox.
+/// Drained lanes of dead senders are dropped when an inbox has this many lanes of dead senders.
 const ORPHANS_MAX: usize = 8;
 
 #[derive(Debug)]
 enum Use {
     Activity,
     Inbox,
-    /// From, to, place.
+    /// A lane: its sender, its receiver, its place.
     Lane(Tid, Tid, u32),
-    /// Whose, and the page of holders.
+    /// A segment of slabs: its owner, and the page of holders.
     Slab(Tid, Arc<Mapping>),
-    /// Of the group with this name.
+    /// The roster of the group with this name.
     Roster(Blob),
-    /// Whose trace ring, its first page, and what has memory from the start.
+    /// A trace ring: its owner, its first page, and the bytes that have memory from the start.
     Recorder(Tid, Arc<Mapping>, u64),
-    /// Whose, under which number, and the page in front of the memory.
+    /// Exposed memory: its owner, its number, and the page in front of it.
     Exposed(Tid, u32, Arc<Mapping>),
     /// A task's segment of holders, and the file beside it.
     Spill(Tid, Arc<Mapping>, File),
@@ -59,7 +59,7 @@ struct File {
 }
 
 impl Use {
-    /// Whose it is and who reads it, of what senders own.
+    /// The owner and the holders of a segment that a sender owns.
     const fn holders(&self) -> Option<(Tid, &Arc<Mapping>)> {
         match self {
             Self::Slab(owner, holders) | Self::Spill(owner, holders, _) => Some((*owner, holders)),
@@ -134,7 +134,7 @@ pub struct Keeper {
     segments: BTreeMap<SegmentId, Kept>,
     next: SegmentId,
     boxes: BTreeMap<Tid, Box_>,
-    /// Whose inbox takes the lanes to other hosts.
+    /// The daemon: its inbox takes the lanes to other hosts.
     daemon: Tid,
     /// Slabs whose owner is gone.
     orphans: BTreeSet<SegmentId>,
@@ -306,7 +306,7 @@ impl Keeper {
         self.segment(id)
     }
 
-    /// Whose inbox a lane lies in: what is for another host lies in the daemon's.
+    /// The task whose inbox has the lanes to `to`: lanes to another host lie in the daemon's.
     fn box_for(&self, to: Tid) -> Tid {
         if to.is_host() || self.is_elsewhere(to) { self.daemon } else { to }
     }
@@ -347,10 +347,10 @@ impl Keeper {
             }
         };
         let size = segment_size(cells.clamp(4, CELLS_MAX));
-        // What `create` makes of it.
+        // `create` rounds the size up to whole pages.
         let charge = Charge::Cells(to, cells_of(size.next_multiple_of(PAGE)));
         if cells <= CELLS_FIRST || from == Tid::NONE {
-            // Whoever talks has a lane, and the host itself is never held up.
+            // Every sender gets its first ring, and the host itself is never held up.
             self.account.charge(charge);
         } else {
             self.account.take(charge, receiver.inbox.unmatched().into())?;
@@ -464,8 +464,8 @@ impl Keeper {
         }
     }
 
-    /// Who would have to read so that a send finds credit again: the readers of the sender's own
-    /// memory, or those of all senders' memory and files.
+    /// The tasks that have to read before a send finds credit again: the readers of the sender's
+    /// own memory, or those of all senders' memory and files.
     pub fn readers(&self, sender: Option<Tid>) -> BTreeSet<Tid> {
         let mut readers = BTreeSet::new();
         for kept in self.segments.values() {
@@ -493,7 +493,7 @@ impl Keeper {
         }
     }
 
-    /// The inbox of a task, and its doorbell: for whoever wakes it.
+    /// The inbox of a task, and its doorbell: for a task that wakes it.
     ///
     /// # Errors
     /// [`Code::NoTask`].

@@ -12,9 +12,9 @@
 //! bytes of further cells but their stamps; it is complete when its first cell is. Those cells are
 //! stamped, too, so that each stamp in a ring is of this round or the one before: the 2^32
 //! positions after which a stamp would come again are many rounds away. A sender that dies before
-//! that has sent nothing. One cell is always kept back: when the ring is full, the sender writes
-//! *moved* into it and goes on in a larger ring, so that a send neither waits for its receiver nor
-//! overtakes an earlier one.
+//! its first cell is complete has sent nothing. One cell is always kept back: when the ring is
+//! full, the sender writes *moved* into it and goes on in a larger ring, so that a send neither
+//! waits for its receiver nor overtakes an earlier one.
 
 mod cell;
 mod head;
@@ -32,8 +32,8 @@ pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
 pub use room::{Room, room_for, try_room_for};
 pub use sender::{Full, Sender};
 
-/// Cells of a new lane, which are two pages with what stands before them: two such rings leave half
-/// of a first cache of 32 KiB to the program.
+/// Cells of a new lane: with the header they take two pages, so that two such rings leave half of a
+/// first-level cache of 32 KiB to the program.
 pub const CELLS_FIRST: u32 = 31;
 /// A ring that is full is followed by one this many times as large.
 pub const GROWTH: u32 = 8;
@@ -47,12 +47,12 @@ mod tests {
     use crate::sync::Ordering;
     use pvm_wire::{Encoding, Envelope, Layout, Tid};
 
-    /// What the fast path takes of the sender of all these, if it is of this tag, or of any.
+    /// Takes the next message on the fast path, if it has this tag, or any.
     fn take(receiver: &mut Receiver, tag: Option<i32>, room: &mut [u8]) -> Option<(Head, usize)> {
         let mut about = Head::NONE;
         let wanted = (Tid(1), Key::new(0, tag));
         let wanted = (wanted.0, &wanted.1);
-        // What few bytes' own way gives is what there is; the other one takes the rest.
+        // `take_few` takes messages of a few bytes; `take` takes the rest.
         let few = receiver.take_few(wanted, &mut about, room, || true).map(|(size, _)| size);
         few.or_else(|| receiver.take(wanted, &mut about, room)).map(|size| (about, size))
     }
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// A message of so many cells, which is read at once.
+    /// Sends a message of `cells` cells and reads it at once.
     fn pass(sender: &mut Sender, receiver: &mut Receiver, cells: usize) {
         assert!(pop(receiver).is_none(), "nothing was sent");
         let size = if cells == 1 { 8 } else { SLAB_PAYLOAD_MAX + (cells - 1) * FOLLOWING };

@@ -1,14 +1,14 @@
 //! How messages change hands on one host.
 //!
-//! A task has an **inbox**: one word that says where something waits and whether its owner
-//! sleeps. Every sender has a **lane** of its own into it, a ring of fixed cells that only it
-//! fills, so that a sender that is killed or stopped at any instruction holds up nobody else.
-//! Small messages ride in the cell or in a few of them; larger ones lie in a **slab** of the
-//! sender's, and the cell holds a descriptor. All segments are made by the host's [`Keeper`], which
-//! keeps them until their readers are done, whatever happens to the writers. [`Outbox`] is the
-//! sending half of a process, [`Inlet`] the receiving half; what goes to other hosts the daemon
-//! takes out of its inbox with [`Transit`]. A group has a [`Roster`]: who is in it, and its
-//! barrier. The layouts are drawn in `doc/shm.md`.
+//! A task has an **inbox**: one word that says where something waits and whether its owner sleeps.
+//! Every sender has a **lane** of its own into it, a ring of fixed cells that only it fills, so
+//! that a sender that is killed or stopped at any instruction holds up nobody else. Small messages
+//! ride in the cell or in a few of them; larger ones lie in a **slab** of the sender's, and the
+//! cell holds a descriptor. All segments are made by the host's [`Keeper`], which keeps them until
+//! their readers are done, whatever happens to the writers. [`Outbox`] is the sending half of a
+//! process, [`Inlet`] the receiving half; the daemon takes messages to other hosts out of its inbox
+//! with [`Transit`]. A group has a [`Roster`]: its members, and its barrier. The layouts are drawn
+//! in `doc/shm.md`.
 //!
 //! This crate is the only home of unsafe memory code. Memory shared with another process is
 //! taken for hostile: an index is read once and checked, no reference to bytes is formed.

@@ -56,7 +56,7 @@ pub enum Sent {
 struct LaneOut {
     sender: lane::Sender,
     segment: SegmentId,
-    /// Who sends by it.
+    /// The task that sends by it.
     owner: Tid,
     place: u32,
     inbox: Inbox,
@@ -68,7 +68,7 @@ struct LaneOut {
 }
 
 impl LaneOut {
-    /// Behind a publication: the receiver is there, and sees it by itself.
+    /// Asked after a publication: true if the receiver is there and sees it by itself.
     #[inline(always)]
     fn is_watched(&self) -> bool {
         // The inbox is seldom written while the ring is watched, so this look costs no cache line's
@@ -87,12 +87,12 @@ pub struct Outbox {
     spill: Spill,
     /// Messages without credit go to disk.
     spills: bool,
-    /// So much is open that a receiver may have more than its share.
+    /// The open slabs have more bytes than one receiver's share.
     pressed: bool,
     /// Bytes unread by each receiver, as they were counted last, and sends until the next count.
     unread: BTreeMap<Tid, usize>,
     uncounted: usize,
-    /// Slabs that are not asked for again so soon.
+    /// How many slabs are still not asked for after a refusal.
     refused: u32,
     /// Calls of [`Outbox::shrink`] that do nothing.
     rest: usize,
@@ -108,10 +108,10 @@ pub struct Outbox {
 const LARGE_RING: u32 = CELLS_MAX / 2;
 /// A ring of this many cells does not grow for messages in several cells: 1 MiB.
 const SPANNED_RING: u32 = CELLS_MAX / 16;
-/// With each lane that is opened so many others are looked at, and left where their receivers are
+/// Each opening of a lane looks at this many other lanes, and leaves those whose receivers are
 /// gone.
 const WEEDED: usize = 4;
-/// So many slabs are not asked for when the host has refused one.
+/// After the host has refused a slab, this many others are not asked for.
 const REFUSED_REST: u32 = 64;
 
 impl Outbox {
@@ -192,8 +192,8 @@ impl Outbox {
         bells::ring(&self.bell, doorbell);
     }
 
-    /// Behind [`Sent::Full`]: true if the receiver has as many unread messages as it may have,
-    /// false if memory or disk are used up.
+    /// After [`Sent::Full`]: true if the receiver has as many unread messages as it may have, false
+    /// if memory or disk are used up.
     pub const fn lacks_cells(&self) -> bool {
         self.lacks_cells
     }

@@ -1,4 +1,4 @@
-//! The trace ring of a task: the records that its calls note, for the one who reads them.
+//! The trace ring of a task: the records that its calls note, for one reader.
 //!
 //! ```text
 //! segment:  0 claims    64 progress   128 lost   192 about   256 names u64
@@ -39,8 +39,8 @@ pub use reader::{Drained, Reader};
 /// All rings of a host together have no more memory than this: 512 MiB.
 pub const HOST_BYTES: u64 = 512 << 20;
 
-/// Whether a record of so many cells that claims `position` finds cells that have been read. The
-/// claim may be older than what was read since: others have claimed it then, and it is made anew.
+/// Whether a record of `wanted` cells that claims `position` finds cells that have been read. The
+/// claim may be older than `read`: then others have claimed the cells, and the claim is made anew.
 const fn has_room(position: u64, read: u64, wanted: usize, cells: usize) -> bool {
     let ahead = position.wrapping_sub(read).cast_signed();
     ahead < 0 || ahead.cast_unsigned() + wanted as u64 <= cells as u64
@@ -51,7 +51,7 @@ const fn has_room(position: u64, read: u64, wanted: usize, cells: usize) -> bool
 pub struct Recorder {
     place: Place,
     source: Source,
-    /// Whose budget growth is taken from; none in models.
+    /// The host whose budget growth is taken from; none in models.
     host: Option<Activity>,
     /// There was no memory behind a further region.
     is_poor: AtomicBool,
@@ -63,7 +63,7 @@ impl Recorder {
         Self::in_place(Place::Shared(mapping), Source::best(), Some(host))
     }
 
-    /// On the heap, for models: the first region has so many cells, a power of two.
+    /// On the heap, for models: the first region has `cells` cells, a power of two.
     pub fn on_heap(cells: usize, regions: u32) -> Self {
         Self::in_place(Place::on_heap(cells, regions), Source::Kernel, None)
     }
@@ -126,8 +126,8 @@ impl Recorder {
         }
         record.encode(|cell| {
             slots[at].others.with_mut(|others| {
-                // SAFETY: cells behind `names` are the owner's, who writes one record at a time; a
-                // raw write of plain bytes.
+                // SAFETY: cells behind `names` are the owner's, which writes one record at a time;
+                // a raw write of plain bytes.
                 unsafe { others.write([cell.0[1], cell.0[2], cell.0[3]]) }
             });
             slots[at].first.store(cell.0[0], Ordering::Relaxed);
@@ -186,8 +186,8 @@ impl Recorder {
     }
 }
 
-/// What a record costs the one who notes it, in picoseconds: the best of some rounds, measured here
-/// and now. It takes less than a millisecond.
+/// The cost of noting a record, in picoseconds: the best of some rounds, measured by this call. It
+/// takes less than a millisecond.
 pub fn cost_ps() -> u64 {
     const CALLS: u64 = 512;
     let recorder = Recorder { source: Source::best(), ..Recorder::on_heap(1 << 10, 1) };

@@ -1,4 +1,4 @@
-//! Who is in a group, as all tasks of a host see it: a page that its daemon writes.
+//! The members of a group, as all tasks of a host see them: a page that its daemon writes.
 //!
 //! ```text
 //!  0  barrier u64 (see `barrier`)
@@ -93,7 +93,7 @@ impl<const N: usize> Table<N> {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Behind an arrival at the barrier: true if the list that it relied on is another one by now.
+    /// Asked after an arrival at the barrier: true if the list that it relied on has changed since.
     /// PAIRS WITH: the fences of the daemon's calls in `barrier`, behind `write`.
     pub fn has_changed(&self, version: u64) -> bool {
         fence(Ordering::SeqCst);

@@ -25,8 +25,8 @@ pub struct Mapping {
     size: usize,
 }
 
-// SAFETY: a mapping is an address range; what is done with the bytes is synchronised by those
-// who use them (atomics, lanes).
+// SAFETY: a mapping is an address range; what is done with the bytes is synchronised by the code
+// that uses them (atomics, lanes).
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -70,9 +70,9 @@ pub fn create_sparse(size: usize, allocated: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// The user's limit of the size of files (`ulimit -f`) is for shared memory, too, and the system
-/// ends by SIGXFSZ whoever goes beyond: that is for programs that do so by mistake, so we look
-/// first.
+/// The user's limit of the size of files (`ulimit -f`) applies to shared memory, too, and the
+/// system ends a process that exceeds it by SIGXFSZ. That is meant for programs that exceed it by
+/// mistake, so this function checks first.
 pub(crate) fn may_be_as_long(size: u64) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| limit < size) { Err(io::Errno::FBIG) } else { Ok(()) }
@@ -167,7 +167,7 @@ impl Mapping {
     /// As for [`Mapping::new`].
     pub fn replace(&'static self, fd: impl AsFd) -> io::Result<Arc<Self>> {
         self.may_become(fd.as_fd())?;
-        // SAFETY: this mapping lives for ever, and those who look there rely on no value.
+        // SAFETY: this mapping lives for ever, and its readers rely on no value.
         unsafe { self.map_over(fd.as_fd()) };
         let replaced = Arc::new(Self { start: self.start, size: self.size });
         std::mem::forget(replaced.clone());
@@ -194,7 +194,7 @@ impl Mapping {
     /// Maps a segment over this one.
     ///
     /// # Safety
-    /// Those who look there rely on no value.
+    /// The readers of this mapping rely on no value.
     unsafe fn map_over(&self, fd: BorrowedFd<'_>) {
         let at = self.start.as_ptr().cast();
         let rights = ProtFlags::READ | ProtFlags::WRITE;
@@ -222,15 +222,15 @@ impl Mapping {
         unsafe { madvise(start, length, Advice::LinuxPopulateWrite) }.is_ok()
     }
 
-    /// Gives the memory behind whole pages back: they are zero from now on, for all who have them
-    /// mapped.
+    /// Gives the memory behind whole pages back: they are zero from now on, in every mapping of
+    /// them.
     pub fn give_up(&self, offset: usize, length: usize) {
         if offset.checked_add(length).is_none_or(|end| end > self.size) {
             return;
         }
         let start = self.at(offset, length).cast();
-        // SAFETY: the range is inside of the mapping, and plain bytes to all who look there. An
-        // error leaves the memory where it is.
+        // SAFETY: the range is inside of the mapping, and plain bytes to all its readers. An error
+        // leaves the memory where it is.
         let _ = unsafe { madvise(start, length, Advice::LinuxRemove) };
     }
 
@@ -308,8 +308,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new`; whoever views it holds the mapping.
-        // An error would mean a wrong address: nothing that could be done here.
+        // SAFETY: mapped by `new`; every user of a view holds the mapping. An error would mean a
+        // wrong address: nothing that could be done here.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.size) };
     }
 }

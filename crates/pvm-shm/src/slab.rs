@@ -148,7 +148,8 @@ impl Pool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A slab of at least `size` bytes; `open` makes a segment of so many bytes if none is free.
+    /// A slab of at least `size` bytes; `open` makes a segment of the bytes that it is given, if no
+    /// slab is free.
     ///
     /// # Errors
     /// Whatever `open` answers, [`Code::NoMem`] for absurd sizes.
@@ -403,7 +404,7 @@ impl Slab {
         (slot.first_holder / slot.holders) as u32
     }
 
-    /// So many bytes are written.
+    /// The first `bytes` bytes are written.
     pub fn fill_stream(&self, bytes: usize) {
         let slot = self.slot();
         if let Some(words) = stream::words(&slot.mapping, slot.first_holder / slot.holders) {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Bytes of the segment beside a file.
 pub const HOLDER_BYTES: usize = 8 * PAGE;
-/// So many messages fit a file, if they are not larger than it.
+/// A file holds at most this many messages.
 pub const HOLDERS: usize = HOLDER_BYTES / size_of::<u32>();
 /// Bytes of a file, unless a message needs more.
 pub const FILE_BYTES: u64 = 64 << 20;
@@ -156,7 +156,7 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// Room for a body that so many receivers will get.
+    /// Room for a body that `readers` receivers will get.
     ///
     /// # Errors
     /// [`Code::OutOfRes`]: no credit now. [`Code::Overflow`]: the disk is full. [`Code::NoMem`].

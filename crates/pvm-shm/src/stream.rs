@@ -26,9 +26,9 @@ pub struct Words {
 /// How far a reader may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filled {
-    /// So many bytes are there.
+    /// This many bytes are there.
     Bytes(u64),
-    /// So many are there, and there will be no more.
+    /// This many are there, and there will be no more.
     Left(u64),
 }
 
@@ -38,7 +38,7 @@ impl Words {
         Self { filled: AtomicU64::new(0), left: AtomicU32::new(0) }
     }
 
-    /// Owner: so many bytes are there. PAIRS WITH: `filled`.
+    /// Owner: `bytes` bytes are there. PAIRS WITH: `filled`.
     pub fn publish(&self, bytes: u64) {
         self.filled.store(bytes, Ordering::Release);
     }

@@ -21,8 +21,8 @@ pub fn interrupt_fence() {
 #[repr(transparent)]
 pub struct Shared<T>(std::cell::UnsafeCell<T>);
 
-// SAFETY: nothing but raw pointers comes out; who may read and write when is the business of the
-// stamp beside it (see `lane`).
+// SAFETY: nothing but raw pointers comes out; the stamp beside it decides which end may read or
+// write, and when (see `lane`).
 #[cfg(not(loom))]
 unsafe impl<T: Send> Sync for Shared<T> {}
 

@@ -12,7 +12,7 @@ pub fn nanoseconds() -> u64 {
     (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
 }
 
-/// Looks at both clocks until one look was quick, so many times at most.
+/// Most looks at both clocks until one look was quick.
 const LOOKS: u32 = 4;
 /// Ticks that a look takes which nothing has interrupted, with room for a virtual machine.
 const QUICK: u64 = 1000;

@@ -30,7 +30,7 @@ pub struct Parcel {
     pub envelope: Envelope,
     /// Its body.
     pub payload: Payload,
-    /// Who gets it, if it is for several.
+    /// The receivers, if it is for several.
     pub receivers: Vec<Receiver>,
     /// The list of receivers is needed again by a daemon that takes over.
     #[expect(dead_code, reason = "held, not read")]
@@ -528,7 +528,7 @@ const fn bit_of(place: usize) -> u64 {
     1 << (place as u32 % LANE_BITS)
 }
 
-/// Bytes of the list of receivers; none if there cannot be so many.
+/// Bytes of the list of receivers; none if no list can be that long.
 fn list_size(envelope: &Envelope) -> Option<usize> {
     if !envelope.is_spread() {
         return Some(0);

@@ -1,18 +1,19 @@
-//! Something that is tried now and then, as it may be of use again: when next.
+//! When to try something again that was in vain, as it may be of use again.
 //!
-//! What was in vain is not tried again for a while, and for four times as long each time that it
-//! was in vain soon again. So little time is lost to what is of no use for long, and what has
-//! become of use is found out within the longest pause.
+//! A try in vain is followed by a pause, and each try that is in vain soon after a pause makes the
+//! next one four times as long. So little time is lost to a thing that is of no use for long, and a
+//! thing that has become of use is found out within the longest pause.
 
 use crate::sync::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// In vain soon again: within so many pauses.
+/// A try within this many pauses after the last one comes soon after it.
 const SOON: u64 = 8;
 const GROWTH: u64 = 4;
 
-/// When it may be tried. Moments are times since any beginning. All zeros: at once. It may lie in
-/// shared memory; who scribbles there, and those that write at once, spoil nothing but the advice.
+/// The moment from which it may be tried. Moments are times since any beginning. All zeros: at
+/// once. It may lie in shared memory; a scribbler there, or threads that write at the same time,
+/// spoil nothing but the advice.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Trial {

@@ -7,9 +7,9 @@
 //! +-----------+---+--------+---------------+
 //! ```
 //! *Asleep* is set while nobody has the lock, by a thread that is about to sleep without it, on
-//! what others ring. So whoever takes the lock knows: before it was taken the sleeper has seen all
-//! that was done under it, or it is told here. As all of it is one word, no fence is needed, and
-//! who finds the word 0 need ask nothing more.
+//! what others ring. The sleeper has then seen all that was done under the lock before, and each
+//! thread that takes the lock later finds the mark. As all of it is one word, no fence is needed,
+//! and a thread that finds the word 0 has nothing more to ask.
 
 use crate::sync::{AtomicU32, Ordering};
 
@@ -26,8 +26,9 @@ pub struct Turn(AtomicU32);
 pub struct Number(u32);
 
 impl Number {
-    /// The number of the n-th thread. After half a milliard they come again; two threads with one
-    /// number exclude each other all the same, but one is told [`Taken::Own`] for the other.
+    /// The number of the n-th thread. Numbers are used again after half a billion others. Two
+    /// threads with one number exclude each other all the same, but one is told [`Taken::Own`]
+    /// where the other has the lock.
     pub const fn nth(n: u32) -> Self {
         Self(n % (ASLEEP - 1) + 1)
     }
@@ -75,7 +76,7 @@ impl Turn {
     /// Takes it if it is free, and tells whether somebody sleeps beside it.
     ///
     /// # Errors
-    /// Who has it.
+    /// [`Taken`] tells whether the caller or another thread has it.
     #[inline]
     pub fn take(&self, me: Number) -> Result<bool, Taken> {
         let mut word = self.0.load(Ordering::Relaxed);
@@ -121,8 +122,8 @@ impl Turn {
         &self.0
     }
 
-    /// From now on somebody sleeps beside it; false if somebody has it now, and may do what a
-    /// sleeper would not see. One thread at a time may say so.
+    /// Marks that a thread sleeps beside the lock. False if a thread has the lock now, and may do
+    /// something that the sleeper would not see. Only one thread at a time may call this.
     pub fn lie_down(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed) & ASLEEP;
         // Also where a sleep was left by longjmp and the word says so already: to see what was done

@@ -36,7 +36,7 @@ impl Users {
         is_counted
     }
 
-    /// One less, by who was let in by [`Users::enter_alone`].
+    /// One less, by a thread that [`Users::enter_alone`] has let in.
     #[inline(always)]
     pub fn leave_alone(&self) {
         let users = self.alone.load(Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Users {
         self.among.load(Ordering::SeqCst) != 0 || self.alone.load(Ordering::SeqCst) != 0
     }
 
-    /// The word of several threads, for who keeps a mark in its upper bits.
+    /// The word of several threads, for a caller that keeps a mark in its upper bits.
     pub const fn among(&self) -> &AtomicU32 {
         &self.among
     }

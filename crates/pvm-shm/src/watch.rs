@@ -36,9 +36,10 @@ pub struct Watch {
     slots: [Slot; SLOTS],
     /// Threads that look at the stamps just now.
     looking: Users,
-    /// Whoever waited has ended all watches.
+    /// The thread that waited has ended all watches.
     rested: AtomicBool,
-    /// The slot that alone concerns who waits, if there is one: its number and one more.
+    /// The number of the only slot that concerns the waiting thread, plus one; 0 if there is no
+    /// such slot.
     sole: AtomicU32,
     /// See [`Watch::take_lack`].
     lacking: AtomicBool,
@@ -82,8 +83,9 @@ impl Watch {
     }
 
     /// True if a look since the last question could not see what some lane holds, for want of
-    /// memory or descriptors. Nobody tells when there is room: who has found nothing says so, and
-    /// who waits for something else tries again after a while, and not all the time.
+    /// memory or descriptors. Nothing tells when there is room again. So a look that has found
+    /// nothing reports this, and a thread that waits for something else tries again after a while,
+    /// not all the time.
     #[inline]
     pub fn take_lack(&self) -> bool {
         self.lacking.load(Ordering::Relaxed) && self.lacking.swap(false, Ordering::Relaxed)
@@ -94,7 +96,7 @@ impl Watch {
         self.lacking.load(Ordering::Relaxed)
     }
 
-    /// Who waits: what it waited for came within a few looks, or not.
+    /// The waiting thread tells whether its message came within a few looks.
     #[inline(always)]
     pub fn tell_soon(&self, soon: bool) {
         self.soon.store(soon, Ordering::Relaxed);
@@ -106,8 +108,7 @@ impl Watch {
         self.soon.load(Ordering::Relaxed)
     }
 
-    /// Looks at the stamps for as long as `body` runs; it is given the question whether something
-    /// has come.
+    /// Looks at the stamps while `body` runs; its argument tells whether something has come.
     #[inline]
     pub fn look<T>(&self, body: impl FnOnce(&dyn Fn() -> bool) -> T) -> T {
         // PAIRS WITH: `clear`. Either the pointer is seen to be gone, or this is seen.
@@ -117,11 +118,11 @@ impl Watch {
         result
     }
 
-    /// [`Watch::look`] for who said what it looks for
-    /// ([`Inlet::take_small`](crate::Inlet::take_small)): where that can come by one ring only, the
-    /// others are not looked at. The answer to the second question is whether it is so. Only while
-    /// `is_alone` says that the process has one thread: what the last look was about may be another
-    /// one's.
+    /// [`Watch::look`] for a thread that has told what it looks for
+    /// ([`Inlet::take_small`](crate::Inlet::take_small)): where only one ring can bring it, the
+    /// others are not looked at. The second argument of `body` tells whether this is so. It needs
+    /// `is_alone` to say that the process has one thread: otherwise the last look may have been
+    /// another thread's.
     #[inline(always)]
     pub fn look_for<T>(
         &self,

@@ -154,7 +154,7 @@ fn without_any_credit_nothing_is_sent_until_somebody_reads() {
         assert!(!out.lacks_cells());
         // Small ones need no credit.
         assert_eq!(send(&mut keeper, &mut out, (A, B), (sent, 200)), Ok(Sent::Delivered));
-        // Whoever has no part in it goes on.
+        // A sender that has no part in it goes on.
         let mut other = outbox(&mut keeper, C);
         assert_eq!(send(&mut keeper, &mut other, (C, A), (1, MIB)), Ok(Sent::Delivered));
         assert_eq!(read_all(&mut keeper, &mut inlet, B), (0..=sent).collect::<Vec<_>>());
@@ -322,7 +322,8 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// Whoever dies when, what was taken is given back in the end, to the last byte.
+    /// Whichever tasks die, and whenever, all that was taken is given back in the end, to the last
+    /// byte.
     #[test]
     fn after_any_deaths_all_credit_is_back(steps in prop::collection::vec(step(), 1..60)) {
         let mut keeper = keeper(on_disk(), 64 * MIB);

@@ -73,7 +73,7 @@ fn a_sender_that_is_killed_before_it_rings_is_rung_for() {
     let inbox = inlet.inbox();
     inbox.start(out.activity());
     assert!(inbox.arm(out.activity()));
-    // Behind its mark, before its ring.
+    // After its mark, before its ring.
     assert_eq!(inbox.header().mark(1), Marked::Wake);
     assert!(bell.recv(&mut [0]).is_err());
     keeper.remove_task(A);

@@ -74,8 +74,8 @@ fn loom_lane_hands_over_in_order() {
     });
 }
 
-/// A message in several cells is whole for whoever sees the first one, also where it lies around
-/// the end of the ring.
+/// A message in several cells is whole for a receiver that sees the first one, also where it lies
+/// around the end of the ring.
 #[test]
 fn loom_a_message_in_several_cells_is_whole_when_it_is_seen() {
     loom::model(|| {
@@ -398,8 +398,8 @@ impl Threads {
         Self { turn, receiver: Guarded(Shared::new(receiver)), watch, header, generation }
     }
 
-    /// A thread takes one message and goes on watching, or ends the watch for who sleeps. True if
-    /// it rings.
+    /// A thread takes one message and goes on watching, or ends the watch for a sleeper. True if it
+    /// rings.
     fn look(&self, me: Number) -> bool {
         let asleep = self.turn.take(me).expect("the other one sleeps without it");
         let rings = self.receiver.with_mut(|receiver| {
@@ -611,8 +611,8 @@ fn loom_what_is_wanted_is_taken_whole() {
     });
 }
 
-/// Who follows a body that is being written sees all that it is told of; and once its owner has
-/// left, the last word is the owner's last.
+/// A receiver that follows a body that is being written sees all that it is told of; and once its
+/// owner has left, the last word is the owner's last.
 #[test]
 fn loom_a_follower_sees_what_it_is_told_of() {
     loom::model(|| {

@@ -15,7 +15,7 @@ const B: Tid = Tid(0x40002);
 /// It spans cells, and needs a block of its own to be received.
 const SIZE: usize = 3000;
 
-/// All memory that the allocator has for blocks of so many bytes.
+/// All memory that the allocator has for blocks of `of` bytes.
 fn all_blocks(of: usize, kept: &mut Vec<Vec<u8>>) {
     for size in [1 << 20, 1 << 16, 1 << 13, of] {
         while kept.len() < kept.capacity() {

@@ -141,8 +141,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 64 }))]
 
-    /// A receiver never has a message before another one that it was sent because of, whoever sent
-    /// the two, however large they are and by which way they are taken.
+    /// A receiver never has a message before another one that it was sent because of, from whatever
+    /// senders the two come, however large they are and by which way they are taken.
     #[test]
     fn no_effect_is_received_before_its_cause(steps in prop::collection::vec(step(), 1..200)) {
         let mut host = Host::new();

@@ -200,7 +200,8 @@ fn the_lane_of_a_direct_route_is_the_senders_until_it_is_released() {
         envelope.sequence = n;
         envelope
     };
-    // Who releases it: the sender, the daemon, or the keeper at the sender's death.
+    // Each of the three that may release it: the sender, the daemon, or the keeper at the sender's
+    // death.
     for way in 0..3 {
         let mut keeper = keeper();
         let mut transit = transit(&mut keeper);
@@ -306,8 +307,8 @@ fn a_message_that_could_not_be_mapped_once_goes_by_the_next_look() {
     }
 }
 
-/// Who writes into its lane what it likes takes no more of the daemon's memory than its file is
-/// long.
+/// A sender that writes into its lane what it likes takes no more of the daemon's memory than its
+/// file is long.
 #[test]
 fn a_length_that_lies_about_a_file_ends_no_daemon() {
     let mut keeper = keeper();

@@ -9,9 +9,9 @@ use crate::sync::Ordering;
 use crate::watch::SLOTS;
 
 impl Inlet {
-    /// The earliest of what lies next in all lanes. Who has found it looks at all of them once
-    /// more: what it was sent because of is there by then, perhaps in a lane that was empty a
-    /// moment ago.
+    /// The earliest of the messages that lie next in all lanes. All lanes are looked at once more
+    /// before one is chosen: the message that it was sent because of is there by then, perhaps in a
+    /// lane that was empty a moment ago.
     pub(super) fn earliest(&mut self, broker: &mut dyn Broker) -> Option<Next> {
         let host = self.activity.clock().load(Ordering::Relaxed);
         if super::is_later(host, self.seen) {
@@ -69,7 +69,7 @@ impl Inlet {
         }
     }
 
-    /// The lane has its turn if it has something; one that is watched is looked at anyway.
+    /// Queues a lane that has something. A watched lane is not queued, as each look includes it.
     fn enqueue(&mut self, broker: &mut dyn Broker, place: usize) {
         let is_free = |lane: &super::LaneIn| lane.slot.is_none() && lane.queued.is_none();
         if !self.lanes[place].as_ref().is_some_and(is_free) {
@@ -148,8 +148,8 @@ impl Inlet {
         arrival
     }
 
-    /// Sets the host's clock to the latest moment that waits. Who sends on at an earlier one, as it
-    /// hears of nothing, would else come first for ever.
+    /// Sets the host's clock to the latest moment that waits. Otherwise a sender that hears of
+    /// nothing would stay at an earlier moment and come first for ever.
     #[cold]
     pub(super) fn tell_latest(&self) {
         let watched = (0..SLOTS).filter_map(|slot| self.watched_moment(slot));
@@ -166,8 +166,7 @@ impl Inlet {
         Some(if is_moved { BEFORE_ALL } else { widen(moment, self.seen) })
     }
 
-    /// The watched lane that comes first; more is there where another one has something besides, or
-    /// may have.
+    /// The slot of the watched lane whose next message is the earliest.
     #[inline(never)]
     pub(super) fn earliest_watched(&mut self) -> Glance<usize> {
         if self.turn.is_multiple_of(TURN) {
@@ -183,7 +182,7 @@ impl Inlet {
         first.map_or(Glance::Nothing, |first| Glance::Taken(first.place))
     }
 
-    /// True if anything but what lies in this slot's lane waits.
+    /// True if anything waits outside of this slot's lane.
     pub(super) fn has_others(&self, slot: usize) -> bool {
         let others = (0..SLOTS).filter(|other| *other != slot);
         self.holds_more()

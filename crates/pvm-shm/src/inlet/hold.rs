@@ -1,19 +1,19 @@
 //! How long a receive waits before its first look for an answer.
 //!
-//! A look takes the cache line of the next cell from the sender that is about to write it, and that
-//! one must have it back before it can: two transfers between cores more for one message. So who
-//! has sent something, and receives next, looks for the first time when the answer is about to be
-//! there. When that is it learns from the answers before. Two in a row that came soon behind a look
-//! in vain make the wait longer, some that were there at the first look make it shorter, and one
-//! that took long ends it. (One late answer says nothing: both ends wait in this way, and each
-//! would make the other one later.)
+//! A look takes the cache line of the next cell from the sender that is about to write it, and the
+//! sender must fetch it back first: a look that is too early costs two more transfers between
+//! cores. So a receive that follows a send waits for some pauses before its first look. Their
+//! number is learned from earlier answers. Two answers in a row that came soon after a look in vain
+//! make the wait longer, some that were there at the first look make it shorter, and one that took
+//! long ends it. (One late answer says nothing: both ends wait in this way, and each would make the
+//! other one later.)
 
 use std::hint::spin_loop;
 
-/// At most so many pauses of the processor, of 10 ns here. Where answers are there at once and soon
-/// by turns, those at once are read so much later at most.
+/// Most pauses of the processor before the first look, of 10 ns each here. Where some answers are
+/// there at once and others come soon, those at once are read later by at most this.
 const PAUSES_MAX: u32 = 32;
-/// After so many answers that were there at the first look it is tried a pause earlier.
+/// After this many answers in a row that were there at the first look, the wait is a pause shorter.
 const HITS: u32 = 16;
 
 /// What was learned.
@@ -65,7 +65,7 @@ impl Hold {
 mod tests {
     use super::{HITS, Hold, PAUSES_MAX};
 
-    /// An answer that is due after so many pauses.
+    /// An answer that is due after `due` pauses.
     fn answer(hold: &mut Hold, due: u32) {
         hold.wait();
         if hold.pauses < due {

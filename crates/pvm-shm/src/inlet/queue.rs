@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 pub(super) struct Next {
     /// When it was sent.
     pub(super) moment: u64,
-    /// Since when it is the next one; so lanes of one moment take turns. Of a queued lane also the
-    /// name of its entry.
+    /// The turn since which it is the next one, so that lanes of one moment take turns. For a
+    /// queued lane it also names the entry.
     pub(super) since: u64,
     pub(super) place: usize,
 }

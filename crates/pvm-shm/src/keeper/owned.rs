@@ -55,7 +55,7 @@ impl Keeper {
         Exposed::map(fd, segment.size)
     }
 
-    /// Memory is not exposed any more. Whoever has it mapped is told.
+    /// Memory is not exposed any more. Tasks that have it mapped are told.
     ///
     /// # Errors
     /// [`Code::NotFound`].

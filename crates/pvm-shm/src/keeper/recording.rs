@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Rings of tasks that are gone which wait for a recorder that does not know them; beyond it the
 /// oldest is dropped, and what was in it is told.
 const ENDED_MAX: usize = 256;
-/// So many dropped rings are told one by one, further ones as a sum.
+/// This many dropped rings are told one by one, further ones as a sum.
 const DROPPED_MAX: usize = 4096;
 
 impl Keeper {
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(word(&keeper), UNRECORDED);
     }
 
-    /// Tasks that note one record and end, so many of them.
+    /// `count` tasks that note one record each and end.
     fn end_tasks(keeper: &mut Keeper, count: usize) {
         for _ in 0..count {
             keeper.create_inbox(TASK, Blob::default()).expect("memory");

@@ -33,8 +33,8 @@ impl Rings {
         self.all
     }
 
-    /// The oldest ring of a task that is gone which the recorder does not know, if there are more
-    /// than so many of them.
+    /// The oldest ring of a dead task that the recorder does not know, if there are more than
+    /// `most` such rings.
     pub(super) fn take_unknown(&mut self, most: usize) -> Option<Ring> {
         let is_unknown = |ring: &&Ring| !self.mapped.contains(&ring.id);
         if self.ended.iter().filter(is_unknown).count() <= most {

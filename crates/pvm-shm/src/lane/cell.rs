@@ -6,8 +6,8 @@ use crate::sync::{AtomicU32, Shared};
 
 /// Bytes of a cell.
 pub const CELL_SIZE: usize = 256;
-/// Longest body of a message that lies in its cell and those behind it: beyond this a slab costs
-/// less than two copies more.
+/// Longest body of a message that lies in several cells: beyond this a slab costs less than the two
+/// copies.
 pub const SPANNING_MAX: usize = 4096;
 /// What a cell holds behind its head.
 pub(super) type Payload = [u8; INLINE_MAX];
@@ -27,7 +27,7 @@ pub const SLAB_PAYLOAD_MAX: usize = INLINE_MAX - EXTENT_SIZE;
 /// Bytes of a spanning message in each cell but the first: all but the stamp.
 pub(super) const FOLLOWING: usize = CELL_SIZE - 4;
 
-/// The cells of a spanning message with a body of so many bytes.
+/// The cells of a spanning message with a body of `size` bytes.
 #[inline(always)]
 pub(super) const fn spanned(size: usize) -> usize {
     1 + size.saturating_sub(SLAB_PAYLOAD_MAX).div_ceil(FOLLOWING)

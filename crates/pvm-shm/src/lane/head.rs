@@ -30,8 +30,8 @@ pub struct Head {
     sequence: u64,
 }
 
-/// What decides how a message is read, as one number: its first byte is the lowest. It is read from
-/// a cell once.
+/// The fields that decide how a message is read, as one number whose lowest byte is the first. A
+/// receive reads it from the cell once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(super) struct Shape(u64);
@@ -68,7 +68,7 @@ impl Key {
         }
     }
 
-    /// Of these the raw ones.
+    /// The raw ones among these messages.
     #[inline(always)]
     pub const fn raw(self) -> Self {
         Self { raw: true, ..self }
@@ -95,7 +95,7 @@ impl Shape {
         )
     }
 
-    /// Like `of`, with these sizes, of which the lower bits are kept.
+    /// This shape with these sizes.
     #[inline(always)]
     const fn with(self, size: u8, data_size: u8, run_count: u16) -> Self {
         let sizes = (size as u64) << SIZE
@@ -161,7 +161,7 @@ impl Shape {
 }
 
 impl Head {
-    /// Of no message.
+    /// The head of no message.
     pub const NONE: Self = Self {
         shape: Shape::NONE,
         key: 0,
@@ -172,23 +172,23 @@ impl Head {
         sequence: 0,
     };
 
-    /// Of a message that is packed, or to be received.
+    /// The head of a message that is packed, or to be received.
     pub const NEW: Self = Self {
         shape: Shape::of(0, Encoding::Default as u8, Layout::NATIVE as u8, 0),
         ..Self::NONE
     };
 
-    /// What a head tells that nobody understands.
+    /// The envelope in place of a head that makes no sense.
     pub const fn no_envelope() -> Envelope {
         Envelope::new(Tid::NONE, Tid::NONE, 0, 0)
     }
 
-    /// Of the last cell of a ring: its payload is the number of a segment.
+    /// The head of the last cell of a ring: its payload is the number of a segment.
     pub(super) const MOVED: Self =
         Self { shape: Shape::of(Kind::Moved as u8, 0, 0, 0).with(4, 0, 0), ..Self::NONE };
 
-    /// Becomes that of a small message, packed here: raw or by default, of so many bytes, which
-    /// `run` describes as [`Run::to_word`] does, or nothing (0).
+    /// Becomes the head of a small message that was packed here, raw or by default, and has `size`
+    /// bytes. `run` describes them as [`Run::to_word`] does; 0 describes nothing.
     #[inline(always)]
     pub fn describe(&mut self, encoding: Encoding, size: usize, run: u64) {
         let shape = Shape::of(Kind::Inline as u8, encoding as u8, Layout::NATIVE as u8, 0);
@@ -211,8 +211,8 @@ impl Head {
         Self { source: source.0, destination: moment, ..self }
     }
 
-    /// Like `of_sender`, for a message that lies in several cells, of which the first one has so
-    /// many bytes.
+    /// Makes this the head of a message that lies in several cells, with `size` bytes of payload in
+    /// the first one.
     #[inline(always)]
     pub(super) const fn spanning(mut self, size: usize) -> Self {
         let shape = self.shape;
@@ -221,7 +221,7 @@ impl Head {
         self
     }
 
-    /// Of a message with this envelope, of which so many bytes are in the cell.
+    /// The head of a message with this envelope and `size` bytes of payload in the cell.
     #[inline(always)]
     pub(super) fn of(kind: Kind, envelope: &Envelope, size: usize) -> Self {
         let Envelope { encoding, layout, flags, .. } = *envelope;
@@ -231,7 +231,7 @@ impl Head {
         Self { shape, ..Self::about(envelope) }
     }
 
-    /// What an envelope says besides sizes: for a message that is not in a cell.
+    /// The head of this envelope, without sizes: for a message that is not in a cell.
     pub fn about(envelope: &Envelope) -> Self {
         let Envelope { encoding, layout, flags, .. } = *envelope;
         let shape = Shape::of(0, encoding as u8, layout as u8, flags as u8);
@@ -273,14 +273,14 @@ impl Head {
         Some(Envelope { data_size, run_count, ..self.envelope()? })
     }
 
-    /// True for a raw message of which nobody knows what its items are.
+    /// True for a raw message whose items have no known type.
     #[inline(always)]
     pub(super) const fn is_raw_and_untyped(&self) -> bool {
         self.first_run == 0 && self.shape.number() & (1 << ENCODING) != 0
     }
 
-    /// True if the only run of a plain message describes just its so many bytes; one that has none
-    /// is raw or empty.
+    /// True if the only run of a plain message describes exactly its `size` bytes. A message
+    /// without a run must be raw or empty.
     #[inline(always)]
     pub(super) fn is_described(&self, run_count: u32, size: usize) -> bool {
         let is_raw = self.shape.encoding() == Encoding::Raw as u8;
@@ -288,8 +288,8 @@ impl Head {
             return is_raw || size == 0;
         }
         let Ok(run) = Run::from_word(self.first_run) else { return false };
-        // A count has 56 bits, so this does not overflow. What a computer of the other width has
-        // packed as longs some readers have to convert.
+        // A count has 56 bits, so this does not overflow. Some readers have to convert longs that a
+        // computer of the other width has packed.
         let described = run.count as u64 * run.shape.size() as u64;
         let is_listed = is_raw || run_count == 1;
         is_listed && run.count > 0 && described == size as u64 && !run.shape.is_narrow_long()
@@ -361,7 +361,7 @@ impl Head {
         (self.key, self.destination) = (key_of(to.context.0, to.tag.0), to.to.0);
     }
 
-    /// Who has received it, in place of the moment, which is given out.
+    /// Puts the receiver in place of the moment, and returns the moment.
     #[inline(always)]
     pub(crate) const fn received_by(&mut self, me: Tid) -> u32 {
         std::mem::replace(&mut self.destination, me.0)

@@ -15,11 +15,11 @@ pub struct Receiver {
     walk: Walk,
     position: u64,
     reported: u64,
-    /// The sender is told once this end is here.
+    /// The position at which this end reports to the sender next.
     due: u64,
 }
 
-/// What came out of a cell, besides the payload. Nothing of it is checked but the size.
+/// A message that came out of a cell, without its payload. Only its size is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Popped {
     /// What it is: see [`Kind`].
@@ -49,7 +49,7 @@ impl Receiver {
         (&self.walk.next().stamp, (self.position as u32).wrapping_add(1))
     }
 
-    /// Where the sender reads whether this ring is watched.
+    /// The word by which the sender knows whether this ring is watched.
     pub(crate) fn watch_flag(&self) -> &AtomicU32 {
         &self.walk.header().watched.0
     }
@@ -176,7 +176,7 @@ impl Receiver {
         self.may_span(size).then_some(size)
     }
 
-    /// True if a body of so many bytes may lie in several cells of this ring.
+    /// True if a body of `size` bytes may lie in several cells of this ring.
     #[inline(always)]
     const fn may_span(&self, size: usize) -> bool {
         size > INLINE_MAX && size <= SPANNING_MAX && spanned(size) <= self.walk.cells
@@ -186,7 +186,7 @@ impl Receiver {
     #[inline(always)]
     fn copy_spanning(&self, first: *const Content, room: &mut [u8]) {
         let (front, behind) = room.split_at_mut(room.len().min(SLAB_PAYLOAD_MAX));
-        // SAFETY: as in `peek`; the payload has so many bytes behind the extent.
+        // SAFETY: as in `peek`; `front` is no longer than the payload behind the extent.
         unsafe {
             let from = (&raw const (*first).payload).cast::<u8>().add(EXTENT_SIZE);
             copy(from, front.as_mut_ptr(), front.len());
@@ -208,8 +208,8 @@ impl Receiver {
     }
 
     /// Takes the next message on the fast path: if it lies whole in this ring, is plain, no longer
-    /// than `room`, and `wanted` of `source`. Its data go to `room`, what describes it to `about`,
-    /// and its size is given out. Whatever else is there stays.
+    /// than `room`, and `wanted` of `source`. Its data go to `room`, its head to `about`, and its
+    /// size is returned. Any other message stays.
     #[inline(always)]
     pub fn take(
         &mut self,
@@ -230,8 +230,8 @@ impl Receiver {
         Some(size)
     }
 
-    /// Asks for the next cell: of a stream it is there already. One that is still to be written is
-    /// taken from its sender so.
+    /// Prefetches the next cell. In a stream it is written already; a cell that is still to be
+    /// written is taken from its sender by this.
     #[inline(always)]
     pub(crate) fn fetch_next(&self) {
         prefetch_to_read(self.walk.next());
@@ -353,7 +353,8 @@ impl Receiver {
         Some(size)
     }
 
-    /// The oldest message that [`Receiver::pop_ahead`] gave, of so many cells, is done with.
+    /// The caller has done with the oldest message that [`Receiver::pop_ahead`] gave, which took
+    /// `cells` cells.
     pub fn confirm(&mut self, cells: usize) {
         if self.reported < self.position {
             self.note_reported(self.reported + cells as u64);

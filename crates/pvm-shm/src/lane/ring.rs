@@ -69,8 +69,8 @@ impl Ring {
         }
     }
 
-    /// From now on the daemon reads the lane of a direct route, from the mark on. For any of
-    /// those who have it mapped. PAIRS WITH: `is_released` behind a publication.
+    /// From now on the daemon reads the lane of a direct route, from the mark on. Any process that
+    /// has the ring mapped may call this. PAIRS WITH: `is_released` behind a publication.
     pub fn release(&self) {
         self.header().released.0.store(1, Ordering::SeqCst);
     }
@@ -92,7 +92,7 @@ impl Ring {
     }
 }
 
-/// A ring that one end goes round: where its parts are is found out once.
+/// A ring that one end goes round. The addresses of its parts are found out once.
 #[derive(Debug)]
 pub(super) struct Walk {
     ring: Ring,
@@ -155,7 +155,8 @@ impl Walk {
         if place >= self.end { place.wrapping_sub(self.cells) } else { place }
     }
 
-    /// The cell that lies so many behind the next one; none if the ring has no more than that.
+    /// The cell that lies `by` cells behind the next one; none if the ring has no more cells than
+    /// that.
     #[inline(always)]
     pub(super) fn ahead(&self, by: usize) -> Option<&Cell> {
         if by >= self.cells {

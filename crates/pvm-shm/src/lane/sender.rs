@@ -31,7 +31,7 @@ impl Sender {
         Self { walk: Walk::new(ring, 0), position: 0, consumed: 0 }
     }
 
-    /// As if so many cells had been filled and emptied.
+    /// A sender for a ring in which `position` cells seem to have been filled and emptied.
     #[cfg(test)]
     pub(super) fn at(ring: Ring, position: u64) -> Self {
         ring.header().consumed.0.store(position, Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl Sender {
         Ok(())
     }
 
-    /// True if a message whose body has so many bytes fits the cells that are free.
+    /// True if a message with a body of `size` bytes fits the free cells.
     pub fn has_room_for(&mut self, size: usize) -> bool {
         self.has_room(spanned(size) as u64)
     }
@@ -101,7 +101,7 @@ impl Sender {
         if self.span(&head, Extent::of(envelope), body) { Ok(()) } else { Err(Full) }
     }
 
-    /// Publishes a message on the fast path, which somebody sends at a moment; false if the ring
+    /// Publishes a message on the fast path; `sent` is its sender and its moment. False if the ring
     /// has no room for it, or it is longer than [`SPANNING_MAX`].
     #[inline(always)]
     pub fn push_small(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
@@ -168,14 +168,14 @@ impl Sender {
             let position = self.position as u32;
             cell.stamp.store(position.wrapping_add(n as u32 + 2), Ordering::Relaxed);
         }
-        // Last what shares its line with the stamp, as the receiver looks there.
+        // The cache line of the stamp is written last, as the receiver looks there.
         fill(first, head, Some(extent), front);
         self.complete(first, cells);
         true
     }
 
-    /// Asks for all lines of a message that has so many bytes behind its first cell: else each
-    /// would be asked for when those before it have been written.
+    /// Prefetches all cache lines of a message that has `behind` bytes after its first cell.
+    /// Otherwise each line would be fetched only after those before it have been written.
     #[inline(always)]
     fn prefetch(&self, behind: usize) {
         for (n, from) in (0..FOLLOWING + behind).step_by(FOLLOWING).enumerate() {
@@ -221,7 +221,7 @@ impl Sender {
         self.complete(cell, 1);
     }
 
-    /// The next message, of so many cells, is complete.
+    /// Completes the next message, which has `cells` cells.
     #[inline(always)]
     fn complete(&mut self, first: *const Cell, cells: usize) {
         // SAFETY: a cell of this ring's, which is kept.
@@ -244,7 +244,7 @@ impl Sender {
     }
 }
 
-/// Writes what belongs into a cell but its stamp.
+/// Writes all of a cell but its stamp.
 #[inline(always)]
 fn fill(cell: &Cell, head: &Head, extent: Option<Extent>, payload: &[u8]) {
     let before = if extent.is_some() { EXTENT_SIZE } else { 0 };

@@ -31,10 +31,10 @@ impl Outbox {
         is_sent.then_some(number)
     }
 
-    /// [`Outbox::send_small`] of at most [`FEW`](crate::bytes::FEW) bytes to who was sent to last,
-    /// where that takes no call. All that was taken in was sent before the moment beside the
-    /// source. If it was published, whether the receiver looks there by itself: else
-    /// [`Outbox::tell_of_few`] must follow.
+    /// [`Outbox::send_small`] of at most [`FEW`](crate::bytes::FEW) bytes to the receiver of the
+    /// last send, where that takes no call. `seen` is a moment after all messages that were taken
+    /// in. If the message was published, the answer is whether the receiver looks there by itself;
+    /// if it does not, [`Outbox::tell_of_few`] must follow.
     #[inline(always)]
     pub fn send_few<'a>(
         &mut self,

@@ -70,7 +70,7 @@ impl Outbox {
             self.rest -= 1;
             return;
         }
-        // Who looks again and again is not to count all that is unread each time.
+        // A caller that looks again and again is not to count all that is unread each time.
         self.rest = self.pool.in_flight() / 256;
         self.spill.shrink(broker);
         if self.pool.opened() > KEPT_BYTES {

@@ -33,7 +33,7 @@ impl Outbox {
         }
     }
 
-    /// Room in a file for a body of which the parts come later, for so many receivers.
+    /// Room in a file for a body whose parts come later, for `readers` receivers.
     ///
     /// # Errors
     /// [`Code::OutOfRes`] if there is no credit now or the disk is full; [`Code::NoMem`].

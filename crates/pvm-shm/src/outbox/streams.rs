@@ -36,7 +36,7 @@ impl Outbox {
         Some(())
     }
 
-    /// The body is written: who did not wait for it sees it from now on.
+    /// The body is written: a receiver that did not wait for it sees it from now on.
     pub fn end_stream(&mut self, to: Tid) -> Sent {
         let Some(lane) = self.lanes.get(to) else { return Sent::Gone };
         if self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref()) {

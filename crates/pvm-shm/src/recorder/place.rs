@@ -52,7 +52,7 @@ pub(super) struct Progress {
     pub(super) read: AtomicU64,
     /// Records taken out.
     pub(super) taken: AtomicU64,
-    /// Of these, passed on: the rest was lost with a reader that was killed.
+    /// Records passed on: the rest of `taken` was lost with a reader that was killed.
     pub(super) passed: AtomicU64,
     /// Claims that were given up, as nobody filled them.
     pub(super) skipped: AtomicU64,
@@ -147,7 +147,7 @@ impl Header {
 pub(super) enum Place {
     /// A segment.
     Shared(Arc<Mapping>),
-    /// Regions on the heap, for models: the first of so many cells.
+    /// Regions on the heap, for models.
     Heap(Arc<(Header, Vec<Box<[Slot]>>)>),
 }
 

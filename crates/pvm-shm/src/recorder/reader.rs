@@ -9,8 +9,8 @@ use pvm_wire::record::{Cell, DecodedRecords, Moment, What};
 use pvm_wire::request::Dropped;
 use std::sync::Arc;
 
-/// A claim that nobody has filled for so long is given up, in nanoseconds: its thread has left it
-/// by `longjmp` out of a signal handler, or has ended.
+/// A claim that is not filled for this long, in nanoseconds, is given up: its thread has left it by
+/// `longjmp` out of a signal handler, or has ended.
 const ABANDONED: u64 = 1_000_000_000;
 
 /// Claims that are given up in one look. In an honest ring each has a record behind it, or the end
@@ -26,7 +26,7 @@ pub struct Drained {
     pub lost: u64,
 }
 
-/// The other end. Only one at a time: whoever comes later goes on where the last one was.
+/// The other end. Only one at a time: a later reader goes on where the last one was.
 #[derive(Debug)]
 pub struct Reader {
     pub(super) place: Place,
@@ -56,7 +56,7 @@ impl Reader {
         Some((before, now))
     }
 
-    /// What the task has said of itself since the ring began, whoever has read it before.
+    /// What the task has said of itself since the ring began, even if a reader has read it before.
     pub fn names(&self) -> Vec<Cell> {
         let Some(slots) = self.place.names() else { return Vec::new() };
         // PAIRS WITH: `Recorder::keep`.
@@ -92,8 +92,8 @@ impl Reader {
         (progress.taken.load(Ordering::Relaxed), progress.passed.load(Ordering::Relaxed))
     }
 
-    /// So many records were passed on, or told to be lost: a reader that comes later asks nothing
-    /// of them.
+    /// `records` more records were passed on, or told to be lost: a later reader need not account
+    /// for them.
     pub fn pass(&self, records: u64) {
         self.place.header().progress.0.passed.fetch_add(records, Ordering::Relaxed);
     }
@@ -103,7 +103,7 @@ impl Reader {
         self.place.header().progress.0.told.load(Ordering::Relaxed)
     }
 
-    /// So many more lost records were told.
+    /// `records` more lost records were told.
     pub fn tell_lost(&self, records: u64) {
         self.place.header().progress.0.told.fetch_add(records, Ordering::Relaxed);
     }

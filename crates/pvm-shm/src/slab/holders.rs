@@ -1,4 +1,4 @@
-//! Who still reads what lies in a segment.
+//! The tasks that still read something in a segment.
 
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicU32, Ordering};
@@ -21,7 +21,7 @@ fn all_holders(mapping: &Mapping) -> &[AtomicU32] {
     unsafe { mapping.views(0, if mapping.size() == PAGE { HOLDERS } else { all }) }
 }
 
-/// Keeper: who reads anything of the segment.
+/// Keeper: adds the tasks that read anything of the segment.
 pub(crate) fn readers(mapping: &Mapping, out: &mut BTreeSet<Tid>) {
     let names = all_holders(mapping).iter().map(|holder| holder.load(Ordering::Acquire));
     out.extend(names.filter(|name| *name != 0).map(Tid));

@@ -5,7 +5,8 @@ use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Code, Tid};
 use rustix::fd::OwnedFd;
 
-/// A keeper whose answers cannot be used: so many lists, and so many segments and files.
+/// A keeper whose next answers cannot be used: the first number counts lists, the second one
+/// segments and files.
 pub(crate) struct Lacking<'a>(
     pub(crate) &'a mut dyn Broker,
     pub(crate) [usize; 2],
