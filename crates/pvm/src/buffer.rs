@@ -217,7 +217,7 @@ impl Buffer {
         self.head.context()
     }
 
-    /// Who has sent it; none while it is packed.
+    /// The sender; none while it is packed.
     pub const fn source(&self) -> Tid {
         self.head.source()
     }
@@ -329,7 +329,7 @@ impl Buffer {
     }
 }
 
-/// An empty vector that takes so many bytes without asking for more.
+/// An empty vector that takes `bytes` bytes without another allocation.
 fn room_in_memory(bytes: usize) -> Result<Vec<u8>, Code> {
     let mut room = Vec::new();
     room.try_reserve_exact(bytes).map_err(|_| Code::NoMem)?;

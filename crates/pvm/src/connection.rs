@@ -44,15 +44,15 @@ pub(crate) struct Connection {
     replies: BTreeMap<u32, Answer>,
     /// Questions whose answers nobody wants; true for a segment of ours that is then given back.
     unwanted: BTreeMap<u32, bool>,
-    /// Of those, the last one about a lane to each task: whoever asks again waits on for that
-    /// answer. A second lane behind one that is given back would be one that its receiver does not
-    /// know.
+    /// The last unwanted question about a lane to each task: a thread that asks again waits on for
+    /// that answer. A second lane behind one that is given back would be one that its receiver does
+    /// not know.
     lanes_asked: BTreeMap<Tid, u32>,
     /// What was told unasked, with the descriptors that came beside.
     told: VecDeque<(Reply, Option<OwnedFd>)>,
     /// Segments that came before they were asked for.
     ready: Vec<(Segment, OwnedFd)>,
-    /// Answers came that somebody else may wait for.
+    /// Answers came that another thread may wait for.
     news: bool,
     /// How long an answer may take that can be done without.
     patience: Duration,
@@ -156,8 +156,8 @@ impl Connection {
         std::mem::replace(&mut self.news, false)
     }
 
-    /// Says hello. Two descriptors come with a welcome: the inbox is given out, the host's count is
-    /// kept for who asks.
+    /// Says hello. Two descriptors come with a welcome: the inbox is returned, the host's count is
+    /// kept for later.
     pub(crate) fn greet(&mut self, hello: &Request) -> Result<(Welcome, OwnedFd), Code> {
         let (welcome, beside) = match self.ask_within(hello, Some(self.patience))? {
             (Reply::Welcome { welcome }, beside) => (welcome, beside),

@@ -3,7 +3,7 @@
 //! The kernel chooses a core for a task when it wakes. Two tasks that wait for each other on one
 //! core hand it to and fro and never sleep, so they stay there: for 100 to 300 ms, until the
 //! kernel's balance of load takes pity (measured; a message cost ten times as much meanwhile). The
-//! host's count of who is awake on which core tells them.
+//! host's count of awake tasks on each core tells them.
 
 use pvm_shm::activity::Activity;
 use pvm_shm::trial::Trial;
@@ -19,8 +19,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 pub(crate) struct Moves(Trial);
 
 impl Moves {
-    /// Moves this thread from this core to one on which no task of the machine is awake, if there
-    /// is one that it may use: which one. `tell` says it to the others before.
+    /// Moves this thread from this core to one that it may use and on which no task of the machine
+    /// is awake; returns that core, if there is one. `tell` tells the others first.
     pub(crate) fn leave(
         &self,
         now: Duration,
@@ -31,7 +31,7 @@ impl Moves {
         if !self.0.is_due(now) {
             return None;
         }
-        // Who wants to move again soon has moved in vain.
+        // A task that wants to move again soon has moved in vain.
         self.0.in_vain((now, now), PAUSES);
         let allowed = sched_getaffinity(None).ok()?;
         let free = |core: &usize| allowed.is_set(*core) && activity.count_on(*core as u32) <= 0;

@@ -1,9 +1,10 @@
-//! Groups: who is in them, their barriers, and messages between their members.
+//! Groups: their members, their barriers, and messages between their members.
 //!
-//! Who is in a group stands in a page that the host's daemon writes (`pvm_shm::roster`), so that
-//! asking is a look into memory. Where there is no such page (no member is on this host, or there
-//! are too many) the machine is asked. Reduce, gather and scatter are messages between the members
-//! and the root, in a context of their own, so that no wildcard receive of a program takes them.
+//! The members of a group stand in a page that the host's daemon writes (`pvm_shm::roster`), so
+//! that asking is a look into memory. Where there is no such page (no member is on this host, or
+//! there are too many) the machine is asked. Reduce, gather and scatter are messages between the
+//! members and the root, in a context of their own, so that no wildcard receive of a program takes
+//! them.
 
 pub mod barrier;
 pub mod collective;
@@ -34,7 +35,7 @@ impl Task {
         number(&self.request(&self.joining(group)?)?)
     }
 
-    /// The question of [`Task::join_group`], for who asks and waits by himself.
+    /// The question of [`Task::join_group`], for a caller that asks and waits by itself.
     ///
     /// # Errors
     /// [`Code::NotInGroup`] for a group that this task has frozen.
@@ -53,8 +54,8 @@ impl Task {
         number(&self.request(&self.leaving(group)?)?).map(drop)
     }
 
-    /// The question of [`Task::leave_group`], for who asks and waits by himself. Whom it has frozen
-    /// with, the task forgets.
+    /// The question of [`Task::leave_group`], for a caller that asks and waits by itself. The task
+    /// forgets with which members it has frozen the group.
     ///
     /// # Errors
     /// [`Code::SysErr`] after the end of the task.
@@ -75,7 +76,8 @@ impl Task {
         Ok(count)
     }
 
-    /// The members of a group: of one that this task has frozen those of that moment, whoever left.
+    /// The members of a group; for a group that this task has frozen, those of that moment, even if
+    /// some have left.
     ///
     /// # Errors
     /// [`Code::NoGroup`] and others of the machine.

@@ -1,4 +1,4 @@
-//! Who is in a group.
+//! The members of groups.
 
 use pvm_wire::{Code, Tid};
 

@@ -25,7 +25,7 @@ struct Pair<M> {
     life: Life,
     /// The number that comes next; none before the first one is known.
     next: Option<u64>,
-    /// What came before its turn, and whether it may be the first.
+    /// Messages that came before their turn, each with whether it may be the first.
     early: BTreeMap<u64, (bool, M)>,
 }
 
@@ -41,9 +41,9 @@ struct Lives<M> {
 #[derive(Debug)]
 pub(crate) struct Order<M> {
     senders: BTreeMap<Tid, Lives<M>>,
-    /// How many wait for one before them.
+    /// Messages that wait for one before them.
     early: usize,
-    /// Those who are heard of for the first time, in the middle.
+    /// Senders that are heard of for the first time, in the middle of their messages.
     beginning: BTreeSet<Tid>,
 }
 
@@ -70,7 +70,7 @@ impl<M> Pair<M> {
         }
     }
 
-    /// Those whose turn has come; tells how many.
+    /// Takes out the messages whose turn has come, and returns how many.
     fn follow(&mut self, out: &mut VecDeque<M>) -> usize {
         let before = out.len();
         while let Some(next) = self.next
@@ -82,7 +82,8 @@ impl<M> Pair<M> {
         out.len() - before
     }
 
-    /// Nothing that was sent before what is here can come any more. Tells how many were dropped.
+    /// No earlier message can come any more, so the first one that may begin does. Returns how many
+    /// were dropped.
     fn begin(&mut self) -> usize {
         let first = self.early.iter().find(|(_, (begins, _))| *begins);
         let (None, Some((&first, _))) = (self.next, first) else { return 0 };
@@ -126,8 +127,8 @@ impl<M> Order<M> {
         }
     }
 
-    /// All lanes are empty: whoever is heard of for the first time begins with the first that is
-    /// here.
+    /// All lanes are empty: a sender that is heard of for the first time begins with its first
+    /// message that is here.
     pub(crate) fn settle(&mut self, out: &mut VecDeque<M>) {
         while let Some(from) = self.beginning.pop_first() {
             let Some(lives) = self.senders.get_mut(&from) else { continue };

@@ -1,8 +1,8 @@
 //! Messages by which others steer this task: what PVM's daemons and consoles send in a context of
 //! their own to set where it traces, and what.
 //!
-//! Whoever takes in messages notes here that one has come; a receive then has more to look for. One
-//! word says so for all that a receive may have to look for, so that it costs one look.
+//! A thread that takes in messages notes here that one has come; a receive then has more to look
+//! for. One word tells this for all that a receive may have to look for, so that it costs one look.
 
 use pvm_wire::Envelope;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

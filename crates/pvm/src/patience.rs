@@ -5,7 +5,7 @@
 //! spin more (110 us each way were measured instead of 10). So a long spin in vain is followed by
 //! some brief ones, by twice as many after each further one in vain, and a spin that pays makes the
 //! next ones long again. Before it sleeps, the task gives its core away a few times: the kernel
-//! likes to put a partner that was woken beside who woke it, and there the answer comes at once
+//! likes to put a woken partner on the core of its waker, and there the answer comes at once
 //! instead of by two wake-ups.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(crate) const LONG: Duration = Duration::from_micros(100);
 /// A spin after one in vain.
 const BRIEF: Duration = Duration::from_micros(3);
-/// So many are brief after the first long one in vain, and at most.
+/// Brief spins after the first long one in vain, and at most.
 const COUNT_MIN: u32 = 4;
 const COUNT_MAX: u32 = 256;
 

@@ -1,9 +1,9 @@
 //! What calls note of themselves: one record a call, at its end, and parts before it.
 //!
-//! A call that takes its fast path notes itself with [`Noting`] alone. One that takes the long way
-//! says first who it is ([`begin`]): what happens below (a wait, a copy, a message) knows by that
-//! what it is a part of. The only message of a call is told with the call itself, further ones as
-//! parts. Nothing here has a destructor, so a handler may leave a call by `longjmp`.
+//! A call that takes its fast path notes itself with [`Noting`] alone. A call that takes the long
+//! way first names itself ([`begin`]), so that what happens below (a wait, a copy, a message) knows
+//! the call that it is a part of. The only message of a call is told with the call itself, further
+//! ones as parts. Nothing here has a destructor, so a handler may leave a call by `longjmp`.
 
 use crate::order::Stamp;
 use crate::pattern::Pattern;
@@ -160,7 +160,7 @@ impl Noting {
         self.put(current, (thread, 0), What::Send { message, wire: bytes, pieces: 1 });
     }
 
-    /// Notes a call that has taken a message of so many bytes.
+    /// Notes a call that has taken a message of `bytes` bytes.
     #[inline]
     pub fn taken(
         self,
@@ -185,8 +185,8 @@ impl Noting {
         self.recorder.put(&self.moment(what));
     }
 
-    /// Like `alone`, for a name, for all who read the ring, also later. Its caller holds the lock
-    /// of names.
+    /// Like `alone`, for a name, for all readers of the ring, also later ones. The caller holds the
+    /// lock of names.
     pub(crate) fn name(self, what: What) {
         self.recorder.put_for_all(&self.moment(what));
     }
@@ -334,7 +334,7 @@ pub(crate) fn note_sent(probes: &Probes, begin: u64, (to, way): (Tid, Way), enve
     tell(recorder, Told { begin, length, message, how });
 }
 
-/// A message was taken by who looked for `pattern`.
+/// A call that looked for `pattern` has taken a message.
 #[cold]
 pub(crate) fn note_taken(probes: &Probes, me: Tid, envelope: &Envelope, pattern: &Pattern) {
     let Some(recorder) = probes.recorder() else { return };
@@ -351,7 +351,7 @@ pub(crate) fn note_part(probes: &Probes, begin: u64, what: What) {
     }
 }
 
-/// A large message goes in pieces: one of so many bytes was put on its way, from `begin` until now.
+/// A large message goes in pieces: one of `bytes` bytes was put on its way, from `begin` until now.
 /// `envelope` has the message's number in its pair.
 #[cold]
 pub(crate) fn note_piece(

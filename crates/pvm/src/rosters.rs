@@ -89,7 +89,7 @@ impl Rosters {
         self.known.get(group)
     }
 
-    /// Behind a [`Rosters::find`] in vain: the page that the daemon was writing then, and its
+    /// After a [`Rosters::find`] in vain: the page that the daemon was writing then, and its
     /// version meanwhile.
     pub(crate) fn unfinished(&self) -> Option<(&Roster, u64)> {
         let roster = self.retired.last()?;

@@ -45,7 +45,7 @@ pub(crate) type Arrived = (Envelope, Store);
 pub(crate) struct Routes {
     pub(crate) open: BTreeMap<Tid, Direct>,
     asked: BTreeMap<Tid, Instant>,
-    /// Of those, the ones that no answer has come for.
+    /// The asked tasks from which no answer has come.
     awaited: BTreeSet<Tid>,
     /// Holds the sockets.
     epoll: Option<OwnedFd>,
@@ -203,7 +203,7 @@ impl Routes {
         events.iter().map(|event| Tid(event.data.u64() as u32)).collect()
     }
 
-    /// Those whose messages have come and who have not been told.
+    /// The tasks whose messages have come and that have not been told.
     pub(crate) fn take_owed(&mut self) -> BTreeSet<Tid> {
         std::mem::take(&mut self.owed)
     }

@@ -27,8 +27,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use told::Told;
 
-/// An in-place message is told of each time so many bytes more are written: they are in the cache
-/// still.
+/// The receiver of an in-place message is told of each piece of this many bytes, while they are
+/// still in the cache.
 const STEP: usize = 16 << 10;
 /// One of this many looks that find nothing also reads the connection to the host.
 const LOOKS: u32 = 64;
@@ -36,7 +36,7 @@ const LOOKS: u32 = 64;
 const LOOK_MAX: usize = 1 << 14;
 /// A look that has found its message stops once it has put this many others into the mailbox.
 const ENOUGH: usize = 1 << 10;
-/// Senders are told of what is put aside after so many messages of one look.
+/// A look tells the senders how many messages wait, each time it has put this many aside.
 const TOLD_EVERY: usize = 1 << 10;
 
 /// A message that waits: its bytes.
@@ -71,7 +71,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Of a task that has just enrolled.
+    /// The state of a task that has just enrolled.
     pub(crate) fn new(
         me: Tid,
         connection: Connection,
@@ -164,8 +164,9 @@ impl State {
         Some(number)
     }
 
-    /// [`State::send_small`] of a few bytes to who was sent to last, in place: for callers that do
-    /// nothing else. If it was published, whether its receiver looks there by itself.
+    /// [`State::send_small`] of a few bytes to the receiver of the last send, in place: for callers
+    /// that do nothing else. If the message was published, the answer is whether its receiver looks
+    /// there by itself.
     #[inline(always)]
     pub(crate) fn send_few<'a>(
         &mut self,
@@ -235,9 +236,9 @@ impl State {
         Some((envelope, Store::from(payload)))
     }
 
-    /// Nothing was found: time to tell those who wait for it what has come of theirs, and to
-    /// look whether the host has handed out a route. A task that sleeps is woken for that; one
-    /// that only looks must look there, too.
+    /// Nothing was found: confirms messages to the tasks that wait for that, and looks whether the
+    /// host has handed out a route. A sleeping task is woken for that; one that only looks must
+    /// look there, too.
     pub(crate) fn nothing_found(&mut self) {
         self.fruitless = self.fruitless.wrapping_add(1);
         if self.order.is_waiting() || self.fruitless.is_multiple_of(LOOKS) {
@@ -259,7 +260,7 @@ impl State {
         self.told.tell(self.mailbox.len(), &self.inlet);
     }
 
-    /// Puts a message into the mailbox; the look has put so many there before.
+    /// Puts a message into the mailbox; `count` counts those that this look has put there.
     #[inline]
     fn put_aside(&mut self, (envelope, store): Arrived, count: &mut usize) {
         self.news = true;
@@ -291,10 +292,11 @@ impl State {
                     return Ok(None);
                 }
                 if lacked {
-                    // What is wanted may be behind it, and nobody would wake who waits for room.
+                    // The wanted message may be behind it, and nothing would wake a thread that
+                    // waits for room.
                     return Err(Code::NoMem);
                 }
-                // It may have been an earlier look's, and there be room now.
+                // The lack may be an earlier look's, and there may be room now.
                 lacked = true;
                 continue;
             };
@@ -362,8 +364,8 @@ impl State {
         }
     }
 
-    /// The earliest match, from the mailbox, the lanes or the routes. `alone`: nobody else sleeps
-    /// until it comes, so what comes behind it may stay where it is.
+    /// The earliest match, from the mailbox, the lanes or the routes. `alone`: no other thread
+    /// sleeps until it comes, so later messages may stay where they are.
     #[inline]
     fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<Found> {
         if let Some((key, envelope, store)) = self.mailbox.take(pattern) {
@@ -394,7 +396,7 @@ impl State {
             } else {
                 self.put_aside((envelope, store), &mut taken);
                 if found.is_some() && taken >= ENOUGH {
-                    // Whoever waits for what is left looks there: see `holds_more`.
+                    // A thread that waits for what is left looks again: see `holds_more`.
                     break;
                 }
             }
@@ -409,7 +411,7 @@ impl State {
         self.inlet.holds_more() || !self.arrivals.is_empty() || self.order.is_beginning()
     }
 
-    /// The next of what has come, those of other hosts in the order of their numbers.
+    /// The next message that has come; those of other hosts come in the order of their numbers.
     #[inline]
     fn next_arrival(&mut self, alone: bool) -> Option<Arrived> {
         let mut lacked = false;
@@ -421,8 +423,8 @@ impl State {
                 if !self.order.is_beginning() {
                     return None;
                 }
-                // What is out of reach may be the beginning, and would count as repeated behind
-                // what is not.
+                // A message that is out of reach now may be a sender's first one; it would count as
+                // repeated if a later one began.
                 if self.inlet.watch().is_lacking() {
                     if lacked {
                         return None;

@@ -49,7 +49,7 @@ pub fn may_fence_all_threads() -> bool {
 pub fn fence_all_threads() {
     if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
         // A filter that the program has set since forbids the call. No processor keeps a store back
-        // for so long.
+        // for this long.
         std::thread::sleep(STORES);
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn futex_wait(word: &AtomicU32, value: u32, until: Option<Instant>) {
     let _ = futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref());
 }
 
-/// Wakes all who sleep on `word`.
+/// Wakes all threads that sleep on `word`.
 pub(crate) fn futex_wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX as u32);
 }

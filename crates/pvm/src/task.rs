@@ -234,7 +234,7 @@ impl Task {
         self.waiter.thread_ends(&self.state, &self.generation);
     }
 
-    /// Ends every [`Task::wait`] that goes on now: whoever waits is to look again.
+    /// Ends every [`Task::wait`] that goes on now: the waiting threads look again.
     pub fn nudge(&self) {
         if self.waiter.announce(&self.generation)
             && let Ok(state) = self.state.enter()
@@ -266,8 +266,8 @@ extern "C" fn forked() {
     after_fork();
 }
 
-/// A second thread begins: the first one, which may be about to sleep as who shares its lanes with
-/// nobody, looks again.
+/// A second thread begins: the first one, which may be about to sleep as the only user of its
+/// lanes, looks again.
 pub fn nudge_current() {
     if let Some(task) = CURRENT.get() {
         task.nudge();

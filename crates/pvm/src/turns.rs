@@ -1,9 +1,9 @@
 //! Turns: tasks of a host that compute one after the other (`pvm run --alone`).
 //!
-//! Who has the host's [`Baton`] computes. A thread passes it on where it waits in the library, and
-//! stands in [`line`] before it goes on behind that. Nothing here is held together with a lock, and
-//! nothing has a destructor: a handler may leave the line by longjmp, and computes then without a
-//! turn until its next wait.
+//! The thread that has the host's [`Baton`] computes. It passes the baton on where it waits in the
+//! library, and stands in [`line`] before it goes on. Nothing here is held together with a lock,
+//! and nothing has a destructor: a handler may leave the line by longjmp, and computes then without
+//! a turn until its next wait.
 
 mod line;
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A task that looks for messages in vain for so long lets others compute, one of which may send
+/// A task that looks for messages in vain for this long lets others compute, one of which may send
 /// them.
 const POLLING: Duration = Duration::from_millis(10);
 
@@ -75,8 +75,8 @@ impl Turns {
         }
     }
 
-    /// A look has found something, or not. Who looks in vain for long lets others compute. Not to
-    /// be called with the gate in hand.
+    /// A look has found something, or not. A task that looks in vain for long lets others compute.
+    /// The caller must not have the gate.
     #[inline]
     pub(crate) fn has_looked(&self, found: bool) {
         if self.are_taken() {

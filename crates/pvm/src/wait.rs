@@ -1,6 +1,6 @@
 //! How a thread waits for a message or an answer.
 //!
-//! Spin while a core is free (the host counts who is awake; [`Patience`] says how long), yield a
+//! Spin while a core is free (the host counts the awake tasks; [`Patience`] says how long), yield a
 //! few times so that others get ahead, then sleep on the doorbell and the socket. One thread of a
 //! task sleeps there, the others on a word that it bumps. The wait holds no lock and no value with
 //! a destructor, so a signal handler may leave it by longjmp.
@@ -43,18 +43,18 @@ const RELAY: Duration = Duration::from_millis(100);
 /// Each of them looks at least once a minute.
 const RELAYS_MAX: i32 = 599;
 
-/// A thread that is about to sleep looks so often whether the gate is free.
+/// A thread that is about to sleep looks this many times whether the gate is free.
 const GATE_LOOKS: u32 = 64;
 /// A task that cannot bind its doorbell (the disk is full) looks this often.
 const MUTE: Duration = Duration::from_millis(5);
 /// A task that waits for anything but a message, and has no memory or descriptor for a lane, tries
 /// again after this time.
 const LACKING: Duration = Duration::from_millis(5);
-/// Who sleeps until a word in a roster changes looks at it this often: whoever has changed it rings
-/// for all, and a debugger may hold it before it has.
+/// A thread that sleeps until a word in a roster changes looks at the word this often: a task that
+/// has changed it rings for all, but a debugger may stop that task before the ring.
 const RECHECK: Duration = Duration::from_secs(1);
-/// Who sleeps looks at all lanes this often: a task that scribbles over the inbox takes away that
-/// somebody sleeps here, or that a message waits.
+/// A sleeping thread looks at all lanes this often: a task that scribbles over the inbox may erase
+/// the mark of the sleeper, or that of a message.
 const OVERLOOKED: Duration = Duration::from_secs(10);
 
 /// What a task's threads wait on.
@@ -182,8 +182,8 @@ impl Waiter {
             && !self.users.is_used_alone()
     }
 
-    /// Waits until something arrives after `token`. `gate`: what is behind it is looked at by who
-    /// does not find what it waits for, and by nobody else who sleeps here.
+    /// Waits until something arrives after `token`. `gate`: the lock on the state, in which this
+    /// thread marks that it sleeps.
     pub(crate) fn wait<T>(
         &self,
         gate: &Gate<T>,
@@ -217,7 +217,7 @@ impl Waiter {
         woken
     }
 
-    /// Sleeps where others know it: whoever is behind the gate meanwhile watches no ring and leaves
+    /// Sleeps with a mark in the gate: a thread that enters meanwhile watches no ring and leaves
     /// nothing where only a look finds it.
     fn sleep_beside<T>(
         &self,
@@ -235,12 +235,12 @@ impl Waiter {
             }
             std::hint::spin_loop();
         }
-        // To look again is to wait for who is inside.
+        // Another look waits for the thread that is inside.
         Ok(Woken::Look)
     }
 
-    /// Something lacks for a look at what is there: another program, or this one, may give it back
-    /// soon. The end of the host is noticed meanwhile.
+    /// The last look lacked memory or a descriptor: another program, or this one, may give some
+    /// back soon. The end of the host is noticed meanwhile.
     #[cold]
     fn pause(&self, deadline: Deadline) -> Woken {
         let pause = deadline.left().map_or(LACKING, |left| left.min(LACKING));
@@ -270,8 +270,8 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> Woken {
-        // The more there are, the later each looks: a thousand that looked ten times a second each
-        // would leave no core to whoever works.
+        // The more threads wait, the later each one looks: a thousand that looked ten times a
+        // second each would leave no core for work.
         let before = self.others.fetch_add(1, Ordering::SeqCst);
         let relay =
             Instant::now() + RELAY * before.clamp(0, RELAYS_MAX).unsigned_abs().saturating_add(1);
@@ -279,8 +279,8 @@ impl Waiter {
             Deadline::At(end) => end.min(relay),
             Deadline::Never | Deadline::Now => relay,
         };
-        // PAIRS WITH: `wait`. A sleeper that has gone since wakes nobody who comes behind its last
-        // look.
+        // PAIRS WITH: `wait`. A sleeper that has gone since wakes no thread that comes after its
+        // last look.
         if self.sleeper.load(Ordering::SeqCst) != 0 {
             sys::futex_wait(generation, token.generation, Some(until));
         }
@@ -353,22 +353,21 @@ impl Waiter {
         }
     }
 
-    /// From now on whoever sends rings; false if something has come already.
+    /// From now on each sender rings; false if something has come already.
     pub(crate) fn arm(&self) -> bool {
         self.bind();
         // What came through a watched ring is seen now; what comes later marks the inbox.
         !self.watch.rest() && self.inbox.arm(&self.activity)
     }
 
-    /// Gives the doorbell its name. Only who sleeps needs one: a task that says something and ends
+    /// Gives the doorbell its name. Only a sleeper needs one: a task that says something and ends
     /// costs no file.
     pub(crate) fn bind(&self) {
         if self.bound.load(Ordering::Relaxed) {
             return;
         }
         let Some(doorbell) = &self.doorbell else { return };
-        // Of two threads one comes late: then it is bound already, and the kernel calls that
-        // invalid.
+        // The later one of two threads finds it bound already, and the kernel calls that invalid.
         let bound = rustix::net::bind(sys::borrow(self.bell), doorbell);
         self.bound.store(matches!(bound, Ok(()) | Err(Errno::INVAL)), Ordering::Relaxed);
     }

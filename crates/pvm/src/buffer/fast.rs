@@ -81,7 +81,7 @@ impl Buffer {
         is_small
     }
 
-    /// Has so many bytes from now on, of this run alone, and is read from its first item.
+    /// Makes it a buffer of `size` bytes and of this run alone, which is read from its first item.
     #[inline(always)]
     fn clear(&mut self, size: usize, run: Option<Run>) {
         self.size = size;
@@ -101,7 +101,7 @@ impl Buffer {
         true
     }
 
-    /// Where so many bytes of items go, which are noted.
+    /// The place for `bytes` bytes of items, which are noted.
     #[inline(always)]
     fn room_behind(&mut self, kind: Kind, bytes: usize) -> Option<&mut [u8]> {
         let Store::Small(small) = &mut self.store else { return None };
@@ -135,7 +135,7 @@ impl Buffer {
         true
     }
 
-    /// The next so many bytes of items, which are passed over.
+    /// The next `bytes` bytes of items, which are passed over.
     #[inline(always)]
     fn next_items(&mut self, kind: Kind, bytes: usize) -> Option<&[u8]> {
         let Store::Small(small) = &self.store else { return None };
@@ -172,8 +172,8 @@ impl Buffer {
         Some((kind, data))
     }
 
-    /// Where a message that rides in its lane is put, and what is told of it, if there is memory
-    /// for one. Whoever puts one there calls [`Buffer::fill_small`].
+    /// The places for the head and the data of a message that rides in its lane, if there is memory
+    /// for one. A caller that puts one there then calls [`Buffer::fill_small`].
     #[inline(always)]
     pub(crate) fn room(&mut self) -> Option<(&mut Head, &mut [u8])> {
         match &mut self.store {
@@ -182,7 +182,7 @@ impl Buffer {
         }
     }
 
-    /// A message of so many bytes was put into [`Buffer::room`].
+    /// A message of `size` bytes was put into [`Buffer::room`].
     #[inline(always)]
     pub(crate) fn fill_small(&mut self, size: usize) {
         self.encoding = self.head.encoding();
@@ -250,7 +250,7 @@ impl Buffer {
         Some((&mut self.head, piece.bytes()))
     }
 
-    /// The run that describes all of so many bytes, as [`Run::to_word`]; 0 if nothing does, none if
+    /// The run that describes all of `size` bytes, as [`Run::to_word`]; 0 if nothing does, none if
     /// it takes several.
     #[inline(always)]
     fn only_run(&self, size: usize) -> Option<u64> {

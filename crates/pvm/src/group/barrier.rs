@@ -1,7 +1,7 @@
 //! Barriers: among tasks of one host in the group's roster, else by the machine.
 //!
-//! A blocking call is [`Task::barrier`]. Who has to look at other things while it waits takes its
-//! steps: [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
+//! A blocking call is [`Task::barrier`]. A caller that has to look at other things while it waits
+//! takes its steps: [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
 //! [`BarrierWait::token`] until it is met, or [`Task::leave_barrier`] if it waits no longer.
 //! Nothing is owned while waiting, so `longjmp` may leave.
 
@@ -140,7 +140,7 @@ impl Task {
         let (stage, woken) = match word.arrive(instance, wanted) {
             Arrival::Last(others) => (Entered::Done(Stage::Met), others),
             Arrival::Mismatch => return Err(Code::Mismatch),
-            // Those who wait here must come along, if it is our numbers that do not fit.
+            // The members that wait here must come along, if it is our numbers that do not fit.
             Arrival::Away => (Entered::Away, word.move_away()),
             Arrival::Waits(ticket) => {
                 let old = known.roster.table().has_changed(known.version);
@@ -213,7 +213,8 @@ impl Task {
             Stage::Asked(id) => self.withdraw_question(id).map(|()| waiting),
             Stage::Here(word, ticket, instance) => {
                 let word = word.get();
-                // Where it moved, those who wait on go to the machine, and this member does not.
+                // If it has moved, the members that wait on go to the machine, and this one does
+                // not.
                 let left =
                     word.withdraw(ticket, instance) || word.outcome(ticket) == Outcome::Moved;
                 if left {

@@ -1,8 +1,8 @@
 //! Reduce, gather and scatter: messages between the members of a group and the root.
 //!
-//! The members do not wait for one another: who is not the root sends and goes on, as in PVM. How
-//! the root (of a scatter: the others) waits is the caller's business, as a C program has handlers
-//! to be run meanwhile: it gives a [`Take`]. [`patiently`] is the plain one.
+//! The members do not wait for one another: a member that is not the root sends and goes on, as in
+//! PVM. How the root (of a scatter: the others) waits is the caller's business, as a C program has
+//! handlers to be run meanwhile: it gives a [`Take`]. [`patiently`] is the plain one.
 
 use super::vigil::Vigil;
 use crate::buffer::Buffer;

@@ -45,9 +45,9 @@ impl<'a> Vigil<'a> {
             let mut state = task.enter()?;
             let State { groups, connection, .. } = &mut *state;
             let Some(known) = groups.find(connection, self.group, true) else {
-                // The group is gone, nobody here can tell, or the daemon is writing the page: who
-                // is woken for the departure may look just then, and nobody rings once it is
-                // written.
+                // The group is gone, nobody here can tell, or the daemon is writing the page: a
+                // thread that is woken for the departure may look just then, and nobody rings once
+                // it is written.
                 let unfinished = groups.unfinished();
                 self.watched = unfinished.map(|(roster, version)| watched(roster, version));
                 return Ok(false);

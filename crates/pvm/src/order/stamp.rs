@@ -1,4 +1,4 @@
-//! What stands in `sequence` of a message between hosts: its number, and whose number it is.
+//! The contents of `sequence` in a message between hosts: its number, and the life of its sender.
 //!
 //! ```text
 //! bit 0-45 number of the pair, from 1   46 written for a direct route   47-63 life of the sender
@@ -13,14 +13,14 @@ const LIFE_SHIFT: u32 = NUMBER_BITS + 1;
 const LIVES: u64 = 1 << (u64::BITS - LIFE_SHIFT);
 
 /// Tells apart the tasks that have one id, one after the other: the second at which each became a
-/// task, of a day and a half. An id comes again only after 262 143 others, so two lives of one id
+/// task, of a day and a half. An id is used again only after 262 143 others, so two lives of one id
 /// begin in different seconds; those that lie further apart are taken for one in one case of 131
 /// 072.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Life(u32);
 
 impl Life {
-    /// Of a task that begins now.
+    /// The life of a task that begins now.
     pub(crate) fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self::of_second(since.as_secs())
@@ -46,7 +46,8 @@ impl Stamp {
         Self((life.0 as u64) << LIFE_SHIFT | number & (DIRECT - 1))
     }
 
-    /// Like `new`, written for a direct route, whoever carries it in the end.
+    /// Like `new`, for a message that was written for a direct route, even if the daemons carry it
+    /// in the end.
     pub(crate) const fn direct(self) -> Self {
         Self(self.0 | DIRECT)
     }

@@ -116,7 +116,7 @@ fn the_next_sender_of_an_id_is_heard_and_the_last_words_of_the_one_before_it_are
     assert!(!order.is_waiting());
 }
 
-/// A message on its way: who has sent it, which number, who was alive at the other end.
+/// A message on its way: its stamp, and the task that was alive at the other end.
 type Sent = (Stamp, usize);
 
 /// What goes from tasks of id A to tasks of id B, with daemons, links and routes that break.

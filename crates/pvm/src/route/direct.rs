@@ -25,13 +25,14 @@ const RECORDS_AT_ONCE: usize = 4;
 pub(crate) const INPUT_BYTES: usize = 256 << 10;
 /// Reads that one look at a route may take: others have their turn.
 const READS: usize = 8;
-/// A receiver that takes nothing for so long gets the rest by the daemons.
+/// A receiver that takes nothing for this long gets the rest by the daemons.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Like `PATIENCE`, where bytes wait in the network: on a slow cable that others fill, too, a
 /// segment takes its time.
 const NETWORK_PATIENCE: Duration = Duration::from_secs(1);
-/// After so many messages or so many bytes in large ones they are confirmed; the lane of a route
-/// holds four times as much. A task that answers, or that finds nothing more, confirms anyway.
+/// Messages are confirmed after this many of them, or after this many bytes in large ones; the lane
+/// of a route holds four times as much. A task that answers, or that finds nothing more, confirms
+/// anyway.
 const CONFIRM_EACH: u64 = 64;
 const CONFIRM_BYTES: usize = 1 << 20;
 

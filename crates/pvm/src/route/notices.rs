@@ -28,7 +28,7 @@ pub(crate) struct Notice {
     pub(crate) envelope: Envelope,
     /// The other task.
     pub(crate) peer: Tid,
-    /// Of the route's socket; -1 if it has ended.
+    /// The descriptor of the route's socket; -1 if the route has ended.
     pub(crate) descriptor: i32,
 }
 

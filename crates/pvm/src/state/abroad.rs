@@ -18,8 +18,8 @@ use pvm_wire::{Code, Encoding, Envelope, HostIndex, Kind, RunList, Tid};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 
 impl State {
-    /// What names the next message to a task: on its own host a number, to another one also who
-    /// says it.
+    /// The stamp of the next message to a task: within the host its number, to another host also
+    /// the life of this task.
     pub(super) fn next_stamp(&self, to: Tid) -> u64 {
         let number = self.next_number(to);
         match to.host() == self.me.host() {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 /// Says no for ever.
 static NEVER: AtomicU8 = AtomicU8::new(0);
-/// Where it stands whether one thread alone has called.
+/// The byte that tells whether one thread alone has called.
 static ALONE: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const NEVER).cast_mut());
 
 /// The number of the thread that [`trust_alone`] trusts.
@@ -47,10 +47,10 @@ fn own_number() -> Number {
     thread_number()
 }
 
-/// As whom calls that end soon enter gates.
+/// The owner as which a call that ends soon enters gates.
 ///
 /// # Safety
-/// Of those for whom `take` is true one at a time goes on until it calls `give_back`.
+/// Only one owner at a time has got true from `take` and has not called `give_back` since.
 pub unsafe trait Owner: Copy {
     /// True if the turn is the caller's.
     fn take(self, turn: &Turn) -> bool;
@@ -175,7 +175,7 @@ impl<T> Gate<T> {
     #[cold]
     fn enter_behind_others(&self, me: Number) -> Result<GateGuard<'_, T>, Code> {
         if is_alone() {
-            // Whoever slept here is gone.
+            // The thread that slept here is gone.
             self.get_up();
         }
         loop {
@@ -222,8 +222,8 @@ impl<T> Gate<T> {
     }
 
     /// Opens a gate that another thread of the parent held, which is not here. It may have changed
-    /// one half of the value, so `fresh` takes its stead, and nothing of it is dropped. What the
-    /// forking thread holds itself it goes on with.
+    /// one half of the value, so `fresh` takes its stead, and nothing of it is dropped. A gate that
+    /// the forking thread holds itself stays as it is.
     pub fn reset_after_fork(&self, _: &Forked, fresh: impl FnOnce() -> T) {
         self.replace_after_fork(self.turn.reset_after_fork(thread_number()), fresh);
     }
@@ -238,8 +238,8 @@ impl<T> Gate<T> {
 
     fn replace_after_fork(&self, is_torn: bool, fresh: impl FnOnce() -> T) {
         if is_torn {
-            // SAFETY: who had the gate does not exist in this process, which has one thread as
-            // `Forked` says; it is inside of this call.
+            // SAFETY: the thread that had the gate does not exist in this process, which has one
+            // thread as `Forked` says; that one is inside of this call.
             unsafe { self.value.get().write(fresh()) };
         }
     }

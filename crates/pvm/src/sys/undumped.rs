@@ -1,6 +1,6 @@
 //! Secrets in memory that no core file holds.
 //!
-//! A task is its user's program, and its core file may go to who mends it. What it was told goes
+//! A task is its user's program, and its core file may go to somebody else. What it was told goes
 //! with it, but not the keys of its direct routes: they lie in pages that the kernel leaves out
 //! (`MADV_DONTDUMP`), and what carried them there is written over.
 

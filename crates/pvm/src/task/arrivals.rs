@@ -1,4 +1,4 @@
-//! Counting what has arrived, for who waits elsewhere than in this library.
+//! Counting what has arrived, for a program that waits elsewhere than in this library.
 
 use crate::task::Task;
 use pvm_wire::Code;
@@ -11,7 +11,8 @@ impl Task {
     }
 
     /// What had arrived when a look found nothing that it wanted: [`Task::descriptor`] tells of
-    /// that no more. Whoever waits there for something else looks again when this has changed.
+    /// that no more. A program that waits there for something else looks again when this has
+    /// changed.
     pub fn passed_by(&self) -> u64 {
         self.looked.load(Ordering::Acquire)
     }

@@ -16,7 +16,7 @@ pub(crate) const ROUTES: u32 = 4;
 pub(crate) const ARRIVALS: u32 = 8;
 /// Messages wait that nobody has asked for.
 pub(crate) const MAILBOX: u32 = 16;
-/// What the state says by itself.
+/// The bits that follow from the state.
 const OF_STATE: u32 = ROUTES | ARRIVALS | MAILBOX;
 
 /// The word.
@@ -39,7 +39,7 @@ impl Aside {
         self.0.fetch_or(bit, Ordering::AcqRel);
     }
 
-    /// Whoever had the state in hand leaves it: these of its bits are set now.
+    /// A thread that had the state leaves it; `now` has the bits of the state that are set.
     #[inline]
     pub(crate) fn follow(&self, now: u32) {
         let changed = (self.0.load(Ordering::Relaxed) ^ now) & OF_STATE;

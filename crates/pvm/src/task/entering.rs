@@ -1,4 +1,4 @@
-//! The lock on a task's state: who enters it, and what others are told when it is left.
+//! The lock on a task's state: how a thread enters it, and what others are told when it leaves.
 
 use super::Task;
 use crate::state::State;
@@ -49,8 +49,8 @@ pub(crate) struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// True if nobody sleeps until something comes, whom it must reach: neither another thread,
-    /// which would lie down only behind this one, nor the program on its descriptor.
+    /// True if an arrival has to wake nobody: neither another thread, which would lie down only
+    /// after this one has left, nor the program on its descriptor.
     pub(crate) fn is_alone(&self) -> bool {
         !self.state.has_sleeper() && !self.task.waiter.watched.load(Ordering::Relaxed)
     }
@@ -76,8 +76,8 @@ impl Drop for Inside<'_> {
         let task = self.task;
         let state = &mut **self;
         let answers = state.connection.take_news();
-        // Who has found nothing and not slept yet looks again for what lies where neither lane nor
-        // inbox tells of it.
+        // A thread that has found nothing and does not sleep yet must look again for messages of
+        // which neither a lane nor the inbox tells.
         let hidden = !gate::is_alone() && state.holds_more();
         task.aside.follow(state.stands_aside());
         if std::mem::take(&mut state.news) | answers | hidden

@@ -32,7 +32,8 @@ impl Task {
         head: &mut Head,
         data: &[u8],
     ) -> Option<u64> {
-        // What the daemons carry has tags of its own; to whom there is a lane the state knows.
+        // Messages that the daemons carry have tags of their own; the state knows to which tasks
+        // there is a lane.
         if plug::is_carried(Tid::NONE, to.tag.0) {
             return None;
         }
@@ -44,9 +45,9 @@ impl Task {
         state.send_small(to, head, data)
     }
 
-    /// [`Task::fast_send`] of a few bytes to who was sent to last, in place: for a caller that does
-    /// nothing else. If it was published, whether its receiver looks there by itself: else
-    /// [`Task::tell_of_few`] must follow.
+    /// [`Task::fast_send`] of a few bytes to the receiver of the last send, in place: for a caller
+    /// that does nothing else. If the message was published, the answer is whether its receiver
+    /// looks there by itself; if it does not, [`Task::tell_of_few`] must follow.
     #[inline(always)]
     pub fn send_few(
         &self,
@@ -62,8 +63,8 @@ impl Task {
         state.send_few(to, || buffer.few(form))
     }
 
-    /// Tells who was sent to by [`Task::send_few`]; false if that one is gone, and the message must
-    /// be sent again.
+    /// Tells the receiver of a message by [`Task::send_few`]; false if that one is gone, and the
+    /// message must be sent again.
     pub fn tell_of_few(&self, owner: Biased, to: Tid) -> bool {
         self.state
             .try_enter(owner)
@@ -137,7 +138,7 @@ impl Task {
         taken
     }
 
-    /// [`Task::fast_take`] by this thread, whoever else there is.
+    /// [`Task::fast_take`] by this thread, also where there are others.
     pub fn fast_receive(&self, pattern: &Pattern, buffer: &mut Buffer) -> Glance<()> {
         if self.probes.is_on() {
             return Glance::More;
@@ -145,8 +146,8 @@ impl Task {
         self.fast_take(Among(thread_number()), pattern, buffer)
     }
 
-    /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how
-    /// many.
+    /// Sends a small message to the first tasks of a list by their lanes, as far as that goes;
+    /// returns how many got it.
     pub(super) fn fast_multicast(
         &self,
         buffer: &mut Buffer,

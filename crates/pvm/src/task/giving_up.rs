@@ -1,9 +1,9 @@
 //! Questions to the host whose waiter does not want to wait any longer.
 //!
-//! Who just stopped looking would leave the question with the machine: it would be answered some
-//! day, and what that answer brings (a named message that was taken, tasks that were started) would
-//! be lost. So the question is withdrawn, and its answer, which then comes at once, says whether
-//! anything has come of it.
+//! A thread that just stopped looking would leave the question with the machine: it would be
+//! answered some day, and the gain of that answer (a named message that was taken, tasks that were
+//! started) would be lost. So the question is withdrawn, and its answer, which then comes at once,
+//! says whether anything has come of it.
 
 use super::Task;
 use super::asking::ANSWER;

@@ -1,10 +1,10 @@
 //! The end of a task: by its own wish, with its daemon, or in the child of a fork.
 //!
 //! A task is never freed, as other threads may be inside of its calls, and a handler may leave them
-//! by longjmp. What it has open is closed by whoever comes last: the thread that ends it, if no
-//! other one waits then, else the last one of those. Its inbox and the host's count stay mapped, as
-//! each call looks at words in there before anything else: the next task of this process gets them,
-//! so that a process that enrols and leaves again and again has one such pair.
+//! by longjmp. Its descriptors are closed by the last thread: the one that ends it, if no other one
+//! waits then, else the last one that waits. Its inbox and the host's count stay mapped, as each
+//! call looks at words in there before anything else: the next task of this process gets them, so
+//! that a process that enrols and leaves again and again has one such pair.
 
 use super::aside::OVER;
 use super::{CURRENT, Task};
@@ -33,7 +33,7 @@ impl Task {
         left
     }
 
-    /// Leaves without a word: whoever waits finds the task dead.
+    /// Leaves without a word: threads that wait find the task dead.
     fn end(&self) {
         self.aside.set(OVER);
         self.turns.end();
@@ -58,7 +58,7 @@ impl Task {
     #[inline]
     pub(super) fn come_in(&self) -> Option<Came> {
         let came = self.waiter.come_in()?;
-        // Who ends the task before that sees nobody, so this look counts.
+        // A thread that has ended the task before that saw nobody, so this look counts.
         if !self.is_alive() {
             self.go_out(came);
             return None;

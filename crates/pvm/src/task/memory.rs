@@ -84,8 +84,8 @@ impl Task {
     }
 
     /// Reads exposed memory of any task of the machine, without its taking part. On one host a copy
-    /// of its memory; four or eight bytes at a multiple of their number are read as a whole, and
-    /// whoever reads what a `put` wrote sees what was put before. Between hosts the host of the
+    /// of its memory; four or eight bytes at a multiple of their number are read as a whole, and a
+    /// reader of what a `put` wrote sees what was put before, too. Between hosts the host of the
     /// owner answers, in pieces of [`MEMORY_BYTES_MAX`].
     ///
     /// # Errors
@@ -114,8 +114,8 @@ impl Task {
         })
     }
 
-    /// Writes exposed memory of any task of the machine, without its taking part. Done when it
-    /// returns: whoever reads there afterwards reads this.
+    /// Writes exposed memory of any task of the machine, without its taking part. It is done when
+    /// it returns: a later read there gives these bytes.
     ///
     /// # Errors
     /// As for [`Task::get`]; [`Code::Denied`] if others may only read. Some of it may be written

@@ -1,7 +1,7 @@
 //! Sends that find no credit: what they do, and how they wait.
 //!
 //! A send that waits takes in what arrives, so that two tasks that send to each other go on as long
-//! as one of them finds credit. When all who could give it wait in sends as well, the host
+//! as one of them finds credit. When all tasks that could give it wait in sends as well, the host
 //! tells one of them so (`Code::OutOfRes`), and its program may receive.
 
 use super::Task;
@@ -17,15 +17,15 @@ use pvm_wire::{Code, Envelope, Tid};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The pause between two tries, at first and at most. What ends a wait is a receiver that reads,
-/// and that rings no bell.
+/// The pause between two tries, at first and at most. A wait ends when a receiver reads, and a read
+/// rings no bell.
 const PAUSE: Duration = Duration::from_micros(200);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 /// Tries until the host is told that a send waits; then it is told of every second one.
 const TRIES: u32 = 8;
 
 impl Task {
-    /// What sends of this task do that find no credit.
+    /// What a send of this task does that finds no credit.
     pub fn policy(&self) -> Policy {
         Policy::from_number(self.policy.load(Ordering::Relaxed)).unwrap_or(Policy::Spill)
     }
@@ -105,8 +105,8 @@ impl Task {
                 // yet: then it is not stuck.
                 self.request(&Request::Blocked { to: to.clone(), lack })?;
             }
-            // Behind the end of the state, which announces what was taken in, and behind the
-            // answer, which is announced, too: this thread has seen both.
+            // The token is taken after the state was left, which announces what was taken in, and
+            // after the answer, which is announced, too: this thread has seen both.
             let token = self.token();
             self.wait(token, Deadline::after(pause))?;
             pause = (pause * 2).min(PAUSE_MAX);

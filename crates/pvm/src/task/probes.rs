@@ -149,7 +149,7 @@ impl Task {
         }
     }
 
-    /// A group call knows who is in the group.
+    /// A group call knows the members of the group.
     #[inline]
     pub(crate) fn probe_group(&self, members: &Members, count: u64) {
         if self.probes.is_on() {

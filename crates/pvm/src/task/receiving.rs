@@ -45,8 +45,8 @@ impl Task {
         Ok(found)
     }
 
-    /// [`Task::receive_into`] for who waits until it comes: a message that its sender is still
-    /// writing will do, too.
+    /// [`Task::receive_into`] for a caller that waits until the message comes: one that its sender
+    /// is still writing will do, too.
     ///
     /// # Errors
     /// As for [`Task::receive`].
@@ -63,7 +63,7 @@ impl Task {
         self.receive_into(pattern, buffer)
     }
 
-    /// Says what this task waits for, or that it waits no more: a hint for who sends much.
+    /// Says what this task waits for, or that it waits no more: a hint for senders.
     #[inline]
     pub fn await_message(&self, pattern: Option<&Pattern>) {
         let wanted = pattern.map(|pattern| (pattern.context, pattern.source, pattern.tag));
@@ -81,7 +81,7 @@ impl Task {
         let linger = || self.waiter.linger_for(&self.generation, token, deadline);
         let has_come = probe::wait(&self.probes, linger);
         self.go_out(came);
-        // Whoever has lingered in vain waits next, and is in nobody's way.
+        // A thread that has lingered in vain waits next, and is in nobody's way.
         if has_come || deadline.passed() {
             self.turns.await_turn();
         }
@@ -163,9 +163,9 @@ impl Task {
         Ok(all)
     }
 
-    /// Those that wait and have come since a mark was made, of all contexts and in the order of
-    /// their arrival, and a new mark: whoever goes on from there sees each message once, and pays
-    /// for what is new however much waits. The first mark is [`MessageKey::FIRST`].
+    /// The waiting messages that have come since a mark was made, of all contexts and in the order
+    /// of their arrival, and a new mark: a caller that goes on from there sees each message once,
+    /// and pays for what is new however much waits. The first mark is [`MessageKey::FIRST`].
     ///
     /// # Errors
     /// As for [`Task::receive`].

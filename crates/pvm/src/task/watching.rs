@@ -36,7 +36,7 @@ impl Task {
         let watch = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let data = epoll::EventData::new_u64(0);
         epoll::add(&watch, &self.bell, data, epoll::EventFlags::IN)?;
-        // Answers on the socket are read by those who ask; only its end concerns the program.
+        // The threads that ask read the answers on the socket; only its end concerns the program.
         epoll::add(&watch, sys::borrow(self.waiter.socket), data, epoll::EventFlags::RDHUP)?;
         let routes = self.waiter.routes.load(Ordering::Acquire);
         if routes >= 0 {
@@ -45,8 +45,8 @@ impl Task {
         Ok(watch)
     }
 
-    /// Behind a wait that took the rings off the doorbell, and what came out of its lanes, at the
-    /// end of a call that is no look: see [`Task::rewatch`].
+    /// Called after a wait that took the rings off the doorbell and the messages out of the lanes,
+    /// at the end of a call that is no look: see [`Task::rewatch`].
     pub(crate) fn watch_again(&self) {
         if self.waiter.watched.load(Ordering::Acquire)
             && let Ok(mut state) = self.enter()

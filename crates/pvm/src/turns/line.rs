@@ -1,8 +1,8 @@
-//! The line of those who want the host's baton.
+//! The line of threads that want the host's baton.
 //!
-//! It never depends on the holder's good will. Whoever stands in it looks at the holder now and
-//! then, and takes the baton from one that is dead, stopped, or neither runs nor has used a
-//! processor for a while: it waits for something that this library does not know.
+//! It never depends on the holder's good will. A thread in line looks at the holder now and then,
+//! and takes the baton from a holder that is dead, stopped, or neither runs nor has used a
+//! processor for a while: the last one waits for something that this library does not know.
 
 use crate::sys;
 use pvm_shm::baton::{Baton, Holder, Reach};
@@ -12,11 +12,12 @@ use std::fs::read_to_string;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Whoever stands in line looks at the holder after this, and then after twice as long each time.
+/// A thread in line looks at the holder after the first of these pauses, and then after twice as
+/// long each time, up to the second one.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(80));
-/// A holder that sleeps and uses no processor for so long is passed over.
+/// A holder that sleeps and uses no processor for this long is passed over.
 const IDLE: Duration = Duration::from_millis(50);
-/// Who lets others go first waits so long for the first of them.
+/// A thread that lets others go first waits this long for the first of them.
 const GIVEN: Duration = Duration::from_millis(1);
 
 /// This thread.
@@ -102,7 +103,7 @@ impl Watched {
         Self { holder, ticks: u64::MAX, since: Instant::now() }
     }
 
-    /// What is known of it behind a look; none if nobody need wait for it.
+    /// What is known of the holder after a look; none if nobody need wait for it.
     fn look(self, seen: Option<Seen>) -> Option<Self> {
         let seen = seen.filter(|seen| seen.began == self.holder.began)?;
         match seen.state {

@@ -12,16 +12,17 @@ use std::time::{Duration, Instant};
 const STREAM_PAUSES: u32 = 32;
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 64;
-/// What comes within so many looks comes soon: a look takes some tens of nanoseconds.
+/// A message within this many looks comes soon: a look takes some tens of nanoseconds.
 const SOON: u32 = 16;
-/// Like `SOON`, where messages also come over sockets.
+/// Like `LOOKS`, where messages also come over sockets.
 const ROUTED_LOOKS: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
 const YIELDS: u32 = 16;
 /// A core that was given away longer than this went to a program of others, or to a task that
 /// computes.
 const YIELD_MAX: Duration = Duration::from_micros(500);
-/// It is given to nobody for so long then: who is woken goes ahead of who computes.
+/// The shortest and the longest pause in which the core is not given away then: a woken task goes
+/// ahead of one that computes.
 const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
 
 /// What came of giving the core to others.
@@ -79,7 +80,7 @@ impl Waiter {
                 std::hint::spin_loop();
             }
         }
-        // Who has lingered in vain goes to sleep next, and does not linger twice.
+        // A thread that has lingered in vain goes to sleep next, and does not linger twice.
         let lingered = self.lingered.load(Ordering::Relaxed);
         if lingered {
             self.lingered.store(false, Ordering::Relaxed);
@@ -128,7 +129,7 @@ impl Waiter {
                 match self.make_room(arrived) {
                     Given::Arrived => return true,
                     Given::Lost => return false,
-                    // Whoever counts here is not (any more), or waits for something else: the count
+                    // The task that counts here may be gone, or wait for something else: the count
                     // is advice.
                     Given::Back => alone = true,
                 }
