@@ -365,7 +365,7 @@ pub(crate) extern "C" fn pvm_setsbuf(id: c_int) -> c_int {
     call("pvm_setsbuf", || {
         let slot = if id == 0 { None } else { Some(occupied(id)?) };
         if let Some(slot) = slot {
-            // As in PVM who reads it again begins with its first item, however far it was read, or
+            // As in PVM, a second reading begins with its first item, however far it was read, or
             // past its end.
             slot.content(|content| content.buffer.rewind())?;
         }

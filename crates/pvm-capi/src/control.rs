@@ -172,7 +172,7 @@ extern "C" fn pvm_tc_settrcopt(message: c_int) -> c_int {
     })
 }
 
-/// Who was spawned together with this task.
+/// The tasks that were spawned together with this one.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_tc_siblings(message: c_int) -> c_int {
     obey(message, || {
@@ -212,7 +212,7 @@ mod tests {
             (b"", 5, 5),
         ] {
             let count = c_int::try_from(text.len()).expect("short");
-            // SAFETY: so many bytes there are.
+            // SAFETY: `text` has `count` bytes.
             assert_eq!(unsafe { pvmcrcappend(text.as_ptr(), count, before) }, sum);
         }
     }

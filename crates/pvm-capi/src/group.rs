@@ -416,7 +416,7 @@ unsafe fn gather(result: *mut c_void, data: *const c_void, given: Given) -> Resu
     // SAFETY: the root's `result` has an array for each member, and only this call writes to it.
     let result = unsafe { array(result, call.bytes().saturating_mul(call.size())) }?;
     let own = result[call.own_place() * call.bytes()..].as_mut_ptr();
-    // SAFETY: both have so many bytes; the arrays may be one.
+    // SAFETY: both have `call.bytes()` bytes; the arrays may be one.
     unsafe { std::ptr::copy(data.cast::<u8>(), own, call.bytes()) };
     call.gather(result, None, &mut take)
 }
@@ -464,7 +464,7 @@ unsafe fn scatter(result: *mut c_void, data: *const c_void, given: Given) -> Res
     let parts = unsafe { array(data.cast_mut(), all) }?;
     let own = inside(|| call.deal(task, parts))?;
     let part = parts[own * call.bytes()..].as_ptr();
-    // SAFETY: both have so many bytes; the arrays may be one.
+    // SAFETY: both have `call.bytes()` bytes; the arrays may be one.
     unsafe { std::ptr::copy(part, result.cast(), call.bytes()) };
     Ok(())
 }

@@ -306,7 +306,7 @@ pub(crate) type Function = unsafe extern "C" fn(c_int) -> c_int;
 /// A function of the program that is to be called outside of the library, before the next look.
 #[derive(Clone, Copy)]
 pub(crate) struct Errand {
-    /// Who knows how to call it.
+    /// The code that knows how to call it.
     pub(crate) run: fn(&Self),
     /// The function.
     pub(crate) function: Function,
@@ -436,7 +436,7 @@ pub(crate) fn ask(
     ask_until(request, Patience::FOR_EVER)?.ok_or(Code::SysErr)
 }
 
-/// Like `ask`, for somebody who may give up: then none, unless something has come of it.
+/// Like `ask`, for a caller that may give up: then none, unless the answer has brought something.
 pub(crate) fn ask_until(
     request: impl FnOnce(&'static Task) -> Result<Request, Code>,
     mut patience: Patience<'_>,

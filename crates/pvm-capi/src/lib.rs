@@ -5,8 +5,8 @@
 //! `guard`; none of them lets a panic out.
 //! `link.sh` makes the shared and static libraries from what this crate compiles to.
 //!
-//! A reader begins with `guard` (the way in), `session` (who this process is), `buffer` and
-//! `message`. The other rooms each hold the calls of one subject.
+//! A reader begins with `guard` (the way in), `session` (the task that this process is), `buffer`
+//! and `message`. The other rooms each hold the calls of one subject.
 
 #![allow(non_upper_case_globals, reason = "the names of exported data are PVM's")]
 #![allow(

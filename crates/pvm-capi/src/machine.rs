@@ -456,8 +456,8 @@ pub(crate) fn start_daemon(args: &[Blob]) -> Result<c_int, Code> {
         .args(args.iter().map(|arg| OsStr::from_bytes(&arg.0)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        // Whoever reads this program's messages shall not wait for the daemon's end, nor shall a
-        // key that interrupts this program end it. It has a log.
+        // A reader of this program's messages shall not wait for the daemon's end, nor shall a key
+        // that interrupts this program end the daemon. It has a log.
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()
@@ -557,7 +557,7 @@ unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
         let entry = FIRST.kept(|kept| host_table(kept, first));
         // SAFETY: `host` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(host, if first.is_empty() { ptr::null() } else { entry }) };
-        // As in PVM who calls it again is told who the manager is.
+        // As in PVM, a task that calls it again is told the manager.
         Ok(if again { session::task()?.tid().as_c_int() } else { 0 })
     })
 }

@@ -383,7 +383,7 @@ pub(crate) unsafe extern "C" fn pvm_trecv(
     receive("pvm_trecv", tid, tag, limit)
 }
 
-/// A limit so much later; a negative time is over at once.
+/// The limit after this time; a negative time is over at once.
 fn limit_after(seconds: c_long, micros: c_long) -> Limit {
     let (Ok(seconds), Ok(micros)) = (u64::try_from(seconds), u64::try_from(micros)) else {
         return Limit::Now;

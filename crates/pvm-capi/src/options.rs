@@ -76,7 +76,7 @@ pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
         let old = session::set_option(number, value);
         match number {
             session::ROUTE => {
-                // Who is no task yet says it when it becomes one.
+                // A process that is no task yet says it when it becomes one.
                 if let Some(task) = session::current() {
                     task.set_route(value)?;
                 }

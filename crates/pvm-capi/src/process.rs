@@ -1,4 +1,4 @@
-//! This task and others: who, spawn, kill, notices.
+//! This task and others: their ids, spawn, kill, notices.
 
 use std::ffi::{c_char, c_int};
 

@@ -112,8 +112,8 @@ pub(crate) unsafe extern "C" fn pvm_putinfo(name: *const c_char, id: c_int, flag
     })
 }
 
-/// What a daemon of PVM's answers to who asks for a message that is not there, as far as a program
-/// sees it: nothing is left to be read.
+/// The answer of a daemon of PVM to a task that asks for a message that is not there, as far as a
+/// program sees it: nothing is left to be read.
 fn refusal(code: Code) -> Result<Buffer, Code> {
     const CONTEXT: c_int = 0x7_fffe;
     const TAG: c_int = 0x8001_0010_u32.cast_signed();
@@ -329,7 +329,7 @@ pub(crate) fn new_context() -> Result<c_int, Code> {
     number(&session::task()?.request(&Request::NewContext)?)
 }
 
-/// Gives a context back. Nobody has 0, and as in PVM who gives that back gets a new one.
+/// Gives a context back. Nobody has 0, and as in PVM a task that gives that back gets a new one.
 pub(crate) fn free_context(context: c_int) -> Result<c_int, Code> {
     if context == 0 {
         return new_context();

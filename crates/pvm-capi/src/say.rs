@@ -26,7 +26,7 @@ impl fmt::Write for Line {
     }
 }
 
-/// Tells people what went wrong, after who tells it. Allocates nothing, as this may be a handler
+/// Tells people which task speaks, and what went wrong. Allocates nothing, as this may be a handler
 /// that interrupted the memory allocator.
 pub(crate) fn tell(what: fmt::Arguments<'_>) {
     use fmt::Write as _;

@@ -152,7 +152,7 @@ fn enrol() -> Result<&'static Task, Code> {
 pub(crate) struct Tracing {
     /// Whose events they are.
     pub(crate) own: Tid,
-    /// Who gets them.
+    /// The task that gets them.
     pub(crate) to: Tid,
     pub(crate) context: c_int,
     pub(crate) tag: c_int,

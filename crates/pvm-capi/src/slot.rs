@@ -1,8 +1,8 @@
 //! A place for a buffer, which is what a buffer number stands for.
 //!
-//! Places are never given back, only emptied: whoever remembers one may look at it at any time, and
-//! finds it empty if another thread has freed the buffer meanwhile. An empty place keeps the little
-//! memory that the next small message needs.
+//! Places are never given back, only emptied: a thread that remembers one may look at it at any
+//! time, and finds it empty if another thread has freed the buffer meanwhile. An empty place keeps
+//! the little memory that the next small message needs.
 
 use std::ops::{Deref, DerefMut};
 
@@ -43,7 +43,7 @@ impl Content {
     }
 }
 
-/// What a call may do that knows few forms of buffers, as one number: whoever changes a place says
+/// What a call may do that knows few forms of buffers, as one number: each change of a place sets
 /// it anew. It is [`Mode::OTHER`] where nothing lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mode(u8);
@@ -63,7 +63,7 @@ impl Mode {
     /// It is packed, raw, and is a message of typed items that was received.
     pub(crate) const PACKS_TYPED: Self = Self::of(Form::Typed, false);
 
-    /// Of a buffer of this form.
+    /// The mode of a buffer of this form.
     #[inline(always)]
     pub(crate) const fn of(form: Form, reading: bool) -> Self {
         Self(form as u8 | if reading && !matches!(form, Form::Other) { READ } else { 0 })

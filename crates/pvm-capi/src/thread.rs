@@ -60,7 +60,7 @@ impl Current {
 /// A send that a signal handler asked for while this thread was in the library.
 #[derive(Clone, Copy)]
 pub(crate) struct Parcel {
-    /// Who knows how to send it.
+    /// The code that knows how to send it.
     pub(crate) send: fn(Self) -> Result<(), Code>,
     /// The buffer, 0 where nothing is to be sent.
     pub(crate) buffer: c_int,
@@ -80,7 +80,7 @@ impl Parcel {
 pub(crate) const PARCELS: usize = 32;
 
 /// Sends that wait until the interrupted call leaves. A handler may be interrupted by another one,
-/// so places are taken in one step; whoever leaves the library comes after all of them.
+/// so places are taken in one step; the call that leaves the library comes after all of them.
 pub(crate) struct Parcels {
     taken: AtomicUsize,
     places: [Cell<Parcel>; PARCELS],

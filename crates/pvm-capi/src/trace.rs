@@ -164,7 +164,7 @@ pub(crate) fn around<R: Outcome>(
     }
     let noted = Noted::begin(kind);
     let arguments = noted.as_ref().map(|_| Arguments::of(kind, &fields));
-    // Who has left notes no more: that of leaving comes before.
+    // A task that has left notes no more, so the call of leaving is noted before it.
     let (early, late) = if kind == kind::EXIT { (noted, None) } else { (None, noted) };
     if let Some(noted) = early {
         noted.end(0, None);
@@ -174,7 +174,7 @@ pub(crate) fn around<R: Outcome>(
         let what = arguments.what(result.number(), |told| tell(result, told));
         noted.end(result.number(), what);
     }
-    // As in PVM, who has left tells no more.
+    // As in PVM, a task that has left tells no more.
     if events && kind != kind::EXIT {
         tell(result, &mut |fields| told::tell(kind, event::EXIT, fields));
         let took = started.and_then(|started| started.elapsed().ok());

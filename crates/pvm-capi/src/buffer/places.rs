@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::slot::Slot;
 
-/// Slots are made in chunks; the first has so many, each further one twice as many as the one
+/// Slots are made in chunks; the first one has this many, each further one twice as many as the one
 /// before.
 const FIRST: usize = 16;
 /// As many as the numbers of a C int need.

@@ -1,4 +1,4 @@
-//! What a program says of itself to those who record it.
+//! The calls by which a program tells its recorders about itself.
 
 use std::ffi::c_char;
 

@@ -33,7 +33,7 @@ impl Info {
         }
     }
 
-    /// That of a message of so many bytes, of which none are read.
+    /// The facts of a message of `bytes` bytes, of which none are read.
     #[inline(always)]
     pub(super) fn of_head(about: &Head, bytes: usize) -> Self {
         Self {

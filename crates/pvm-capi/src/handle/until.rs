@@ -1,4 +1,4 @@
-//! The calls of `neopvm.h` for who waits for others, and may not want to wait for ever.
+//! The calls of `neopvm.h` for programs that wait for others, and may not want to wait for ever.
 
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -27,7 +27,7 @@ unsafe fn word<'a>(word: *const i32) -> &'a AtomicI32 {
     unsafe { AtomicI32::from_ptr(word.cast_mut()) }
 }
 
-/// Waits with the patience of a caller who gives up by its word, or at the limit.
+/// Waits with the patience of a caller that gives up by its word, or at the limit.
 ///
 /// # Safety
 /// `give_up` as for [`word`].

@@ -1,4 +1,4 @@
-//! The call of `neopvm.h` for who waits in a place of his own.
+//! The call of `neopvm.h` for programs that wait in a place of their own.
 
 use pvm_wire::Code;
 

@@ -19,8 +19,8 @@ pub(super) fn custom_is_possible() -> bool {
     aside::has(aside::MATCHES)
 }
 
-/// `pvm_send` of a small buffer to who was sent to last, by the thread that the process is biased
-/// to.
+/// `pvm_send` of a small buffer to the receiver of the last send, by the thread that the process is
+/// biased to.
 #[inline(always)]
 pub(super) fn send_few(
     thread: &Thread,
@@ -159,7 +159,7 @@ pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -
         return None;
     }
     let mut place = thread.receiving.place().enter_biased(owner)?;
-    // Behind a longer one most likely comes another of its kind.
+    // After a longer message most likely comes another of its kind.
     if place.mode == Mode::OTHER || place.content.buffer.data_size() > FEW {
         return None;
     }

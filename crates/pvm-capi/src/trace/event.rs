@@ -59,7 +59,7 @@ const LONG: i32 = 8;
 const STRING: i32 = 12;
 const ARRAY: i32 = 0x80;
 
-/// Who is told the data of an event.
+/// The function that is told the data of an event.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(&[Field<'_>]);
 
 /// A datum of an event.
@@ -153,7 +153,7 @@ pub(crate) unsafe fn int_at(address: *const c_int) -> c_int {
     unsafe { load(address) }.unwrap_or(-1)
 }
 
-/// The list of so many ints whose address stands at an address.
+/// The list of `count` ints whose address stands at an address.
 ///
 /// # Safety
 /// `list` is null or points to the address of such a list, if `count` is above zero.

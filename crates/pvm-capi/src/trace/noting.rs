@@ -36,14 +36,14 @@ impl Begun {
         (Current { call, depth: self.thread.depth.get() }, thread)
     }
 
-    /// The call is done, and has packed or unpacked so many bytes.
+    /// The call is done, and has packed or unpacked `bytes` bytes.
     #[inline(always)]
     pub(crate) fn end(self, call: u16, result: i32, bytes: usize) {
         let (current, thread) = self.current(call);
         self.noting.call(current, (thread, result), bytes as u64);
     }
 
-    /// The call has sent a message of this number, so many bytes and this encoding within the host.
+    /// The call has sent a message of this number, size and encoding within the host.
     #[inline(always)]
     pub(crate) fn sent(&self, call: u16, to: Address, message: (u64, usize, Encoding)) {
         let (current, thread) = self.current(call);
@@ -62,7 +62,7 @@ impl Begun {
         self.taken_items(call, result, (buffer.head(), buffer.sent_size()), asked);
     }
 
-    /// [`Self::taken`] of a message with this head and so many bytes.
+    /// [`Self::taken`] of a message with this head and size.
     #[inline(always)]
     pub(crate) fn taken_items(
         &self,
@@ -93,7 +93,7 @@ fn tell_taken(buffer: &Buffer, tid: i32, tag: i32) {
     }
 }
 
-/// Like `taken_within`, for a message with this head and so many bytes.
+/// Like `taken_within`, for a message with this head and `bytes` bytes.
 #[inline(always)]
 pub(crate) fn items_within((head, bytes): (&Head, usize), tid: i32, tag: i32) {
     if probe::is_on() {

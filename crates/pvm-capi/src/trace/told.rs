@@ -61,7 +61,7 @@ pub(super) fn tell(kind: u16, when: i32, fields: &[Field<'_>]) {
     });
 }
 
-/// A call took so long.
+/// A call of this kind took this time.
 pub(super) fn count(kind: u16, took: Duration) {
     let _ = inside(|| {
         TOLD.enter()?.counts[usize::from(kind).min(KINDS - 1)].1 += took;

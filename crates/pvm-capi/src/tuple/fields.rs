@@ -154,7 +154,7 @@ unsafe extern "C" fn neotuple_add_array(
 /// Adds text, bytes or a struct.
 ///
 /// # Safety
-/// `data` has so many bytes.
+/// `data` has `bytes` bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neotuple_add_bytes(
     handle: i32,

@@ -152,7 +152,7 @@ pub(super) const fn alignment(kind: Kind) -> usize {
 /// Copies bytes to a program.
 ///
 /// # Safety
-/// `out` has so many bytes.
+/// `out` has `count` bytes.
 pub(super) unsafe fn give(bytes: *const c_void, count: usize, out: *mut c_void) {
     if count > 0 {
         // SAFETY: `bytes` has `count` bytes of the library's own, and no program has been given

@@ -2,7 +2,7 @@
 //!
 //! It never depends on the holder's good will. A thread in line looks at the holder now and then,
 //! and takes the baton from a holder that is dead, stopped, or neither runs nor has used a
-//! processor for a while: the last one waits for something that this library does not know.
+//! processor for a while (it waits for something that this library does not know).
 
 use crate::sys;
 use pvm_shm::baton::{Baton, Holder, Reach};
