@@ -1,11 +1,11 @@
-//! What all hosts agree on: who is in, named messages, groups, rules.
+//! The state that all hosts agree on: members, named messages, groups, rules.
 //!
-//! [`Agreed`] is a value, and [`Agreed::apply`] is all that changes it: it does what a command says
-//! and tells what came of that, as a reply for whoever asked and as [`Fact`]s for the host. It
-//! knows no clock, no task and no other host's word, not even which host it is on. So two that
-//! were given the same commands are equal, on whatever hosts and after whatever restarts, and its
-//! records are the state that a new host gets. Whoever reads it gets a shared reference to a part:
-//! the functions that change a part are seen in this folder only.
+//! [`Agreed`] is a value, and only [`Agreed::apply`] changes it: it executes a command and returns
+//! the result, as a reply for the asker and as [`Fact`]s for the host. It knows no clock, no task
+//! and no other host's word, not even which host it is on. So two that were given the same commands
+//! are equal, on whatever hosts and after whatever restarts, and its records are the state that a
+//! new host gets. A reader gets a shared reference to a part: the functions that change a part are
+//! seen in this folder only.
 
 mod fact;
 mod groups;

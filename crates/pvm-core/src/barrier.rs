@@ -67,7 +67,7 @@ impl Gatherings {
             // PVM 3.4.6 answers so to a count of 0.
             count => u32::try_from(count).ok().filter(|&c| c > 0).ok_or(Code::Mismatch)?,
         };
-        // Who is missing died.
+        // The missing members have died.
         if count as usize > group.size() && group.lost > 0 {
             return Err(Code::NoTask);
         }
@@ -84,7 +84,7 @@ impl Gatherings {
         Ok(self.take(&key))
     }
 
-    /// Nobody can come together for this any more. Returns who waits for it.
+    /// Ends a gathering. Returns the questions that wait for it.
     pub(crate) fn end(&mut self, name: &Blob, purpose: Purpose) -> Vec<Ask> {
         self.take(&(name.clone(), purpose as u8))
     }
@@ -94,8 +94,8 @@ impl Gatherings {
         waiting.unwrap_or_default().into_iter().map(|waiting| waiting.ask).collect()
     }
 
-    /// A member has left the group, or is `gone` for good. Returns who waits in vain now, and what
-    /// to tell them.
+    /// A member has left the group, or is `gone` for good. Returns the questions that wait in vain
+    /// now, and their answers.
     pub(crate) fn member_gone(
         &mut self,
         name: &Blob,
@@ -111,7 +111,7 @@ impl Gatherings {
             // Another thread of the member may wait.
             in_vain.extend(own.map(|waiting| (waiting.ask, Code::NotInGroup)));
             let code = if left.defunct { Code::NoGroup } else { Code::NoTask };
-            // Who comes now is told the same.
+            // A member that comes now is told the same.
             let too_few = (gone || left.lost) && left.size < gathering.count as usize;
             if gathering.waiting.is_empty() || too_few || left.defunct {
                 in_vain.extend(self.take(&key).into_iter().map(|ask| (ask, code)));
@@ -176,7 +176,7 @@ mod tests {
             assert!(self.agreed.groups().find(&name()).is_ok_and(|group| group.has(tid)));
         }
 
-        /// Who waits in vain by what a command changes.
+        /// Applies a command, and returns the questions that wait in vain after it.
         fn order(&mut self, command: Command) -> Vec<(Ask, Code)> {
             let (_, facts) = self.agreed.apply(1, command);
             let mut told = Vec::new();

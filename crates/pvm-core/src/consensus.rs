@@ -119,7 +119,7 @@ impl Consensus {
 
     pub(crate) fn set_leader(&mut self, term: u64, leader: Option<Member>) {
         self.leader = leader.map(|leader| (term, leader.host()));
-        // Who proposed them puts them to the new one.
+        // Their proposers put them to the new leader.
         self.held.clear();
     }
 
@@ -279,9 +279,8 @@ impl Consensus {
         self.proposed.iter().map(|(&ticket, p)| (ticket, p.command.clone())).collect()
     }
 
-    /// Who waited for these commands was told that they failed: those that take something do
-    /// nothing any more, unless a leader has ordered them already. Whichever comes first under a
-    /// number counts.
+    /// The askers of these commands were told that they failed. Commands that take a message become
+    /// empty, unless a leader has ordered them already: the first command under a number counts.
     pub(crate) fn end_takes(&mut self, marks: &[u64]) {
         let takes = |command: &Command| matches!(command, Command::TakeInfo { .. });
         let late = |_: &u64, p: &Proposed| marks.contains(&p.mark) && takes(&p.command);
@@ -291,7 +290,7 @@ impl Consensus {
         }
     }
 
-    /// What this host knows those of its commands by that fit and have not been applied here.
+    /// The marks of this host's commands that fit and have not been applied here.
     pub(crate) fn marks_of(&self, fits: impl Fn(&Command) -> bool) -> Vec<u64> {
         let fitting = self.proposed.values().filter(|p| p.mark != 0 && fits(&p.command));
         fitting.map(|p| p.mark).collect()
@@ -335,9 +334,9 @@ impl Consensus {
         self.input(now, QuorumInput::Propose { command, without });
     }
 
-    /// The next command: who proposed it, what this host knows it by if that is us, and what it
-    /// is; nothing if it does not count. `may` tells whether a host may propose what its pieces
-    /// make.
+    /// The next command: its proposer, its mark if this host proposed it, and the command itself;
+    /// none if it does not count. `may` tells whether a host may propose the command that its
+    /// pieces make.
     pub(crate) fn take(
         &mut self,
         number: u64,

@@ -44,7 +44,7 @@ impl Wire for Deadline {
 pub(crate) enum Precedence {
     /// No daemon is ready.
     Open,
-    /// Those that are ready wait until this moment.
+    /// Ready daemons wait until this moment.
     Until(u64),
     /// No daemon waits for another one any more.
     Over,

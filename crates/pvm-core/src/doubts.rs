@@ -1,4 +1,4 @@
-//! What others say of hosts that a leader does not hear.
+//! The answers of others about hosts that a leader does not hear.
 //!
 //! A host that is silent here may be silent everywhere, or this host hears badly. So before a
 //! leader has a host taken out, some of those that it does hear are asked whether they hear it, as
@@ -7,12 +7,12 @@
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long an opinion is waited for: who answers nothing hears nothing.
+/// The time limit for an answer: a host that does not answer counts as hearing nothing.
 const ANSWER_NS: u64 = 500_000_000;
-/// After so long others are asked again about a host that somebody heard.
+/// After this time others are asked again about a host that one of them heard.
 const AGAIN_NS: u64 = 1_000_000_000;
 
-/// What a host that hears another says of itself; less is better.
+/// The data of a host that hears the other one; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Hears {
     /// False where it could lead.
@@ -29,10 +29,10 @@ enum Doubt {
         round: u64,
         waiting: BTreeSet<HostIndex>,
         until: u64,
-        /// Who hears it: those first that could lead, then those that hear most.
+        /// The hosts that hear it, with data that sorts voters first, then hosts that hear most.
         heard_by: Vec<(Hears, HostIndex)>,
     },
-    /// Somebody hears it.
+    /// Another host hears it.
     Spared { again_at: u64 },
     /// Nobody that could be asked hears it.
     Dead,
@@ -56,7 +56,7 @@ impl Doubts {
         matches!(self.of.get(&host), Some(Doubt::Dead))
     }
 
-    /// Somebody hears it.
+    /// Another host hears it.
     pub(crate) fn is_spared(&self, host: HostIndex) -> bool {
         matches!(self.of.get(&host), Some(Doubt::Spared { .. }))
     }
@@ -74,8 +74,8 @@ impl Doubts {
         round
     }
 
-    /// One has answered, and hears this host or not. When it was the last one and somebody hears
-    /// it: who could lead and hears most besides.
+    /// A host has answered that it hears this host or not. If that was the last answer and a host
+    /// hears it, returns the best of these: a voter if possible, and the one that hears most.
     pub(crate) fn told(
         &mut self,
         now: u64,
@@ -104,8 +104,8 @@ impl Doubts {
         best
     }
 
-    /// Time has passed: who has not answered by now does not. Who hears most, for each host that
-    /// somebody hears.
+    /// Ends overdue questions: a host that has not answered by now does not count. Returns the best
+    /// host for each one that is heard.
     pub(crate) fn end(&mut self, now: u64) -> Vec<(Hears, HostIndex)> {
         let late = |doubt: &Doubt| matches!(doubt, Doubt::Asked { until, .. } if *until <= now);
         let due: Vec<_> = self.of.iter().filter(|(_, d)| late(d)).map(|(&host, _)| host).collect();

@@ -1,5 +1,5 @@
-//! What a leader knows of those who wait for it, and what all keep of the barriers that leaders
-//! let go. [`crate::Machine`]'s part of the same name says how it is used.
+//! A leader's knowledge of the questions that wait for it, and every host's record of the barriers
+//! that leaders have released. [`crate::Machine`]'s part of the same name says how it is used.
 
 use crate::barrier::Gatherings;
 use crate::records::{Change, Slot, Table};
@@ -17,12 +17,12 @@ pub(crate) struct Asked {
     pub(crate) again: bool,
     pub(crate) since: u64,
     pub(crate) request: Request,
-    /// Counts those that need what is up to date; 0 for one that gathers.
+    /// Counts the linearizable reads; 0 for a request that gathers.
     pub(crate) mark: u64,
 }
 
 impl Asked {
-    /// True where it needs other tasks, or needs them no more.
+    /// True if it waits for other tasks, or ends such a wait.
     pub(crate) fn gathers(&self) -> bool {
         use Request::{Barrier, FreezeGroup, GiveUp};
         matches!(self.request, Barrier { .. } | FreezeGroup { .. } | GiveUp { .. })

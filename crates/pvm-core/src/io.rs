@@ -1,10 +1,9 @@
-//! What goes into a [`crate::Machine`] and what comes out.
+//! The inputs and outputs of a [`crate::Machine`].
 //!
-//! *Events* come from the host's parent process, are numbered by it and are lost by nobody: a
-//! daemon that dies is replaced, and the events whose effects the parent has not seen are given
-//! to the next one. *News* come from the daemon's own shell: links and starters.
-//! Outputs are *effects* that the parent applies, all of an event's or none, and *acts* of the
-//! shell.
+//! *Events* come from the host's parent process, are numbered by it and are never lost: a daemon
+//! that dies is replaced, and the events whose effects the parent has not seen are given to the
+//! next one. *News* come from the daemon's own shell: links and starters. Outputs are *effects*
+//! that the parent applies, all of an event's or none, and *acts* of the shell.
 //!
 //! What the shell promises, besides:
 //!
@@ -28,7 +27,7 @@ use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The members of a machine, by index. Whoever is told of them may keep it: it does not change.
+/// The members of a machine, by index. A receiver may keep the list: it does not change.
 pub type HostList = Arc<BTreeMap<HostIndex, Arc<HostFacts>>>;
 
 /// A connection to the local socket, numbered by the parent and never used twice.
@@ -37,7 +36,7 @@ pub type Connection = u64;
 choice! {
     /// What the parent tells.
     pub enum Event {
-        /// Somebody connected whose credentials are good.
+        /// A process connected whose credentials are good.
         1 => Hello {
             /// The connection.
             connection: Connection,
@@ -54,7 +53,7 @@ choice! {
             /// The launched task that this process is (or descends from), if it has not enrolled.
             launched: Option<Tid>,
         },
-        /// A request of somebody who has said hello.
+        /// A request over a connection that has said hello.
         2 => Asked {
             /// The connection.
             connection: Connection,
@@ -209,8 +208,8 @@ choice! {
         },
         /// The machine ends: kill all tasks, remove all files, go.
         10 => End,
-        /// Of what this task writes nothing more is to be read, or is again: so much of it waits
-        /// for another host. Of no task ([`Tid::NONE`]): nothing waits any more.
+        /// Stop or go on reading the output of this task: too much of it waits for another host.
+        /// With [`Tid::NONE`] nothing waits any more, and all tasks are read again.
         11 => Hold {
             /// The task.
             tid: Tid,
@@ -253,8 +252,8 @@ record! {
         pub group: bool,
         /// With `PvmTaskDebug`: the debugger to run it under, else empty.
         pub debugger: Blob,
-        /// Not zero where a tasker will start it: the program is only looked for, and answered
-        /// with `Found`. Whoever says hello with this number is the task.
+        /// Not zero where a tasker will start it: the program is only looked for, and answered with
+        /// `Found`. The process that says hello with this number is the task.
         pub cookie: u32,
     }
 }
@@ -371,7 +370,7 @@ pub enum News {
     },
     /// The answer to [`Act::AskWitness`].
     Witnessed {
-        /// Who answers.
+        /// The witness that answers.
         witness: Blob,
         /// Of which two hosts.
         pair: u64,
@@ -449,7 +448,7 @@ pub enum Act {
         /// The line.
         answer: Blob,
     },
-    /// A daemon that was started is part of the machine now: let it in and tell it who it is.
+    /// A daemon that was started is part of the machine now: let it in and tell it its name.
     Admit {
         /// Which start.
         ticket: u64,
@@ -504,7 +503,7 @@ pub enum Act {
         name: Blob,
         /// What it is now; none if it is no more.
         group: Option<GroupState>,
-        /// Whether somebody is no member any more.
+        /// Whether a task is no member any more.
         departure: Departure,
     },
     /// Make a token with which one host may join. Answered with [`News::Token`] at once, and with
@@ -522,7 +521,7 @@ pub enum Act {
         /// Which.
         host: HostIndex,
     },
-    /// The host table changed: who is in, with their addresses and keys.
+    /// The host table changed: the members, with their addresses and keys.
     Hosts {
         /// All hosts, this one included.
         hosts: HostList,

@@ -272,7 +272,7 @@ impl Launches {
         [reply].into_iter().chain(self.finish_run(key)).collect()
     }
 
-    /// The tasks of a command that still run, those that its tasks have spawned included.
+    /// The tasks of a command that still run, with the tasks that these have spawned.
     pub(crate) fn running(&self, connection: u64) -> Vec<Tid> {
         let runs = self.runs.range((connection, 0)..=(connection, u32::MAX));
         runs.flat_map(|(_, run)| run.left.iter().copied()).collect()

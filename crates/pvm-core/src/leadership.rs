@@ -1,21 +1,21 @@
-//! Whether a host knows of a leader, and what it does when it knows of none: it says so after a
-//! moment, and ends after a minute.
+//! A host's knowledge of a leader. A host that knows none says so after a moment, and ends after a
+//! minute.
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// How long a host goes on that hears of no leader: others have gone on without it, or cannot.
+/// How long a host goes on without a leader: the others have gone on without it, or cannot.
 pub(crate) const LOST_NS: u64 = 60 * SECOND_NS;
-/// After so long without a leader a host says so: no election of hosts that hear one another takes
-/// as long.
+/// After this time without a leader a host says so: elections of hosts that hear one another take
+/// less.
 const LEADERLESS_NS: u64 = 3 * SECOND_NS;
 
-/// What this host knows of a leader.
+/// This host's knowledge of a leader.
 #[derive(Debug)]
 pub(crate) enum Leadership {
     /// The daemon has had no input yet, so it does not know what time it is.
     Unasked,
-    /// Somebody leads.
+    /// A leader is known.
     Led,
-    /// Nobody is known to lead.
+    /// No leader is known.
     Leaderless {
         /// When this host ends for that.
         ends_at: u64,
@@ -34,14 +34,14 @@ pub(crate) enum Report {
 }
 
 impl Leadership {
-    /// Somebody leads. True if the opposite had been reported.
+    /// A leader is known. Returns true if the opposite had been reported.
     pub(crate) fn found(&mut self) -> bool {
         let was_reported = self.is_reported();
         *self = Self::Led;
         was_reported
     }
 
-    /// From now on nobody leads. A report that is due earlier stays, and so does one that was
+    /// From now on no leader is known. A report that is due earlier stays, and so does one that was
     /// given.
     pub(crate) fn lost(&mut self, now: u64) {
         let due = now.saturating_add(LEADERLESS_NS);
@@ -62,7 +62,7 @@ impl Leadership {
         is_first
     }
 
-    /// True where nobody has led for so long that this host has said so.
+    /// True if this host has reported that it knows no leader.
     pub(crate) const fn is_reported(&self) -> bool {
         matches!(self, Self::Leaderless { report: Report::Given, .. })
     }
@@ -96,7 +96,7 @@ impl Leadership {
 }
 
 impl Report {
-    /// Puts it off: who has not joined yet has nobody to lead it.
+    /// Puts the report off: a host that has not joined yet has no leader.
     pub(crate) fn put_off(&mut self, now: u64) {
         *self = Self::At(now.saturating_add(LEADERLESS_NS));
     }

@@ -42,7 +42,7 @@ record! {
 pub(crate) struct Long {
     open: Table<u64, Open>,
     cursor: Slot<Cursor>,
-    /// By who proposed them, and where they belong.
+    /// The pieces, by their proposer and their place.
     pieces: Table<(HostIndex, u64), Blob>,
 }
 

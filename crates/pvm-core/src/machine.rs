@@ -124,7 +124,7 @@ pub struct Machine {
     refusals: Table<Tid, u8>,
     tracers: Tracers,
     bad_peers: u64,
-    /// To whom links stand.
+    /// The hosts with permanent links.
     near: Near,
     /// Hosts that this one has heard nothing of for too long.
     suspects: BTreeSet<HostIndex>,
@@ -175,7 +175,7 @@ impl Machine {
             machine.tell_shell_hosts();
             machine.reach_unheard();
             if machine.sessions.unheard_count() > 0 {
-                // Whom the last daemon held is held again when it writes more.
+                // A task that the last daemon held is held again when it writes more.
                 machine.effect(Effect::Hold { tid: Tid::NONE, on: false });
             }
             machine.leave_if_empty();
@@ -443,7 +443,7 @@ impl Machine {
         self.now.after(nanoseconds).0
     }
 
-    /// Answers whoever asked.
+    /// Answers the asker.
     fn answer(&mut self, asker: Asker, reply: Reply) {
         match asker {
             Asker::Connection { connection, id } => {

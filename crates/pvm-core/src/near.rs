@@ -1,11 +1,11 @@
-//! To which hosts a link stands at all times.
+//! The hosts to which a permanent link stands.
 //!
 //! A link between any two of N hosts would be N times N links, and as many beats, in a machine
 //! where nothing happens. So links stand only between hosts that are *near* each other: the leader
-//! and every other host, as the order comes from there, or in a machine of many hosts those next to
-//! each other in the tree along which it comes; those that vote; and the neighbours in a ring, so
-//! that each host is watched by four others whoever leads. All other pairs *rest*: their link is
-//! made when one of them has something to say, and closed when it has not been used for a while.
+//! and every other host, because the log comes from the leader, or in a machine of many hosts
+//! neighbours in the tree along which it comes; the voters; and neighbours in a ring, so that four
+//! others watch each host, independent of the leader. All other pairs *rest*: their link is made
+//! when one of them has something to say, and closed when it has not been used for a while.
 //!
 //! Watching a fixed number of others is the idea of SWIM (Das, Gupta and Motivala, 2002). There
 //! they change with each round; here they are the same everywhere and need not be told, and links
@@ -27,10 +27,10 @@ const LACK_NS: u64 = 1_000_000_000;
 /// others hear nothing of the host.
 const CALLED_NS: u64 = 500_000_000;
 
-/// What the near hosts follow from: the host table, the leader, who votes, and the tree.
+/// The data that determines the near hosts: the host table, the leader, the voters, and the tree.
 pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u64>);
 
-/// Who is near to this host, and who is asked about.
+/// The hosts near to this one, and the hosts about which others have asked.
 #[derive(Debug, Default)]
 pub(crate) struct Near {
     /// What the shell was told follows from this.
@@ -44,7 +44,7 @@ pub(crate) struct Near {
     reported: BTreeMap<HostIndex, u64>,
 }
 
-/// Somebody wants to know whether a host that rests is heard here.
+/// A question whether this host hears another one to which the link rests.
 #[derive(Debug)]
 struct Probe {
     of: HostIndex,
@@ -90,7 +90,7 @@ impl Near {
         self.reported.entry(host).or_insert(at);
     }
 
-    /// Those that others hear nothing of, and this host has had no link to for long enough.
+    /// The hosts that others do not hear, and to which this one has had no link for long enough.
     pub(crate) fn take_reported(&mut self, now: u64) -> BTreeSet<HostIndex> {
         self.reported.extract_if(.., |_, at| *at <= now).map(|(host, _)| host).collect()
     }
@@ -100,12 +100,12 @@ impl Near {
         self.probes.push(Probe { of, asker, until });
     }
 
-    /// There is a link to this host: who wanted to know.
+    /// There is a link to this host: the askers that wait for it.
     pub(crate) fn take_reached(&mut self, host: HostIndex) -> Vec<Asker> {
         self.probes.extract_if(.., |probe| probe.of == host).map(|probe| probe.asker).collect()
     }
 
-    /// Those who wanted to know of hosts to which there was no link in time.
+    /// The askers about hosts to which there was no link in time.
     pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<Asker> {
         let overdue = self.probes.extract_if(.., |probe| probe.until <= now);
         overdue.map(|probe| probe.asker).collect()

@@ -1,10 +1,11 @@
-//! Who wants to be told what (`pvm_notify`), and who on other hosts watches our tasks.
+//! The requests of `pvm_notify` of this host's tasks, and those of other hosts about this host's
+//! tasks.
 //!
 //! A request lives on the host of the task that made it. For a task of another host that host
 //! is asked to tell; each request is answered once because the record goes with the answer.
 //!
-//! A task that is gone may have left something in what all hosts agree on. Who is told of its end
-//! must not find that any more, so the answer waits for the command that takes it away.
+//! A task that is gone may have left traces in the agreed state. A watcher that is told of its end
+//! must not find them any more, so the answer waits for the command that removes them.
 
 use crate::records::{Change, Slot, Table};
 use pvm_wire::{HostIndex, Tid, record};
@@ -41,9 +42,9 @@ pub(crate) struct Watches {
     own: Table<u64, Watch>,
     count: Slot<u64>,
     foreign: Table<(HostIndex, u64), Tid>,
-    /// Of those, the ones whose task is gone but whose messages are still on their way.
+    /// The foreign requests whose task is gone but whose messages are still on their way.
     leaving: Table<(HostIndex, u64), Tid>,
-    /// Of these, the ones that are told behind a command of this host, with its number.
+    /// The leaving requests that are answered after a command of this host, with its number.
     behind: Table<(HostIndex, u64), u64>,
     /// Requests that are answered once a command of the host of what they watch has been applied
     /// here, with its number.

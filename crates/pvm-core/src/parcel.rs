@@ -1,4 +1,4 @@
-//! Messages of ints and texts: what daemons and those that do a part of their work send each other.
+//! Messages of ints and texts, between daemons and the tasks that do a part of their work.
 //!
 //! Packed as `pvm_pkint` and `pvm_pkstr` do in the default encoding: a text is its length with the
 //! 0 at its end, then its bytes.
@@ -48,7 +48,7 @@ impl Parcel {
         parcel
     }
 
-    /// A count, then so many texts.
+    /// A count, then that many texts.
     pub(crate) fn texts(self, texts: &[Blob]) -> Self {
         texts.iter().fold(self.count(texts.len()), |parcel, text| parcel.text(&text.0))
     }

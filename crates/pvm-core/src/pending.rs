@@ -1,7 +1,7 @@
-//! Those who wait for an answer that this host cannot give at once.
+//! Requests that wait for an answer that this host cannot give at once.
 //!
-//! What another host must answer has a deadline, so that nobody waits for ever for a host that
-//! is silent. What other *tasks* must bring about (a barrier, a named message) has none.
+//! A question to another host has a deadline, so that no request waits for ever for a silent host.
+//! A request that other *tasks* must fulfil (a barrier, a named message) has none.
 
 use crate::agreed::WAIT_FOR_INFO;
 use crate::deadline::{Deadline, Precedence};
@@ -13,14 +13,14 @@ use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, Task
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
 choice! {
-    /// Whom an answer is for.
+    /// The receiver of an answer.
     pub enum Asker {
         /// A request on this host's socket.
         1 => Connection {
             connection: Connection,
             id: u32,
         },
-        /// Another host, on behalf of somebody there.
+        /// Another host, on behalf of a request there.
         2 => Peer {
             host: HostIndex,
             ask: u64,
@@ -55,7 +55,7 @@ choice! {
             change: u64,
             host: HostIndex,
         },
-        /// Who joins or leaves a group: to be answered once all hosts show it.
+        /// A task that joins or leaves a group: to be answered once all hosts show it.
         100 => Joined {
             change: u64,
         },
@@ -97,12 +97,12 @@ record! {
         pub deadline: Deadline,
     }
 
-    /// A question to whoever leads. It is asked again of every new leader.
+    /// A question to the leader. Every new leader is asked again.
     pub struct HomeAsk {
         pub asker: Asker,
         pub tid: Tid,
         pub deadline: Deadline,
-        /// For a read that waits until there is something: what it wants.
+        /// The wanted message, for a read that waits until there is one.
         pub want: Option<Want>,
         pub request: Request,
         /// The last command that had been applied here when it was asked first.
@@ -115,7 +115,7 @@ record! {
     pub struct Proposal {
         pub asker: Asker,
         pub deadline: u64,
-        /// For a read that waits until there is something: what it wants.
+        /// The wanted message, for a read that waits until there is one.
         pub want: Option<Want>,
         /// What to answer, if it is not the command's own outcome.
         pub reply: Option<Reply>,
@@ -204,7 +204,7 @@ record! {
         pub number: u64,
     }
 
-    /// A member that wants to know when the host table has had so many changes here.
+    /// A member that wants to know when the host table here has reached `epoch`.
     pub struct Awaiting {
         pub asker: Asker,
         pub epoch: u64,
@@ -219,7 +219,7 @@ record! {
         pub open: u32,
     }
 
-    /// Who starts tasks, and on whose behalf.
+    /// The asker of a spawn call, and on whose behalf it starts tasks.
     pub struct SpawnStart {
         pub asker: Asker,
         /// As `pvm_parent` shall tell: an id or a code.
@@ -249,7 +249,7 @@ impl Want {
     }
 }
 
-/// Everybody who waits on this host.
+/// All requests that wait on this host.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) questions: Table<u64, Question>,

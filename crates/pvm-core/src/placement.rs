@@ -18,9 +18,9 @@ pub(crate) const TASK_HOST: i32 = 1;
 pub(crate) const TASK_ARCH: i32 = 2;
 /// `PvmTaskDebug`: run it under a debugger.
 pub(crate) const TASK_DEBUG: i32 = 4;
-/// `PvmHostCompl`: every host but those that the other flags choose.
+/// `PvmHostCompl`: every host except the hosts that the other flags choose.
 pub(crate) const HOST_COMPLEMENT: i32 = 32;
-/// `PvmNoSpawnParent`: the children shall not know who spawned them.
+/// `PvmNoSpawnParent`: the children shall not know their parent.
 pub(crate) const NO_SPAWN_PARENT: i32 = 64;
 
 // `PvmMppFront` (16) says something only of hosts that are parallel computers themselves.
@@ -60,7 +60,7 @@ impl Placement {
         chosen
     }
 
-    /// Hosts for so many tasks, chosen by how busy the hosts have said they are.
+    /// Hosts for `count` tasks, chosen by the loads that the hosts have told.
     pub(crate) fn choose_by_load(&mut self, loads: &[HostLoad], count: usize) -> Vec<HostIndex> {
         let known: BTreeMap<HostIndex, &HostLoad> =
             loads.iter().map(|load| (load.host, load)).collect();

@@ -81,7 +81,7 @@ pub enum Bug {
     NeedForgotten,
     /// A leader of two goes on leading and answering while the other one may have the witness.
     LeadsUnanswered,
-    /// Who votes is chosen without a thought of which computers they are on.
+    /// Voters are chosen without regard to their computers.
     VotersOnOneComputer,
     /// A follower answers with its own time instead of the leader's, which counts its lease from
     /// it.
@@ -98,15 +98,16 @@ pub enum Bug {
     RelayedUncommitted,
     /// What those below a relay lack is not asked about when the log is cut.
     BelowUncounted,
-    /// Along a tree only whoever is above a member, as far as it knows, may tell it that what it
-    /// lacks is kept no more. The random runs of `pvm-quorum/tests/lag` find this one and the next.
+    /// Along a tree only the member above another one, as far as that one knows, may tell it that
+    /// the entries that it lacks are not kept any more. The random runs of `pvm-quorum/tests/lag`
+    /// find this one and the next.
     LackUnheard,
     /// A member that knows of no tree asks nobody to speak to it when all are silent.
     LostOutsideTheTree,
 }
 
 impl Bug {
-    /// Those that the simulator finds within the runs of its test: all but the last two.
+    /// The bugs that the simulator finds within the runs of its test: all but the last two.
     pub const ALL: [Self; 45] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,

@@ -30,7 +30,7 @@ record! {
         pub manager: Tid,
         pub connection: Connection,
         pub id: u32,
-        /// Who asks.
+        /// The task that asks.
         pub tid: Tid,
         pub request: Request,
         pub deadline: u64,

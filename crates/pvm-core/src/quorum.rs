@@ -59,11 +59,11 @@ pub enum QuorumInput {
         /// This member.
         me: Member,
     },
-    /// Somebody wants this ordered. Only a leader takes it; others drop it.
+    /// A command to be ordered. Only a leader takes it; others drop it.
     Propose {
         /// The command.
         command: Blob,
-        /// Who is no member any more when it is applied.
+        /// The member that is no member any more when it is applied.
         without: Option<Member>,
     },
     /// The library on another host said something.
@@ -117,17 +117,17 @@ pub enum QuorumInput {
     /// This member goes on alone, whatever the others may do: it was made certain elsewhere that
     /// none of them acts. It is dropped where others may act all the same.
     TakeOver {
-        /// The others are gone for certain. Otherwise somebody (a witness, a rule) let this member
-        /// go on, and the library makes sure that there are no more than two.
+        /// The others are gone for certain. Otherwise a witness or a rule let this member go on,
+        /// and the library makes sure that there are no more than two.
         certain: bool,
     },
-    /// Somebody is to be answered with what is up to date.
+    /// A linearizable read waits for the confirmation that this member leads.
     Confirm {
         /// Counts the questions of this member.
         mark: u64,
     },
-    /// A member is to be taken out that may live: a leader asks the others that vote whether they
-    /// could go on without it. Anything that is ordered meanwhile ends the question.
+    /// A member is to be taken out that may live: a leader asks the other voters whether they could
+    /// go on without it. An entry that is appended meanwhile ends the question.
     Part {
         /// Which.
         member: Member,
@@ -148,7 +148,8 @@ pub enum QuorumOutput {
         host: HostIndex,
         /// What.
         bytes: Blob,
-        /// It is short and may overtake what was said before it; what is not stays in order.
+        /// It is short and may overtake earlier messages; messages without this mark stay in
+        /// sequence.
         hasty: bool,
     },
     /// Store this record before anything is sent.
@@ -177,7 +178,7 @@ pub enum QuorumOutput {
         /// Who.
         to: Member,
     },
-    /// Somebody leads from here on, or nobody is known to.
+    /// There is a new leader, or no leader is known any more.
     Leader {
         /// Of which term. There is at most one leader in a term.
         term: u64,
@@ -210,22 +211,23 @@ pub trait Quorum: fmt::Debug + Send {
     /// True where this member leads, has applied all that was ordered before, and can have no
     /// successor yet as long as its clock goes on.
     fn is_current(&self, now: Time) -> bool;
-    /// Who votes, as far as this member knows.
+    /// The voters, as far as this member knows.
     fn voters(&self) -> Vec<Member>;
     /// True where this member alone votes.
     fn is_sole(&self) -> bool;
-    /// True where this member leads, all who vote are members, and no change of that is under way.
+    /// True if this member leads, all voters are members, and no change of voters is under way.
     fn is_settled(&self) -> bool;
     /// True where this member is settled and all proposals are committed.
     fn is_at_rest(&self) -> bool;
     /// It is settled, and as many vote as should.
     fn is_arranged(&self) -> bool;
-    /// Whether this member leads, and of those that vote besides this one a majority has everything
-    /// and has answered since [`QuorumInput::Part`]; none where that was not asked and has to be.
+    /// True if this member leads, and a majority of the voters other than `member` has the whole
+    /// log and has answered since [`QuorumInput::Part`]; none if that question has to be asked
+    /// first.
     fn may_part(&self, member: Member) -> Option<bool>;
-    /// The number of times that somebody went on alone.
+    /// The number of times that a member went on alone.
     fn era(&self) -> u64;
-    /// Where the order goes along a tree: the hosts to which links are to stand for it, and how
-    /// often that has changed. None where the leader speaks to all.
+    /// Where the log goes along a tree: the hosts to which links are to stand for it, and how often
+    /// that has changed. None where the leader sends to all.
     fn kin(&self) -> Option<(u64, Vec<HostIndex>)>;
 }

@@ -41,7 +41,8 @@ pub(crate) struct Sessions {
     lost: BTreeSet<HostIndex>,
     /// Bytes that tasks have written among what was not heard. It follows from the records.
     output: BTreeMap<HostIndex, usize>,
-    /// Of whom nothing is read for that. Not kept: a new daemon begins with nobody.
+    /// The tasks whose output is not read because of that. Not stored: a new daemon begins without
+    /// any.
     held: BTreeMap<HostIndex, BTreeSet<Tid>>,
 }
 
@@ -161,13 +162,14 @@ impl Sessions {
         }
     }
 
-    /// True where nothing more is to be read of this task from now on, as so much waits for a host.
+    /// True if no more output of this task is to be read from now on, because too many bytes wait
+    /// for a host.
     pub(crate) fn hold(&mut self, host: HostIndex, tid: Tid) -> bool {
         let much = self.output.get(&host).is_some_and(|bytes| *bytes > OUTPUT_BYTES);
         much && self.held.entry(host).or_default().insert(tid)
     }
 
-    /// The tasks that are read again, as little waits for this host.
+    /// The tasks whose output is read again, because few bytes wait for this host.
     pub(crate) fn release(&mut self, host: HostIndex) -> BTreeSet<Tid> {
         if self.output.get(&host).is_some_and(|bytes| *bytes > OUTPUT_BYTES / 2) {
             return BTreeSet::new();

@@ -1,11 +1,12 @@
 //! Tasks that wait for each other in sends, so that none of them can ever go on.
 //!
-//! A send that finds no credit waits until somebody reads. Each such task reports, again after each
-//! vain try, who could give it credit by reading: *any* of them would do. A set of waiting tasks in
-//! which each waits only for members of the set stands still for good: who waits in a send
-//! reads nothing. That the reports cross with credit that is on its way does not deceive: a
-//! standstill is told only when each member has tried in vain once more *after* the last one
-//! joined, and from then on nobody was there who could have read. No time limit has a part in it.
+//! A send that finds no credit waits until a receiver reads. Each such task reports, again after
+//! each vain try, the tasks that could give it credit by reading: *any* of them would do. A set of
+//! waiting tasks in which each waits only for members of the set stands still for good: a task that
+//! waits in a send reads nothing. That the reports cross with credit that is on its way does not
+//! deceive: a standstill is told only when each member has tried in vain once more *after* the last
+//! one joined, and from then on no task was there that could have read. No time limit has a part in
+//! it.
 //!
 //! One task of the set, the one with the highest id, is told so; its send fails and it may receive.
 
@@ -72,11 +73,11 @@ impl Standstill {
         let Some(set) = self.reach(task) else { return false };
         let members = || set.iter().filter_map(|member| self.waiting.get(member));
         let closed = members().map(|member| member.since).max().unwrap_or(0);
-        // Nobody to wait for is a fault of whoever reports it, and no standstill.
+        // A report that waits for no task is a fault of its sender, and no standstill.
         set.len() > 1
             && set.last() == Some(&task)
             && members().all(|member| member.tried > closed)
-            // Those that only wait for a set that stands still would not end it by giving way.
+            // Tasks that only wait for a set that stands still would not end it by giving way.
             && set.iter().all(|member| self.reach(*member).is_some_and(|set| set.contains(&task)))
     }
 }
@@ -157,8 +158,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tasks send and read by turns with credits that are counted. Nobody is told of a
-        /// standstill while somebody can go on; when nobody can, somebody is told.
+        /// Tasks send and read by turns with credits that are counted. No task is told of a
+        /// standstill while any task can go on; when none can, one is told.
         #[test]
         fn told_exactly_when_nobody_can_go_on(
             picks in prop::collection::vec((0..4usize, 0..4usize, any::<bool>()), 1..300),
@@ -196,7 +197,7 @@ mod tests {
                     wish[who] = None;
                 }
             }
-            // All wait and try on: as long as nobody is told, somebody goes on.
+            // All wait and try again: as long as none is told, one of them goes on.
             for _ in 0..100 {
                 let mut moved = wish.iter().any(Option::is_none);
                 for who in 0..4 {

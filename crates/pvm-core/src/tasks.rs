@@ -1,4 +1,4 @@
-//! The tasks of this host, their numbers, and who is at the other end of each connection.
+//! The tasks of this host, their numbers, and the client at the other end of each connection.
 //!
 //! A task is *launched* (the parent was told to start it), *enrolled* (its process has said
 //! hello), or both. `pvm_exit` makes it *left*: gone for PVM, while its process lives on and may
@@ -31,8 +31,8 @@ record! {
         /// True once groups or named messages may know it: all hosts must hear of its end.
         pub known_everywhere: bool,
         pub inherited: Inherited,
-        /// True if somebody else has set its tracing since it enrolled: it does not know, so what
-        /// it spawns is given that here.
+        /// True if another task has set its tracing since it enrolled: the task does not know that,
+        /// so this host passes the setting on to tasks that it spawns.
         pub retraced: bool,
         /// The first of its siblings, which all are listed under; none until all results of its
         /// spawn call are known.
@@ -59,7 +59,7 @@ record! {
         pub here: u32,
     }
 
-    /// Somebody connected.
+    /// A connected process.
     pub struct Client {
         pub role: Role,
         /// Its task, while it has one.
@@ -149,7 +149,7 @@ pub(crate) struct Tasks {
     last: Slot<u32>,
     /// The highest one that is given.
     highest: u32,
-    /// When to welcome more of those that have waited; 0 for never.
+    /// When to welcome more of the waiting tasks; 0 for never.
     greeting: Slot<u64>,
     /// When a task whose connection ended counts as gone, although its process lives on.
     closing: Table<Tid, u64>,
@@ -177,7 +177,7 @@ impl Tasks {
     }
 
     /// Consecutive ids for `count` tasks. A number comes again only after all others, and never
-    /// while somebody (`named` tells) still means the old task by it.
+    /// while it still means the old task somewhere (`named` tells).
     pub(crate) fn number(
         &mut self,
         count: usize,
@@ -275,7 +275,8 @@ impl Tasks {
         self.tasks.iter().filter(|(_, task)| !task.left).map(|(&tid, task)| (tid, task))
     }
 
-    /// True where no task of this host is left, nor output of one. Who only records keeps no host.
+    /// True if no task of this host is left, nor output of one. Hidden tasks, such as a recorder,
+    /// do not count.
     pub(crate) fn is_empty(&self) -> bool {
         self.iter().all(|(_, task)| task.is_hidden()) && self.children.is_empty()
     }
@@ -405,7 +406,7 @@ mod tests {
         let first = tasks.number(3, |_| false).expect("there are enough");
         assert_eq!(first, [Tid(0x40001), Tid(0x40002), Tid(0x40003)]);
         tasks.last.set(Tid::LOCAL_MAX - 1);
-        // Two do not fit before the end; 1 is still meant by somebody.
+        // Two do not fit before the end; 1 still means a task.
         let again = tasks.number(2, |tid| tid == Tid(0x40001)).expect("there are enough");
         assert_eq!(again, [Tid(0x40002), Tid(0x40003)]);
         assert_eq!(tasks.number(SPAWN_COUNT_MAX + 1, |_| false), Err(Code::OutOfRes));

@@ -10,9 +10,9 @@ const TRACERS_MAX: usize = 256;
 pub(crate) const TABLE_TOLD: u32 = 1;
 
 record! {
-    /// A task that somebody traces.
+    /// A task that a tracer watches.
     pub struct Traced {
-        /// Who is told.
+        /// The tracer that is told.
         pub target: Target,
         /// The flags of its spawn call, -1 without one.
         pub flags: i32,
@@ -21,7 +21,7 @@ record! {
     }
 }
 
-/// Who is told of which task, and what they know.
+/// The tracer of each task, and what each tracer knows.
 #[derive(Debug)]
 pub(crate) struct Tracers {
     pub(crate) tasks: Table<Tid, Traced>,

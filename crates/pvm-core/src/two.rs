@@ -16,7 +16,7 @@ pub struct Standing {
     pub up: bool,
     /// There was one since this daemon began, or it began with the host.
     pub met: bool,
-    /// Nothing has been heard for so long that it counts as dead.
+    /// It has been silent long enough to count as dead.
     pub suspected: bool,
     /// The rules name a witness.
     pub decides: bool,
@@ -100,7 +100,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Of a daemon that begins with its host, or was started again.
+    /// The state of a daemon that begins with its host (`met`), or was started again.
     pub(crate) const fn new(met: bool) -> Self {
         Self { told: None, granted: None, met }
     }
@@ -110,7 +110,7 @@ impl Pair {
         self.met = true;
     }
 
-    /// The library knows no more whom it needs: it is told again.
+    /// The library has forgotten the needed members, so they are told again.
     pub(crate) fn forget_told(&mut self) {
         self.told = None;
     }

@@ -179,10 +179,10 @@ fn a_put_that_is_read_behind_the_end_of_its_task_leaves_nothing() {
     let all =
         |host: &mut Host| reply_in(&host.ask(2, Request::MailboxInfo { pattern: Blob::default() }));
     assert_eq!(all(host), Some(Reply::Mailboxes { mailboxes: Vec::new() }));
-    // A command has no task and owns nothing, and its messages stay until somebody deletes them.
+    // A command has no task and owns nothing, and its messages stay until they are deleted.
     assert_eq!(reply_in(&host.ask(2, put())), Some(Reply::Number { value: 0 }));
     assert!(matches!(all(host), Some(Reply::Mailboxes { mailboxes }) if mailboxes.len() == 1));
-    // Who enrols again is a task like others.
+    // A task that enrols again is a task like others.
     host.enrol(1, None);
     let again = Request::PutInfo {
         name: "y".into(),
@@ -589,7 +589,7 @@ fn contexts_of_a_task_that_is_gone_are_free() {
     assert_eq!(own, Some(Reply::Done), "that of another task stays");
 }
 
-/// How many daemons a request for so many starts, and what it is answered at once.
+/// The number of daemons that a request for `count` hosts starts, and its answers at once.
 fn started(count: u32) -> (usize, Vec<Reply>) {
     let mut host = Host::with_task();
     host.hello(2, Role::Operator, None);

@@ -449,7 +449,7 @@ fn a_tasks_end_is_told_by_its_tasker() {
         Request::Notify { kind: 1, cancel: false, context: 0, tag: 7, count: 0, tids: vec![tid] };
     host.ask(ASKERS, watch);
     let end = message(plug::TASK_END, 0, &[int(tid.as_c_int()), int(256)]);
-    // Somebody else has no say.
+    // Another task may not give orders.
     assert_eq!(told(&host.post(ASKERS, DAEMON, end.clone()), ASKER, 7), []);
     let effects = host.post(MINE, DAEMON, end);
     assert_eq!(told(&effects, ASKER, 7).len(), 1);

@@ -95,7 +95,8 @@ impl Host {
             Output::Act(Act::Hosts { .. } | Act::Flush | Act::Drain { .. }) => true,
             Output::Act(Act::Group { .. } | Act::Near { .. } | Act::Reach { .. }) => true,
             Output::Effect(Effect::Log { .. } | Effect::Save { .. }) => true,
-            // Who has left a group whose barrier it waits at learns it when it is asked for again.
+            // A task that has left a group whose barrier it waits at learns that when the question
+            // is asked again.
             Output::Effect(Effect::Reply { reply: Reply::Failed { .. }, .. }) => true,
             _ => false,
         };
@@ -252,7 +253,7 @@ fn goes_on(steps: &[(Input, bool)]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(240))]
 
-    /// With others it is the simulator that crashes daemons: who leads after that is not said here.
+    /// With others the simulator crashes daemons: the next leader is not determined here.
     #[test]
     fn a_host_goes_on(steps in prop::collection::vec((step(1), any::<bool>()), 1..60)) {
         goes_on(&steps);

@@ -1,4 +1,4 @@
-//! Whoever gives up a question is answered at once, and nothing comes of it later.
+//! A question that is given up is answered at once, and has no effect later.
 
 use pvm_core::io::{Effect, Event, HostFacts, Input, Output};
 use pvm_core::{Config, Machine, Order, Rules, Time};

@@ -1,12 +1,12 @@
-//! What a command has changed, for those who live on it.
+//! The changes that a command has made, for the parts of the host that depend on them.
 
 use crate::io::{Departure, GroupState};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 
-/// A question to whoever leads: the host that asks, and its number of the question.
+/// A question to the leader: the host that asks, and its number of the question.
 pub(crate) type Ask = (HostIndex, u64);
 
-/// What a departure leaves of a group, for those who wait in it.
+/// The state of a group after a departure, for tasks that wait in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Left {
     /// How many members.
@@ -69,7 +69,7 @@ pub(crate) enum Fact {
     Frozen {
         /// Which.
         group: Blob,
-        /// Who wanted it.
+        /// The questions that wanted it.
         asks: Vec<Ask>,
         /// How many these are, or why it is not frozen.
         size: Result<i32, Code>,
@@ -95,7 +95,7 @@ pub(crate) enum Fact {
 pub(crate) enum Exit {
     /// It was silent.
     Died,
-    /// Somebody deleted it.
+    /// A request deleted it.
     Deleted,
     /// It was drained and had nothing left to do.
     Left,

@@ -196,7 +196,7 @@ impl Groups {
         members.filter(|tid| *tid != Tid::NONE && tid.host() == host).collect()
     }
 
-    /// Nothing is known of any group; those that were known are shown as they are then.
+    /// Forgets all groups; each known one is shown as it is after that.
     pub(super) fn clear(&mut self) {
         self.show_all();
         self.groups.clear();

@@ -1,4 +1,4 @@
-//! The host table: who is in the machine, the same on every host after the same commands.
+//! The host table: the members of the machine, equal on every host after the same commands.
 
 mod directory;
 
@@ -30,7 +30,7 @@ record! {
 pub(crate) struct Hosts {
     members: Table<HostIndex, Arc<HostFacts>>,
     directory: Directory,
-    /// Those that get no new tasks and leave with their last.
+    /// The hosts that get no new tasks and leave with their last one.
     draining: Table<HostIndex, bool>,
     /// By name, the line of a host file for a host when it is added; under the empty name the
     /// options of all that have none.

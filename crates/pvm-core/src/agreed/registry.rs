@@ -186,7 +186,7 @@ impl Registry {
         entries.any(|(_, entry)| entry.owner == owner)
     }
 
-    /// Who has put something under `name`, by index.
+    /// The tasks that have put a message under `name`, by index.
     pub(crate) fn owners(&self, name: &Blob) -> Vec<Tid> {
         let entries = self.entries.range((name.clone(), 0)..=(name.clone(), i32::MAX));
         entries.map(|(_, entry)| entry.owner).collect()
@@ -238,7 +238,7 @@ impl Registry {
 
     /// `pvm_getmboxinfo`.
     pub(crate) fn list(&self, pattern: &Blob) -> Vec<MailboxInfo> {
-        // The machine's own entries are shown to who asks for them by name.
+        // The machine's own entries are shown only if the pattern is their name.
         let is_shown = |name: &Blob| name == pattern || !name.0.starts_with(OWN);
         let fitting = |name: &Blob| is_shown(name) && fits(&pattern.0, &name.0);
         let mut names: Vec<_> = self.names.iter().filter(|(name, _)| fitting(name)).collect();

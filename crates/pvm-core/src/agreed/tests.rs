@@ -109,7 +109,7 @@ fn keep(agreed: &mut Agreed, kept: &mut BTreeMap<Blob, Blob>) {
     }
 }
 
-/// What those know who have only heard the facts.
+/// The knowledge of a reader that has only heard the facts.
 #[derive(PartialEq, Debug, Default)]
 struct Heard {
     hosts: BTreeSet<HostIndex>,

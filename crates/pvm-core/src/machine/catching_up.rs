@@ -1,8 +1,8 @@
 //! A member that has missed more of the order than anybody keeps gets what the commands have made.
 //!
-//! What it knew is replaced, not added to: what is gone meanwhile is in no record. Whoever waits
-//! here for what those commands did is told what can be told: hosts that are gone are gone, and
-//! what has become of a command of this host that was among them is not known.
+//! What it knew is replaced, not added to: what is gone meanwhile is in no record. Requests that
+//! wait here for effects of those commands are answered as far as possible: hosts that are gone are
+//! gone, and the outcome of a command of this host that was among them is not known.
 
 use super::Machine;
 use crate::agreed::{Fact, Group};
@@ -71,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// Commands of this host that were among those that it has missed.
+    /// Answers the commands of this host that were among the missed ones.
     fn end_own(&mut self, before: &BTreeMap<Blob, Group>) {
         for (mark, command) in self.consensus.take_missed() {
             if let Some(proposal) = self.pending.proposals.remove(&mark) {
@@ -97,8 +97,8 @@ impl Machine {
         self.wait_for_pieces();
     }
 
-    /// What came of a command that was missed, where the state shows it: nobody but the task itself
-    /// makes it a member or ends that, and what it has put is there.
+    /// The outcome of a missed command, where the state shows it: only the task itself joins or
+    /// leaves a group, and the message that it has put is there.
     fn seen_of(&self, command: &Command, before: &BTreeMap<Blob, Group>) -> Option<Reply> {
         let place = |group: &Group, tid| group.members.iter().position(|member| *member == tid);
         match command {
@@ -119,8 +119,8 @@ impl Machine {
         }
     }
 
-    /// Tasks of this host that are among those who froze a group in what has been missed. Whoever
-    /// else wants it frozen is answered by the leader.
+    /// Answers tasks of this host that took part in a missed freeze of a group. The leader answers
+    /// all others that want it frozen.
     fn end_freezes(&mut self) {
         for (name, ask, size) in self.agreed.groups().frozen_by(self.me()) {
             let waits = |asked: &HomeAsk| match &asked.request {
@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// Whoever waits for something that all have applied.
+    /// Serves everything on this host that waits for commands to be applied.
     fn tell_all(&mut self) {
         for host in self.agreed.hosts().indices() {
             self.tell_held(host);

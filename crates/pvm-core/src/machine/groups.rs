@@ -33,9 +33,9 @@ impl Machine {
         }
     }
 
-    /// -1 means all members. Who they are is said once, here: a leader that is asked again after
-    /// the death of another one may know of members that have come since. Every change of a group
-    /// is shown here before it is answered.
+    /// -1 means all members. Their number is determined once, here: a leader that is asked again
+    /// after the death of another one may know of members that have come since. Every change of a
+    /// group is shown here before it is answered.
     fn members_meant(&self, group: &Blob, count: i32) -> i32 {
         let size =
             || self.agreed.groups().find(group).ok().and_then(|g| i32::try_from(g.size()).ok());
@@ -109,9 +109,9 @@ impl Machine {
         }
     }
 
-    /// Whoever waits for a gathering waits no more. Told like the end of a gathering: a host that
-    /// has gone on to another leader listens to this one no more, and learns from that one whether
-    /// it was met.
+    /// A waiter of a gathering gives up. It is told like the end of a gathering: a host that
+    /// follows another leader by now ignores this one, and learns from that leader whether the
+    /// gathering was met.
     fn gives_up(&mut self, ask: Ask) {
         let freezes = |command: &Command| match command {
             Command::Freeze { asks, .. } => asks.contains(&ask),
@@ -124,19 +124,19 @@ impl Machine {
         }
     }
 
-    /// A group was frozen, on every host at this place of the order: those of here that wanted it
-    /// are told. Who wanted it besides them is told that it is frozen.
+    /// A group was frozen, on every host at this place of the log: the waiters of this host in
+    /// `asks` are told. Later waiters are told that it is frozen already.
     pub(super) fn frozen(&mut self, name: &Blob, asks: Vec<Ask>, size: Result<i32, Code>) {
         let me = self.me();
         for (_, ask) in asks.into_iter().filter(|(host, _)| *host == me) {
             self.answered(ask, number(size));
         }
-        // Who came to this leader while that was being ordered.
+        // These waiters came to this leader before that was committed.
         let late = self.home.gatherings.end(name, Purpose::Freeze);
         self.release(late, Reply::Failed { code: Code::DupGroup });
     }
 
-    /// A member has gone: those who wait for it in vain are told.
+    /// A member has gone: tasks that wait for it in vain are told.
     pub(super) fn member_gone(&mut self, name: &Blob, tid: Tid, gone: bool, left: Left) {
         let in_vain = self.home.gatherings.member_gone(name, tid, gone, left);
         for (ask, code) in in_vain {

@@ -1,10 +1,10 @@
-//! What the leader of the moment does for all: it answers what must be up to date, once a majority
-//! has confirmed that it leads, and keeps barriers. Nothing of it waits for the order of commands.
+//! The leader's services for all hosts: it answers linearizable reads, once a majority has
+//! confirmed that it leads, and keeps barriers. None of them waits for the log.
 //!
-//! All that a leader knows for this is gone with it. So whoever asked asks the next leader again;
-//! and so that a barrier that was let go for some is let go for all, each host tells the next
-//! leader what it has heard of that ([`Said::Report`]) and listens to no earlier leader about it
-//! any more. Before all hosts have done so, no barrier is let go.
+//! A leader's knowledge for this is lost with it. So each host puts its open questions to the next
+//! leader again. A barrier that was released for some tasks must be released for all: so each host
+//! tells the next leader which releases it knows ([`Said::Report`]), and ignores those of earlier
+//! leaders from then on. Before all hosts have done so, no barrier is released.
 
 use super::{ANSWER_NS, Machine};
 use crate::deadline::Deadline;
@@ -32,7 +32,7 @@ impl Machine {
         request: Request,
         want: Option<Want>,
     ) {
-        // What only other tasks can bring about has no deadline.
+        // A request that only other tasks can fulfil has no deadline.
         let gathers = matches!(request, Request::Barrier { .. } | Request::FreezeGroup { .. });
         let deadline = if gathers { Deadline::Unset } else { Deadline::At(self.after(ANSWER_NS)) };
         let ask = self.pending.number();
@@ -51,16 +51,15 @@ impl Machine {
         if host == self.me() { self.home_asked(host, said) } else { self.say(host, said) }
     }
 
-    /// Somebody leads from here on: it hears what this host waits for, and then what it knows of
-    /// barriers. In this order, so that whoever was let go by an earlier leader is known to have
-    /// been when its host has reported.
+    /// Puts the open questions to a new leader, and then reports the released barriers. In this
+    /// sequence the leader has every question of a host when that host has reported.
     pub(super) fn report(&mut self, term: u64, leader: HostIndex) {
         let new = *self.home.heard.get() < term;
         if new {
             self.home.begin(if leader == self.me() { term } else { 0 });
             self.home.heard.set(term);
         }
-        // What was asked of this leader already is not asked again.
+        // A question that this leader has already is not repeated.
         let gathers = |asked: &HomeAsk| asked.deadline == Deadline::Unset && asked.term != 0;
         let forgotten = planted::is(Bug::BarrierNotAskedAgain);
         let due = |_: &u64, a: &HomeAsk| a.term < term && !(forgotten && gathers(a));
@@ -93,7 +92,7 @@ impl Machine {
         self.home.reported.insert(host);
     }
 
-    /// Somebody takes this host for the leader of a term, and asks.
+    /// A host takes this one for the leader of a term, and asks.
     pub(super) fn home_asked(&mut self, host: HostIndex, said: Said) {
         let Said::AskHome { term, ask, asker, again, since, request } = said else { return };
         if self.consensus.leader() == Some((term, self.me())) && self.home.term == term {
@@ -113,7 +112,7 @@ impl Machine {
         if self.home.term == 0 {
             return;
         }
-        // A barrier is met by those who ask, whoever leads; what is read is confirmed by a
+        // A barrier needs only its tasks and the leader's lease; a read needs the confirmation of a
         // majority.
         let current = self.consensus.is_current(self.now);
         if current {
@@ -220,13 +219,13 @@ impl Machine {
         }
     }
 
-    /// Whoever asked is gone: what it would spawn now would belong to no run.
+    /// True if the asker is gone: tasks that it spawned now would belong to no run.
     fn is_orphaned(&self, held: &Held) -> bool {
         let Asker::Connection { connection, .. } = held.asker else { return false };
         self.tasks.client(connection).is_none_or(|c| c.tid.unwrap_or(Tid::NONE) != held.tid)
     }
 
-    /// The leader has said how far the order is.
+    /// The leader has told the last command that it has applied.
     pub(super) fn serve_again(&mut self, number: u64, reply: Reply) {
         match (self.pending.held.get_mut(&number), reply) {
             (None, _) => {}

@@ -1,4 +1,4 @@
-//! Who leads, who is suspected, who is taken out, and when a host gives up.
+//! The leader, suspected hosts, the removal of hosts, and when a host gives up.
 
 use super::Machine;
 use crate::leadership::Report;
@@ -10,7 +10,7 @@ use pvm_wire::peer::Command;
 use pvm_wire::request::{Reply, Request};
 
 impl Machine {
-    /// Somebody leads from here on, or nobody is known to.
+    /// There is a new leader, or no leader is known any more.
     pub(super) fn led(&mut self, term: u64, leader: Option<Member>) {
         self.consensus.set_leader(term, leader);
         self.note_leader(leader.is_some());
@@ -23,9 +23,9 @@ impl Machine {
         self.put_again();
     }
 
-    /// Does what follows from an input, until nothing does any more. What is done here may put
-    /// something into the library that orders: that waits for the next round, so each step sees all
-    /// that was ordered before it.
+    /// Does what follows from an input, until nothing is left to do. A step may give the consensus
+    /// library an input; its outputs wait for the next round, so each step sees everything that was
+    /// ordered before it.
     pub(super) fn come_to_rest(&mut self) {
         loop {
             self.follow_outputs();
@@ -36,9 +36,9 @@ impl Machine {
         }
     }
 
-    /// As a leader, or as one of two hosts: what follows from what is known, once all that was
-    /// ordered is applied. Whether the other one of two is needed comes first: nothing is ordered
-    /// before the library knows it.
+    /// As a leader, or as one of two hosts: the steps that are due once all committed commands are
+    /// applied. The first step says whether the other one of two hosts is needed: nothing is
+    /// ordered before the library knows it.
     fn lead_on(&mut self) {
         if !*self.joined.get() || self.ending {
             return;
@@ -79,8 +79,8 @@ impl Machine {
         }
     }
 
-    /// As a leader: whom the order is to take out next, as neither this host nor others hear it.
-    /// One after the other: each may be a voter that is to be replaced first.
+    /// As a leader: the next host to take out, because neither this host nor others hear it. They
+    /// go one after the other: each may be a voter that is to be replaced first.
     pub(super) fn next_fenced(&mut self) -> Option<Member> {
         if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
             return None;
@@ -93,7 +93,7 @@ impl Machine {
         dead.and_then(|host| self.consensus.member(*host))
     }
 
-    /// As a leader: has the order take out a host.
+    /// As a leader: proposes the command that takes out a host.
     pub(super) fn order_fence(&mut self, member: Member) {
         let host = member.host();
         self.fencing.insert(host);
@@ -101,8 +101,8 @@ impl Machine {
         self.consensus.order(self.now, self.me(), 0, command);
     }
 
-    /// A host is dead, on every host at this place of the order. Only a leader orders that. What to
-    /// do, if that life of the host is the one that is in.
+    /// A host is dead, on every host at this place of the log. Only a leader orders that. Returns
+    /// the command to apply if this incarnation of the host is the present member.
     pub(super) fn fence(
         &self,
         host: HostIndex,
@@ -122,8 +122,8 @@ impl Machine {
         }
     }
 
-    /// Another host says that this one is out, perhaps before the command that it had asked for
-    /// itself is applied here: it is not any more, and whoever waits for it is told.
+    /// Another host says that this one is out, perhaps before this one's own removal command is
+    /// applied here. It will not be applied any more, so its askers are answered now.
     fn answer_own_removal(&mut self) {
         let me = self.me();
         let goes = |command: &Command| match command {
@@ -137,12 +137,12 @@ impl Machine {
         }
     }
 
-    /// The order has gone on elsewhere.
+    /// The other hosts have gone on without this one.
     pub(super) fn overtaken(&mut self) {
         self.fenced(u64::MAX);
     }
 
-    /// Somebody leads, or nobody does from now on.
+    /// Notes whether a leader is known from now on.
     fn note_leader(&mut self, known: bool) {
         if !known {
             self.leadership.lost(self.now.0);
@@ -151,13 +151,13 @@ impl Machine {
         }
     }
 
-    /// True where nobody has led for so long that this host has said so.
+    /// True if this host has reported that it knows no leader.
     pub(super) const fn is_leaderless(&self) -> bool {
         self.leadership.is_reported()
     }
 
-    /// Nobody has led for a while: the log says so, and whoever waits for news of the hosts gets
-    /// the old ones.
+    /// Without a leader for a while this host says so in its log file, and answers waiting requests
+    /// for the host table from the table that it has.
     pub(super) fn say_leaderless(&mut self) {
         let Some(report) = self.leadership.due_report(self.now.0) else { return };
         if !*self.joined.get() {
@@ -174,7 +174,7 @@ impl Machine {
         }
     }
 
-    /// What is wrong with the order of commands, in words; nothing where somebody leads.
+    /// A description of why no commands are ordered; empty if there is a leader.
     pub(super) fn order_state(&self) -> String {
         if !self.is_leaderless() {
             return String::new();

@@ -18,7 +18,7 @@ const LAST_STAYS: &str = "the last host ends only with the whole machine";
 const FIRST_STAYS: &str = "a program cannot delete the first host; `pvm delete` can";
 
 impl Machine {
-    /// The members that names mean, in their order, with the results of those that mean none.
+    /// The members that the names mean, in their sequence, and the results of names that mean none.
     fn members_named(
         &self,
         names: &[Blob],

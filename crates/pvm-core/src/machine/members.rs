@@ -18,7 +18,7 @@ impl Machine {
         infos
     }
 
-    /// Tells the shell who is in, and the library that orders.
+    /// Tells the members to the shell and to the consensus library.
     pub(super) fn tell_hosts(&mut self) {
         self.tell_shell_hosts();
         self.tell_quorum_hosts();
@@ -36,12 +36,12 @@ impl Machine {
         let known = |of: &Member| computer(of).filter(|name| !name.0.is_empty()).map(|c| (*of, c));
         let of = members.iter().filter_map(known).collect();
         self.consensus.input(self.now, QuorumInput::Computers { of });
-        // Whom a sole voter needs is told again with it.
+        // The library forgets the members that a sole voter needs, so they are told again.
         self.pair.forget_told();
         self.consensus.input(self.now, QuorumInput::Members { members });
     }
 
-    /// The shell opened other doors: everybody is to know of them.
+    /// The shell opened other addresses: all hosts are to know of them.
     pub(super) fn addresses_changed(&mut self, addresses: Vec<String>) {
         let host = self.me();
         if self.agreed.hosts().facts(host).is_some_and(|facts| facts.addresses != addresses) {

@@ -38,7 +38,7 @@ impl Machine {
         self.effect(Effect::Ask { ticket, request });
     }
 
-    /// Has the parent of a host start its recorder, or tell who it is.
+    /// Has the parent of a host start its recorder, or tell which task that is.
     pub(super) fn serve_recorder(&mut self, asker: Asker, tid: Tid, host: Tid, all: bool) {
         let request = Request::Recorder { host, all };
         if host.host() == self.me() {

@@ -95,8 +95,8 @@ impl Machine {
         }
     }
 
-    /// Lists a task among those that `reset` spares, or takes it off; answered when all hosts that
-    /// are asked for the list from then on know of it.
+    /// Adds a task to the list of tasks that `reset` spares, or removes it; the answer comes when
+    /// every host that is asked for the list from then on knows it.
     pub(super) fn spare(&mut self, asker: Asker, tid: Tid, spared: bool) {
         let name = Blob::from(NO_RESET);
         if !spared {

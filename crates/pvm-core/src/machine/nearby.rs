@@ -1,4 +1,4 @@
-//! To whom links stand, and what becomes of those that rest.
+//! The hosts with permanent links, and what becomes of links that rest.
 
 use super::Machine;
 use crate::io::Act;
@@ -10,11 +10,11 @@ use pvm_wire::peer::Said;
 use pvm_wire::request::Reply;
 use std::collections::BTreeSet;
 
-/// So many of those that watch a host are asked to tell it something.
+/// The number of a host's watchers that are asked to tell it something.
 const MEET_COUNT: usize = 2;
 
 impl Machine {
-    /// Tells the shell to whom links are to stand, if that has changed.
+    /// Tells the shell which hosts are to have permanent links, if that has changed.
     pub(super) fn tell_near(&mut self) {
         if !*self.joined.get() || self.ending {
             return;
@@ -51,7 +51,7 @@ impl Machine {
         let voters = self.consensus.voters();
         let mut near: BTreeSet<_> = neighbours(&all, me).into_iter().collect();
         near.extend(leader);
-        // Without a leader one of those that vote is the next one.
+        // Without a leader, one of the voters will be the next one.
         if leader.is_none() || voters.contains(&me) {
             near.extend(voters);
         }
@@ -59,7 +59,8 @@ impl Machine {
         near
     }
 
-    /// Where the order goes along a tree: those next to this host there, and those that watch it.
+    /// Where the log goes along a tree: this host's neighbours there, and its neighbours in the
+    /// ring.
     fn near_in_tree(&self, kin: Vec<HostIndex>) -> BTreeSet<HostIndex> {
         let me = self.me();
         let watch = neighbours(&self.agreed.hosts().indices(), me);
@@ -114,7 +115,7 @@ impl Machine {
         }
     }
 
-    /// There is a link: whoever wanted to know is told.
+    /// There is a link now: the askers that wait for it are told.
     pub(super) fn reached(&mut self, host: HostIndex) {
         for asker in self.near.take_reached(host) {
             self.answer_heard(asker, true);
@@ -179,9 +180,8 @@ impl Machine {
         self.count_reports();
     }
 
-    /// What others say of a silent host counts where this leader has had no link to it for a while,
-    /// or has got none: who says so of one whose daemon is just being started again takes nobody
-    /// out.
+    /// A report that a host is silent counts only if this leader has had no link to it for a while,
+    /// or could not make one: so a host whose daemon is just being started again is not taken out.
     pub(super) fn count_reports(&mut self) {
         let leads = self.consensus.is_leader();
         let silent = self.near.take_reported(self.now.0);

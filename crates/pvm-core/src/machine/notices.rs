@@ -121,12 +121,12 @@ impl Machine {
         }
     }
 
-    /// A task that is watched is gone. Whoever is told finds nothing of it in what all hosts agree
-    /// on, so the notice waits until the command of the task's host has been applied here that
-    /// takes it away: `ticket`, or 0 for a task that has left nothing there.
+    /// A watched task is gone. A watcher that is told must find nothing of it in the agreed state,
+    /// so the notice waits until the command of the task's host has been applied here that takes it
+    /// away: `ticket`, or 0 for a task that has left nothing there.
     ///
-    /// There is no bound: who hears nothing of the order for long is no host any more. And where
-    /// the task's host is taken out first, that is what the notice tells.
+    /// There is no time limit: a host that hears nothing of the log for long is no member any more.
+    /// And if the task's host is taken out first, the notice tells that.
     pub(super) fn tell_behind(&mut self, number: u64, ticket: u64) {
         let Some(watch) = self.watches.get(number) else { return };
         let applied = self.consensus.applied_of(watch.of.host());

@@ -1,6 +1,6 @@
-//! A leader that does not hear a host asks others before it has it taken out. If somebody hears it,
-//! the host stays, and whoever hears more hosts than the leader leads from then on: a network card
-//! that loses what some hosts say takes nobody out but itself.
+//! A leader that does not hear a host asks others before it has it taken out. If another host hears
+//! it, it stays, and a voter that hears more hosts than the leader leads from then on: a network
+//! card that loses messages of some hosts takes out only its own host.
 
 use super::Machine;
 use crate::doubts::Hears;
@@ -40,8 +40,8 @@ impl Machine {
         }
     }
 
-    /// Some of those that this host hears: neighbours of the other one, which watch it, and some
-    /// that vote, of which one could lead.
+    /// Some of the hosts that this one can ask: neighbours of the other host, which watch it, and
+    /// some voters, of which one could lead.
     fn others_to_ask(&self, about: HostIndex) -> Vec<HostIndex> {
         let all = self.agreed.hosts().indices();
         // Where links to most hosts rest, one is made with the question.
@@ -70,7 +70,7 @@ impl Machine {
         self.end_suspicions();
     }
 
-    /// Who has not answered by now hears nothing.
+    /// A host that has not answered by now counts as hearing nothing.
     pub(super) fn end_opinions(&mut self) {
         if self.doubts.next_time().is_none_or(|at| at > self.now.0) {
             return;
@@ -111,9 +111,9 @@ impl Machine {
     }
 
     /// A host that is to go itself leads only to bring the others up to date, so it gets the lead
-    /// once. If some still do not hear each other then, who this leader does not hear ends after a
-    /// minute, and the deletion goes on; otherwise the two would give way to one another without an
-    /// end.
+    /// once. If some still do not hear each other then, a host that this leader does not hear ends
+    /// after a minute, and the deletion goes on; otherwise the two would give way to one another
+    /// without an end.
     fn gave_way_in_vain(&mut self, host: HostIndex) -> bool {
         let goes = match self.consensus.first_held() {
             Some(Command::RemoveHost { host, .. } | Command::Retire { host }) => Some(*host),

@@ -57,8 +57,8 @@ impl Machine {
         }
     }
 
-    /// Something that this host has proposed has been applied: whoever waits for a long command
-    /// waits from now on, however slow the cables are.
+    /// A command of this host has been applied: the deadlines of its long commands begin anew,
+    /// however slow the network is.
     pub(super) fn wait_for_pieces(&mut self) {
         let deadline = self.after(ANSWER_NS);
         for mark in self.consensus.long_marks() {
@@ -69,7 +69,7 @@ impl Machine {
         self.put_pieces();
     }
 
-    /// Nothing has come of these for too long.
+    /// Fails the proposals that are overdue.
     pub(super) fn end_proposals(&mut self) {
         let late = self.pending.take_overdue_proposals(self.now.0);
         let marks: Vec<u64> = late.iter().map(|(mark, _)| *mark).collect();
@@ -98,16 +98,16 @@ impl Machine {
         }
     }
 
-    /// A host wants a command ordered that takes this one for the leader of a term.
+    /// A host that takes this one for the leader of a term wants a command ordered.
     pub(super) fn put_to_us(&mut self, from: HostIndex, term: u64, ticket: u64, command: Command) {
         if self.consensus.leader() == Some((term, self.me())) {
             self.consensus.hold(from, ticket, command);
         }
     }
 
-    /// As a leader: puts into the order what is held, in turn, and before it who is to be fenced. A
-    /// host goes only when all that was ordered has been applied and the voters have been arranged:
-    /// a majority of those that vote now must be there to say who votes then.
+    /// As a leader: orders the held commands in turn, and before them the fences. A host goes only
+    /// when all entries are committed and the voters have been arranged: a majority of the present
+    /// voters must be there to commit the next change of voters.
     pub(super) fn order_held(&mut self) {
         while self.order_next() {}
     }
@@ -136,14 +136,14 @@ impl Machine {
         goes
     }
 
-    /// As a leader: the others that vote can go on without a host. One of them that is silent is
-    /// taken out itself before long, or somebody else leads that hears it.
+    /// As a leader: true if the other voters can go on without a host. A silent one among them is
+    /// taken out itself before long, or another member that hears it leads.
     fn may_part(&mut self, host: HostIndex) -> bool {
-        // Where that is not known they are asked now.
+        // If that is not known, the library asks them now.
         self.consensus.may_part(self.now, host).unwrap_or(false)
     }
 
-    /// Does what the library that orders wants done.
+    /// Handles the outputs of the consensus library.
     pub(super) fn follow_outputs(&mut self) {
         while let Some(output) = self.consensus.next_output() {
             self.follow_output(output);

@@ -164,7 +164,7 @@ impl Machine {
             Said::Meet { host: caller, with } => self.meet(caller, with),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());
-                // Who was asked for it has no links to some.
+                // The host that was asked for it may have no links to some members.
                 self.say_to_all(&Said::Halt);
                 self.ending = true;
             }

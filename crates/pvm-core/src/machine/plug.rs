@@ -1,10 +1,10 @@
-//! Tasks that do a part of a daemon's work: who they are, and what they say.
+//! Tasks that do a part of a daemon's work: their registration, and their messages.
 //!
 //! A *hoster* starts daemons for the first host; a *tasker* starts the tasks of its host; a
 //! *manager* answers what the tasks of its host ask about hosts and tasks. They register under a
 //! name that all hosts know, and talk in messages of [`pvm_wire::plug`], which pass through here.
-//! As asked of PVM 3.4.6 (`conformance/facts.md`), but for this: whoever waits for one of them that
-//! ends is served by the daemon.
+//! As asked of PVM 3.4.6 (`conformance/facts.md`), with one exception: if such a task ends, the
+//! daemon serves the requests that waited for it.
 
 mod hoster;
 mod manager;
@@ -74,7 +74,7 @@ impl Machine {
         self.carry(to, message);
     }
 
-    /// A message for this daemon. Only who is registered may give it orders.
+    /// A message for this daemon. Only a registered task may give it orders.
     fn ordered(&mut self, message: &Message) {
         let (from, tag) = (message.envelope.src, message.envelope.tag);
         let done = match tag {
@@ -90,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// A manager orders from the daemons of other hosts, too; its own has checked who it is when
+    /// A manager orders from the daemons of other hosts, too; its own daemon has checked it when
     /// its message passed.
     fn may_manage(&self, tid: Tid) -> bool {
         match self.agreed.registry().owners(&MANAGER.into()).contains(&tid) {

@@ -9,7 +9,7 @@ use pvm_wire::request::{DaemonStatus, Reply, Request, Role};
 use pvm_wire::{Blob, Code, Tid};
 
 impl Machine {
-    /// A request of somebody on this host.
+    /// A request over a connection on this host.
     pub(super) fn asked(&mut self, connection: Connection, id: u32, request: Request) {
         let asker = Asker::Connection { connection, id };
         let Some(client) = self.tasks.client(connection) else {

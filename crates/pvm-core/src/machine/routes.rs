@@ -1,4 +1,4 @@
-//! Direct routes between tasks of two hosts: who may have one.
+//! The permission for direct routes between tasks of two hosts.
 
 use super::Machine;
 use crate::io::{Act, Effect};

@@ -1,5 +1,5 @@
-//! A change of the host table is answered once every member knows of it: whoever asks after
-//! that, wherever, is told of the machine as it is now.
+//! A change of the host table is answered once every member knows of it: a request after that, on
+//! any host, sees the new table.
 //!
 //! The member that was asked for the change asks all others whether their tables have had as
 //! many changes as its own. One that is silent does not hold up the answer for long; a host that
@@ -90,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// Who votes has been arranged: that was all that some answers waited for.
+    /// The voters have been arranged: some answers waited only for that.
     pub(super) fn arranged(&mut self) {
         if !self.consensus.is_arranged() {
             return;
@@ -146,7 +146,7 @@ impl Machine {
         self.answer(asker, Reply::HostResults { results });
     }
 
-    /// Another member wants to know when the host table has had so many changes here.
+    /// Another member wants to know when the host table here has reached `epoch`.
     pub(super) fn await_epoch(&mut self, asker: Asker, epoch: u64) {
         if !matches!(asker, Asker::Peer { .. }) {
             return self.fail(asker, Code::BadParam);

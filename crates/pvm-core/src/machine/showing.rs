@@ -1,5 +1,5 @@
-//! A change of a group is answered once every host shows it to its tasks: whoever is told of it by
-//! a message finds it there, wherever, without asking anybody.
+//! A change of a group is answered once every host shows it to its tasks: a task that learns of it
+//! by a message finds it on its own host, without a question to another one.
 
 use super::{Machine, SECOND_NS};
 use crate::deadline::Deadline;

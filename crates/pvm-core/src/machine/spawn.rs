@@ -262,7 +262,7 @@ impl Machine {
         }
     }
 
-    /// A spawn call is given up while its tasks are being started: those that run are told, those
+    /// A spawn call is given up while its tasks are being started: tasks that run are told, tasks
     /// that come later are ended. False if there is no such call.
     pub(super) fn spawn_given_up(&mut self, asker: &Asker) -> bool {
         let Some(mut finished) = self.launches.give_up(asker, Code::DSysErr) else { return false };

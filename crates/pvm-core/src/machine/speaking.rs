@@ -42,7 +42,8 @@ impl Machine {
                 let question = self.pending.questions.get(ask);
                 question.is_none_or(|question| question.host == host)
             }
-            // Who wants a link says so to the leader, which hands it on to the one that is to call.
+            // A host that wants a link tells the leader, which hands that on to the host that is to
+            // call.
             Said::Meet { host: caller, with } => *caller == self.me() || *with == host,
             // They name no source besides the host itself: what they ask for, any host may ask.
             Said::Launch { .. }
@@ -82,8 +83,8 @@ enum Source {
     Host(HostIndex),
     /// The leader orders that itself.
     Leader,
-    /// The user's: who may join, leave and be drained, and what holds for all. Each host is asked
-    /// for it by commands of its own.
+    /// The user's: the joining, leaving and draining of hosts, and rules for all. Any host may
+    /// propose these.
     User,
     /// That of the command that it is a piece of, which is asked when all of it has come.
     Whole,
@@ -101,7 +102,8 @@ const fn source_of(command: &Command) -> Source {
         Command::SetAddresses { host, .. } | Command::Retire { host } => Source::Host(*host),
         Command::Fence { .. } => Source::Leader,
         Command::Piece { .. } => Source::Whole,
-        // Whoever leads proposes a freeze, and one that has just given way may still be on its way.
+        // The leader proposes a freeze, and a freeze of a leader that has just given way may still
+        // be under way.
         Command::Freeze { .. }
         | Command::AddHost { .. }
         | Command::RemoveHost { .. }

@@ -139,7 +139,7 @@ impl Machine {
         }
     }
 
-    /// Welcomes more of those that have waited.
+    /// Welcomes more of the waiting tasks.
     pub(super) fn greet_more(&mut self) {
         if self.tasks.greet_time().is_none_or(|at| at > self.now.0) {
             return;
@@ -207,8 +207,8 @@ impl Machine {
         self.effect(Effect::Forget { tid });
     }
 
-    /// Ends what the task itself wanted, and tells everybody who wants to know: behind the command
-    /// that takes from all hosts what it has left there, if it may have.
+    /// Ends the task's own requests, and tells its watchers: after the command that removes its
+    /// traces from all hosts, if it may have left any.
     pub(super) fn tell_gone(&mut self, tid: Tid, known_everywhere: bool) {
         self.refusals.remove(&tid);
         for (number, watch) in self.watches.take_where(|w| w.owner == tid) {

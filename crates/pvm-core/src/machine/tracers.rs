@@ -73,7 +73,7 @@ impl Machine {
         self.tracers.tasks.remove(&tid);
     }
 
-    /// A task is there, started or enrolled: whoever traces it is told, once.
+    /// A task is there, started or enrolled: its tracer is told, once.
     pub(super) fn trace_begins(&mut self, tid: Tid) {
         if !self.tracers.tasks.contains(&tid) {
             let launched = self.tasks.get(tid).is_some_and(|task| task.launched);
@@ -115,7 +115,7 @@ impl Machine {
         self.tell_tracer(&traced.target, tid, (END_TASK, "endtask"), &data);
     }
 
-    /// Somebody else is told from now on.
+    /// Another tracer is told from now on.
     pub(super) fn trace_moved(&mut self, tid: Tid, target: &Target) {
         if let Some(traced) = self.tracers.tasks.get(&tid)
             && target.tid.is_task()

@@ -1,6 +1,6 @@
-//! A host's daemon is replaced by another program, and whoever asked for it hears what came of it.
+//! A host's daemon is replaced by another program, and the asker hears the outcome.
 //!
-//! The old daemon knows who asked, the new one answers: the parent carries the name across.
+//! The old daemon knows the asker, the new one answers: the parent carries the asker's name across.
 
 use super::Machine;
 use crate::io::Effect;

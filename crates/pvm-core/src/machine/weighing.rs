@@ -16,7 +16,8 @@ use pvm_wire::request::{HostLoad, Reply, Request, SpawnRequest};
 const LOAD_NS: u64 = 2 * SECOND_NS;
 
 impl Machine {
-    /// How busy this host is. Those whom `reset` spares are consoles and services that wait.
+    /// How busy this host is. Tasks that `reset` spares do not count: they are consoles and
+    /// services that wait.
     pub(super) fn load(&self) -> HostLoad {
         let facts = self.agreed.hosts().facts(self.me());
         HostLoad {

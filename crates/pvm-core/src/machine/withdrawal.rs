@@ -1,8 +1,9 @@
-//! Questions whose waiters have gone.
+//! Questions whose askers have given up.
 //!
-//! Each is answered at once, so that whoever gave up can wait for that answer and then knows: what
-//! came of it is its own to use or to undo, or nothing came of it and nothing will. What is in the
-//! order already, or on its way there, cannot be called back; it is answered when it is applied.
+//! Each is answered at once, so that the asker can wait for that answer and then knows the outcome:
+//! either it has an effect, which the asker may use or undo, or it has none and will have none. A
+//! command that is in the log, or on its way there, cannot be called back; it is answered when it
+//! is applied.
 
 use super::{ANSWER_NS, Machine};
 use crate::agreed::WAIT_FOR_INFO;

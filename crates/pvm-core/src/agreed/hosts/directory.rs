@@ -1,6 +1,6 @@
-//! Who is in, found by index, by name and by computer, however many they are.
+//! The members, found fast by index, by name and by computer.
 //!
-//! All of it follows from the records of the members; nothing of it is one itself.
+//! All of it follows from the records of the members; it is not stored itself.
 
 use crate::io::HostList;
 use pvm_wire::peer::HostFacts;
@@ -14,11 +14,11 @@ type Index = BTreeSet<(Blob, HostIndex)>;
 /// The members of a host table.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
-    /// Handed out each time that somebody comes or goes; only if it is still kept elsewhere then,
-    /// it is copied.
+    /// The list is handed out each time that a host comes or goes; a change copies it only if
+    /// another owner still keeps it.
     list: HostList,
     names: Index,
-    /// Those that say on which computer they are.
+    /// The hosts that have told their computer.
     computers: Index,
 }
 

@@ -160,7 +160,8 @@ impl Machine {
         }
     }
 
-    /// Whoever waited for a manager that is gone is served from here, or by the next manager.
+    /// Requests that waited for a manager that is gone are served by this daemon, or by the next
+    /// manager.
     pub(super) fn manager_gone(&mut self, manager: Tid) {
         for wait in self.plugs.calls.keys_where(|_, call| call.manager == manager) {
             if let Some(Call { connection, id, request, .. }) = self.plugs.calls.remove(&wait) {
@@ -170,7 +171,7 @@ impl Machine {
     }
 }
 
-/// Whom to tell what became of an order.
+/// The asker that is told the outcome of an order.
 fn order(message: &Message, tag: i32, count: u32) -> Asker {
     let wait = message.envelope.wait_id.cast_unsigned();
     Asker::Order { manager: message.envelope.src, tag, wait, count }

@@ -126,8 +126,7 @@ impl Machine {
         self.output_ended(tid);
     }
 
-    /// The tasks that a tasker has not brought to life are lost with it; those that have enrolled
-    /// live on.
+    /// The tasks that a tasker has not brought to life are lost with it; enrolled tasks live on.
     pub(super) fn tasker_gone(&mut self, tasker: Tid) {
         for tid in self.plugs.given.keys_where(|_, given| given.tasker == tasker) {
             let gone = self.plugs.given.get(&tid).is_some_and(|given| given.gone);
