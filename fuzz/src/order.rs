@@ -29,7 +29,10 @@ pub(crate) fn run(bytes: &[u8]) {
         now += u64::from(*what >> 4) * 50 * MS;
         match what & 0xf {
             0 => core.handle_timeout(Time(now)),
-            1 => core.handle(Time(now), QuorumInput::Propose { command: Blob(said.to_vec()) }),
+            1 => core.handle(
+                Time(now),
+                QuorumInput::Propose { command: Blob(said.to_vec()), without: None },
+            ),
             2 => core.handle(Time(now), QuorumInput::Resign { to: None }),
             3 => core.handle(Time(now), QuorumInput::Gone { host: OTHERS[0].host() }),
             _ => core.handle(Time(now), heard(*what, said)),
