@@ -64,7 +64,7 @@ impl Drop for Keeper {
 }
 
 thread_local! {
-    static KEEPER: Own<Option<Keeper>> = const { Own::new(None) };
+    static KEEPER: Own<Option<Keeper>> = const { Own::new() };
 }
 
 /// From now on the end of this thread is noticed.

@@ -393,7 +393,7 @@ impl Drop for Waits {
 }
 
 thread_local! {
-    static WAITS: Own<Option<Waits>> = const { Own::new(None) };
+    static WAITS: Own<Option<Waits>> = const { Own::new() };
 }
 
 /// The task that has been waiting, or, if none has, the one that the process is or becomes.

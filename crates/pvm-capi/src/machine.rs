@@ -74,11 +74,11 @@ impl<T> Table<T> {
 
 thread_local! {
     /// What the last `pvm_config` of this thread returned.
-    static HOSTS: Own<Table<HostEntry>> = const { Own::new(Table::new()) };
+    static HOSTS: Own<Table<HostEntry>> = const { Own::new() };
     /// What the last `pvm_tasks` of this thread returned.
-    static TASKS: Own<Table<TaskEntry>> = const { Own::new(Table::new()) };
+    static TASKS: Own<Table<TaskEntry>> = const { Own::new() };
     /// What the last `pvm_reg_rm` of this thread returned.
-    static FIRST: Own<Table<HostEntry>> = const { Own::new(Table::new()) };
+    static FIRST: Own<Table<HostEntry>> = const { Own::new() };
 }
 
 /// The hosts.

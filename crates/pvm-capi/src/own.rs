@@ -1,67 +1,81 @@
 //! What each thread owns until its end.
 //!
 //! Rust's thread-local values with a destructor are gone when the destructors of pthread keys run,
-//! and a program may call PVM there. So these values are never destroyed, but emptied, by a pthread
-//! key of this library: the C library calls such destructors again for what was made meanwhile.
+//! and a program may call PVM there. So these values are freed by a pthread key of this library:
+//! the C library calls such destructors again for what was made meanwhile. They lie on the heap,
+//! and thread-local memory has a pointer only: a library that is loaded by `dlopen` finds 1664
+//! bytes of it at most (slang's interpreter loads this one so).
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_uint, c_void};
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::LocalKey;
 
 /// A value of each thread, in a `thread_local!`.
-pub(crate) struct Own<T: 'static> {
-    value: ManuallyDrop<RefCell<T>>,
-    is_listed: Cell<bool>,
-    next: Cell<Option<Listed>>,
+pub(crate) struct Own<T: 'static>(Cell<Option<NonNull<Node<T>>>>);
+
+/// A value on the heap.
+struct Node<T: 'static> {
+    value: RefCell<T>,
+    next: Option<Listed>,
+    /// The thread-local pointer to this.
+    own: NonNull<Own<T>>,
 }
 
-/// A value that is to be emptied.
-type Listed = NonNull<dyn Empty>;
+/// A value that is to be freed.
+type Listed = NonNull<dyn Freed>;
 
-trait Empty {
-    /// Drops what the value holds, and takes it off the list; returns the next one there.
-    fn empty(&self) -> Option<Listed>;
+trait Freed {
+    /// Takes the value from its thread; returns the next one of the list.
+    fn leave(&self) -> Option<Listed>;
 }
 
 thread_local! {
-    /// The values of this thread that hold something.
+    /// The values of this thread.
     static LIST: Cell<Option<Listed>> = const { Cell::new(None) };
 }
 
 impl<T: Default> Own<T> {
-    pub(crate) const fn new(value: T) -> Self {
-        let value = ManuallyDrop::new(RefCell::new(value));
-        Self { value, is_listed: Cell::new(false), next: Cell::new(None) }
+    /// Made at its first use.
+    pub(crate) const fn new() -> Self {
+        Self(Cell::new(None))
+    }
+
+    #[cold]
+    fn make(&self) -> NonNull<Node<T>> {
+        let (value, next) = (RefCell::new(T::default()), LIST.take());
+        let node =
+            NonNull::from(Box::leak(Box::new(Node { value, next, own: NonNull::from_ref(self) })));
+        self.0.set(Some(node));
+        LIST.set(Some(node));
+        notice_end();
+        node
     }
 }
 
 /// What is in a `thread_local!`, and nothing else, can be used.
 pub(crate) trait Kept<T> {
-    /// The value of this thread, which is emptied when the thread ends.
+    /// The value of this thread, which is freed when the thread ends.
     fn kept<R>(&'static self, work: impl FnOnce(&RefCell<T>) -> R) -> R;
 }
 
 impl<T: Default> Kept<T> for LocalKey<Own<T>> {
     fn kept<R>(&'static self, work: impl FnOnce(&RefCell<T>) -> R) -> R {
         self.with(|own| {
-            if !own.is_listed.replace(true) {
-                own.next.set(LIST.replace(Some(NonNull::from_ref(own as &dyn Empty))));
-                notice_end();
-            }
-            work(&own.value)
+            let node = own.0.get().unwrap_or_else(|| own.make());
+            // SAFETY: only `end` frees it, at the end of this thread, and not from within `work`.
+            work(&unsafe { node.as_ref() }.value)
         })
     }
 }
 
-impl<T: Default> Empty for Own<T> {
-    fn empty(&self) -> Option<Listed> {
-        self.is_listed.set(false);
-        let next = self.next.take();
-        drop(self.value.take());
-        next
+impl<T> Freed for Node<T> {
+    fn leave(&self) -> Option<Listed> {
+        // SAFETY: it lies in thread-local memory of this thread, which outlives the destructors of
+        // keys, and has no destructor of its own.
+        unsafe { self.own.as_ref() }.0.set(None);
+        self.next
     }
 }
 
@@ -110,8 +124,8 @@ fn notice_end() {
 extern "C" fn end(_: *mut c_void) {
     let mut first = LIST.take();
     while let Some(listed) = first {
-        // SAFETY: the value is thread-local memory of this thread, which outlives the destructors
-        // of keys, and it has no destructor of its own.
-        first = unsafe { listed.as_ref() }.empty();
+        // SAFETY: `make` has leaked it, and what is taken from the list is here only.
+        let node = unsafe { Box::from_raw(listed.as_ptr()) };
+        first = node.leave();
     }
 }

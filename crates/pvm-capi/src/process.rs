@@ -123,7 +123,7 @@ pub(crate) extern "C" fn pvm_tidtohost(tid: c_int) -> c_int {
 
 thread_local! {
     /// What the last `pvm_siblings` of this thread returned.
-    static SIBLINGS: Own<Vec<c_int>> = const { Own::new(Vec::new()) };
+    static SIBLINGS: Own<Vec<c_int>> = const { Own::new() };
 }
 
 /// Whom the process was told to be spawned with, instead of what its daemon says.
@@ -415,7 +415,7 @@ pub(crate) unsafe extern "C" fn pvm_notify(
 
 thread_local! {
     /// What the last `pvm_getnoresets` of this thread returned.
-    static SPARED: Own<Vec<c_int>> = const { Own::new(Vec::new()) };
+    static SPARED: Own<Vec<c_int>> = const { Own::new() };
 }
 
 /// The tasks that a reset spares.

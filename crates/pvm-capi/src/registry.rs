@@ -197,10 +197,6 @@ struct Classes {
 }
 
 impl Classes {
-    const fn new() -> Self {
-        Self { entries: Vec::new(), names: Vec::new(), columns: Vec::new() }
-    }
-
     fn push(&mut self, class: &MailboxInfo) {
         let name = CString::new(class.name.0.clone()).unwrap_or_default();
         let of = |field: fn(&pvm_wire::request::MailboxEntry) -> c_int| {
@@ -221,7 +217,7 @@ impl Classes {
 
 thread_local! {
     /// What the last `pvm_getmboxinfo` of this thread returned.
-    static CLASSES: Own<Classes> = const { Own::new(Classes::new()) };
+    static CLASSES: Own<Classes> = const { Own::new() };
 }
 
 /// The names that fit a pattern, in memory that stays until the next call.
@@ -243,7 +239,7 @@ unsafe extern "C" fn pvm_getmboxinfo(
     call("pvm_getmboxinfo", || {
         // SAFETY: `pattern` is null or ends with 0, by the call's contract.
         let found = list(unsafe { pointer::text_or_none(pattern) }.unwrap_or_default())?;
-        let mut filled = Classes::new();
+        let mut filled = Classes::default();
         for class in &found {
             filled.push(class);
         }

@@ -60,9 +60,9 @@ struct Entry {
 }
 
 thread_local! {
-    static HOSTS: Own<Round<HostInfo>> = const { Own::new(Round::new()) };
-    static TASKS: Own<Round<TaskInfo>> = const { Own::new(Round::new()) };
-    static NAMES: Own<Round<Entry>> = const { Own::new(Round::new()) };
+    static HOSTS: Own<Round<HostInfo>> = const { Own::new() };
+    static TASKS: Own<Round<TaskInfo>> = const { Own::new() };
+    static NAMES: Own<Round<Entry>> = const { Own::new() };
 }
 
 fn small(number: usize) -> c_int {
