@@ -48,7 +48,7 @@ choice! {
             /// The next ones.
             effects: Vec<Effect>,
         },
-        /// Whoever started the host may know that it is there.
+        /// The starter of the host may be told that it is there.
         2 => Ready {
             /// What to tell; if empty, the path of the local socket.
             line: String,

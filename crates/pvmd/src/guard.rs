@@ -66,7 +66,7 @@ mod tests {
             if calls.is_ok() {
                 assert!(std::process::Command::new("/bin/true").status().is_err());
                 assert_eq!(crate::sys::newer_clone().raw_os_error(), Some(libc::ENOSYS));
-                // Whoever keeps keys listens at such a socket.
+                // A keeper of keys listens at such a socket.
                 let agent = std::os::unix::net::UnixStream::connect(&agent);
                 let refused = std::io::ErrorKind::PermissionDenied;
                 assert_eq!(agent.map_err(|error| error.kind()).err(), Some(refused));

@@ -149,7 +149,7 @@ impl Inbox {
         self.outbox.slab(&mut self.broker, size)
     }
 
-    /// Like `slab`, in a file, for so many receivers, where there is no credit in memory.
+    /// Like `slab`, in a file, for `readers` receivers, where there is no credit in memory.
     pub(crate) fn spill(&mut self, size: usize, readers: usize) -> Result<Draft, Code> {
         self.outbox.spill(&mut self.broker, size, readers)
     }

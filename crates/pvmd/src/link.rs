@@ -1,4 +1,4 @@
-//! The links to other hosts: who is called, who may call, what comes in and what goes out.
+//! The links to other hosts: calls in both directions, and the traffic on them.
 //!
 //! The host with the higher place calls the other one. A new host calls the one that started it,
 //! and is a *newcomer* there until the machine has given it a place.
@@ -46,11 +46,11 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// A host of which nothing was heard for so long is dead, as with [`DEAD_TIME`]: counted from the
+/// A host of which nothing was heard for this long is dead, as with [`DEAD_TIME`]: counted from the
 /// last word, so that all are told within five seconds.
 const SILENT_DEAD_TIME: Duration = Duration::from_millis(3750);
-/// A host that has no place yet ends when it has heard nothing of its machine for so long, unless
-/// its starter said otherwise. One that has a place ends when nobody has led for a minute.
+/// A host that has no place yet ends when it has heard nothing of its machine for this long, unless
+/// its starter said otherwise. A host with a place ends after a minute without a leader.
 pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 
 /// A host whose key the others refuse is no member any more, and ends after this time.
@@ -72,7 +72,7 @@ const GOODBYE_TIME: Duration = Duration::from_millis(800);
 pub(crate) enum ShellEvent {
     /// Something for the machine.
     News(News),
-    /// Somebody wants a place for a token.
+    /// A stranger wants a place for a token.
     Redeem {
         /// What was said.
         redeem: Box<redeem::Redeem>,
@@ -87,7 +87,7 @@ pub(crate) enum ShellEvent {
         first: HostIndex,
         /// All hosts.
         hosts: Vec<(HostIndex, Arc<HostFacts>)>,
-        /// Who told it.
+        /// The host that told it.
         by: HostIndex,
     },
 }
@@ -96,7 +96,7 @@ pub(crate) enum ShellEvent {
 #[derive(Debug)]
 enum Owner {
     Peer(HostIndex),
-    /// Somebody that this daemon started and that has no place yet; its hello, if it came.
+    /// A daemon that this one started and that has no place yet; its hello, if it came.
     Newcomer(Connection, Fingerprint, Option<Box<LinkFrame>>),
     /// The machine that this daemon is about to join; its place, once it said hello.
     Machine(Connection, HostIndex),
@@ -129,7 +129,7 @@ pub(crate) struct Links {
     machine: Option<(Vec<Endpoint>, Fingerprint)>,
     /// Hands on to every other host, where this one may not be able to call them.
     relay: Option<SocketAddr>,
-    /// Whom this daemon hands on to.
+    /// The hosts to which this daemon relays connections.
     relays: Relays,
     /// What lets hosts in that nobody has started from here.
     pub(crate) tokens: Tokens,
@@ -256,7 +256,7 @@ impl Links {
         others.next().filter(|_| others.next().is_none()).map(|peer| &*peer.facts.key.0)
     }
 
-    /// How often somebody of this machine went on alone.
+    /// How often a host of this machine went on alone.
     pub(crate) const fn set_era(&mut self, era: u64) {
         self.era = era;
     }
@@ -375,8 +375,8 @@ impl Links {
         }
     }
 
-    /// Nothing has come on a connection for so long that it is given up: if its host lives, there
-    /// will be another one.
+    /// Gives up a connection that was silent for too long: if its host lives, there will be another
+    /// one.
     fn silent(&mut self, id: u64) -> Vec<ShellEvent> {
         let host = match self.owners.get(&id) {
             Some(Owner::Peer(host)) => Some(*host),
@@ -449,8 +449,8 @@ impl Links {
         refused || alone.is_some_and(|since| since + self.patience <= now)
     }
 
-    /// Tells everybody that this host ends, behind what the machine has said. Each has it when this
-    /// returns, or does not answer. Somebody must take the events meanwhile.
+    /// Tells all hosts that this one ends, after the machine's messages. When this returns, each
+    /// host has that or does not answer. The events must be taken meanwhile.
     pub(crate) async fn goodbye(&mut self) {
         let until = Instant::now() + GOODBYE_TIME;
         while self.peers.values().any(Peer::has_unsaid) && Instant::now() < until {

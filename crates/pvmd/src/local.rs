@@ -38,7 +38,7 @@ pub(crate) async fn start(address: &str, key: &Fingerprint) -> Result<HostFacts>
     let mut reader = BufReader::new(stdout.take(1 << 20));
     let read = timeout(START_TIME, reader.read_line(&mut line)).await;
     if let Some(Answer::Ready(facts)) = reply::answer_in(&line) {
-        // It goes on living by itself; who waits for it is whoever is its parent then.
+        // The daemon goes on living by itself; this only collects its exit status.
         tokio::spawn(async move { child.wait().await });
         return Ok(*facts);
     }

@@ -64,7 +64,7 @@ pub(crate) struct Parent {
     log: Log,
     poll: Poll,
     listener: UnixListener,
-    /// The poll set tells who connects.
+    /// The poll set tells of new connections.
     listening: bool,
     /// The machine lives no longer than this process.
     bound: bool,
@@ -204,14 +204,14 @@ impl Parent {
         let _ = rustix::io::read(&self.children, &mut self.scratch);
     }
 
-    /// True if whoever started this process is gone.
+    /// True if the starter of this process is gone.
     fn input_ended(&mut self) -> bool {
         use rustix::io::Errno;
         let read = rustix::io::read(rustix::stdio::stdin(), &mut self.scratch);
         !matches!(read, Ok(1..) | Err(Errno::AGAIN | Errno::INTR))
     }
 
-    /// Tells whoever started this process that the host is there, and lets go of its output.
+    /// Tells the starter of this process that the host is there, and lets go of its output.
     fn print_once(&mut self, line: &str) {
         if std::mem::replace(&mut self.printed, true) {
             return;
@@ -219,15 +219,15 @@ impl Parent {
         let socket = self.folder.socket();
         let line = if line.is_empty() { socket.display().to_string() } else { line.to_owned() };
         if let Err(error) = crate::say::answer(line) {
-            // Whoever wants this host finds its socket without that.
+            // Programs find the socket of this host without that line.
             self.log.line(&format!("standard output: {error}"));
         }
         self.populate();
         self.log.line(&format!("ready {}", socket.display()));
         let _ = rustix::stdio::dup2_stdout(&self.around.null);
         if !self.bound {
-            // Nobody reads from it; whoever writes to it need not wait for the end of the host to
-            // hear that.
+            // Nothing reads from it any more; a writer need not wait for the end of the host to
+            // learn that.
             let _ = rustix::stdio::dup2_stdin(&self.around.null);
         }
         if let Some(file) = self.log.file() {

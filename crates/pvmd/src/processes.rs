@@ -17,7 +17,8 @@ pub(crate) fn line_of(pid: u32) -> impl Iterator<Item = u32> {
         .take(DEPTH_MAX)
 }
 
-/// All processes that descend from `ancestor`, but for those that `apart` names and theirs.
+/// All processes that descend from `ancestor`, except the ones that `apart` names and their
+/// descendants.
 pub(crate) fn descendants(ancestor: u32, apart: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -71,9 +72,9 @@ pub(crate) fn may_outlive(pid: u32) -> bool {
 }
 
 /// Living processes that began as tasks of a host whose socket lies at or below this path, or
-/// descend from such ones, whoever is their parent now. `of` says whether the parent process that
-/// their environment names is the one that is meant. Those of a container are not ours to judge:
-/// numbers of processes mean something else there.
+/// descend from such ones, whatever their parent is now. `of` says whether the parent process that
+/// their environment names is the one that is meant. Processes of a container are left out: process
+/// numbers mean something else there.
 pub(crate) fn of_hosts(sockets: &Path, of: impl Fn(u32) -> bool) -> Vec<u32> {
     let table = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let ours = table("self");
@@ -122,7 +123,7 @@ fn number_behind_state(pid: u32, place: usize) -> Option<u32> {
     rest.split_ascii_whitespace().nth(1 + place)?.parse().ok()
 }
 
-/// The living processes of the group that this process has led, but for those that are to outlive
+/// The living processes of the group that this process has led, except the ones that are to outlive
 /// the machine.
 pub(crate) fn of_group(leader: u32) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();

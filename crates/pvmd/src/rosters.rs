@@ -26,7 +26,7 @@ impl Rosters {
         Self { me, open: BTreeMap::new(), refused: BTreeSet::new(), bells: Bells::new() }
     }
 
-    /// Shows a group as it is now, and wakes those who wait in vain or may have to look again.
+    /// Shows a group as it is now, and wakes tasks that wait in vain or may have to look again.
     pub(crate) fn show(
         &mut self,
         (broker, outbox): (&mut ParentBroker, &Outbox),
@@ -60,7 +60,7 @@ impl Rosters {
         }
         let members = group.members.iter().copied().enumerate();
         for (i, tid) in members.filter(|(_, tid)| is_here(tid)) {
-            // Those who wait for a message of a member look whether it is one still.
+            // A task that waits for a message of a member checks whether that still is one.
             if departure != Departure::None || (i < PLACES as usize && woken & 1 << i != 0) {
                 self.bells.wake(broker, (outbox.bell(), outbox.activity()), tid);
             }

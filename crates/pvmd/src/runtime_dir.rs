@@ -21,8 +21,8 @@ const PATH_BYTES_MAX: usize = 107 - "/bell/t3fffffff".len();
 /// owner keeps it for ever, a dead one for a moment.
 const ORPHAN_TRIES: u32 = 50;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(20);
-/// How often who wants the first place looks again: an orphan that clears up has the lock for a
-/// moment.
+/// How often a daemon that wants the first place tries again: an orphan that clears up has the lock
+/// for a moment.
 const LEAVING_TRIES: u32 = 25;
 
 /// Why there is no folder.
@@ -32,7 +32,7 @@ pub(crate) enum DirError {
     /// A daemon of this machine holds it.
     #[error("pvmd already running: {}", .0.display())]
     Running(PathBuf),
-    /// Somebody else's, open to others, or no folder at all.
+    /// Another user's, open to others, or no folder at all.
     #[error("{}: {what}; remove it or set PVM_TMP to a folder of your own", .path.display())]
     Unsafe {
         /// Where.
@@ -197,7 +197,7 @@ pub(crate) fn remove(path: &Path) {
     }
 }
 
-/// Removes what a dead owner left, unless somebody has taken the folder over.
+/// Removes what a dead owner left, unless a new owner has taken the folder over.
 pub(crate) fn remove_orphan(path: &Path) {
     let Ok(lock) = open_folder(path) else { return };
     // The kernel lets go of what a killed process held one by one, the lock not always first.

@@ -1,4 +1,4 @@
-//! What this program says to whoever started it: answers on standard output, complaints on standard
+//! The messages of this program to its starter: answers on standard output, complaints on standard
 //! error. `println!` and `eprintln!` panic where nobody can read.
 
 use std::fmt::Display;

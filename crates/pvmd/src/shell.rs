@@ -47,7 +47,7 @@ const SIGKILL: i32 = 9;
 /// How often, and how long apart, what the tasks of a dead parent left is looked for.
 const ORPHAN_ROUNDS: u32 = 200;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(5);
-/// What links tell is taken in so many pieces before something is done about it.
+/// The number of link events that are taken before they are handled.
 const EVENTS_AT_ONCE: usize = 32;
 /// How long nobody looks for what could not be looked at for want of memory or descriptors.
 const LACKING: Duration = Duration::from_millis(5);
@@ -76,9 +76,9 @@ struct Shell {
     tasks: BTreeMap<Tid, BTreeSet<u32>>,
     /// What the links told and the machine has not heard.
     events: VecDeque<ShellEvent>,
-    /// What whoever started this host is told once it has a place.
+    /// The line that the starter of this host is told once it has a place.
     told_when_placed: Option<String>,
-    /// Whoever started it was told already.
+    /// True if the starter was told already.
     told: bool,
     /// The machine waits for [`News::Flushed`].
     flushing: bool,
@@ -272,7 +272,7 @@ impl Shell {
             }
         }
         for effect in &effects {
-            // Who came by itself goes on without the machine.
+            // A task that came by itself goes on without the machine.
             if let Effect::Enrol { pid, welcome, .. } = effect
                 && welcome.spawned
             {
@@ -311,7 +311,7 @@ impl Shell {
                     self.links.release(from, Some(to), &mut placed.inbox);
                 }
             }
-            // Whoever was started is let in when it is in the table of hosts.
+            // A started daemon is let in when it is in the host table.
             Act::Admit { .. } => {}
             Act::AskWitness { witness, pair } => self.ask_witness(witness, pair),
             // Shown before the effects.
@@ -405,7 +405,7 @@ impl Shell {
 }
 
 /// Kills the tasks of a parent that is gone, and what they have started: their descendants, and
-/// those that had left them, which are known by their environment.
+/// processes that had left them, which are known by their environment.
 fn end_tasks(mut found: Vec<u32>, socket: &Path, of: u32) {
     for pid in found.clone() {
         found.extend(processes::descendants(pid, processes::is_like_us));

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 /// Operations of one try: a few hundredths of a millisecond.
 const OPERATIONS: u32 = 20_000;
-/// The quickest of so many counts: the others shared the core's pipes or woke it up.
+/// The number of tries, of which the quickest counts: the others shared the core's pipes or woke it
+/// up.
 const TRIES: usize = 8;
 
 /// Operations in a millisecond, each a multiplication and an addition of whole numbers and of real

@@ -21,8 +21,8 @@ pub(crate) fn signal_of(number: i32) -> Option<Signal> {
 /// Standard input, output and error output end before this one.
 const OTHERS: std::ffi::c_int = 3;
 
-/// Closes what whoever started this process had open and did not mean for it: a pipe or a lock that
-/// a host kept would be waited for as long as the host lives, and by its tasks after it.
+/// Closes descriptors that this process inherited by accident from its starter: otherwise a pipe or
+/// a lock would stay open as long as the host and its tasks live.
 ///
 /// To be called while this process itself has nothing open but its standard streams.
 pub(crate) fn close_inherited() {

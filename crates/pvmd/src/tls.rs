@@ -1,4 +1,5 @@
-//! Who may talk to a daemon: TLS 1.3 between keys that both sides know by their fingerprints.
+//! The security of connections to a daemon: TLS 1.3 between keys that both sides know by their
+//! fingerprints.
 //!
 //! A daemon's identity is a key, made when it starts and kept by its parent. Hosts present the
 //! bare public key (RFC 7250): there is no authority, no name and no date to be wrong about, and
@@ -70,7 +71,7 @@ impl Known {
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = fingerprints;
     }
 
-    /// Any key, for those who bring a token.
+    /// Any key, for bearers of tokens.
     pub(crate) fn anybody() -> Self {
         Self { all: true, ..Self::default() }
     }
@@ -105,7 +106,7 @@ impl Identity {
         &self.fingerprint
     }
 
-    /// For those who connect: any of the known keys.
+    /// For incoming connections: any of the known keys.
     pub(crate) fn server(&self, known: &Known) -> Result<Arc<ServerConfig>> {
         let verifier = self.verifier(known);
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())

@@ -1,6 +1,6 @@
 //! Which program this is.
 
-/// Stands in the program file as it is, for whoever has only the file.
+/// The mark stands in the program file as it is, so that the file alone tells its version.
 static MARK: &str = concat!("NeoPVM version ", env!("CARGO_PKG_VERSION"));
 
 /// NeoPVM's version.

@@ -54,7 +54,7 @@ const REFUSED: [libc::c_long; 40] = [
 /// The bits of a socket's type that are not flags.
 const SOCKET_KIND: u64 = 0xf;
 
-/// Takes the calls away from this thread and those that it starts.
+/// Takes the calls away from this thread and the threads that it starts.
 pub(super) fn restrict() -> Result<(), String> {
     let arch = TargetArch::try_from(std::env::consts::ARCH);
     let arch = arch.map_err(|_| "no filter for this processor".to_owned())?;
@@ -73,9 +73,9 @@ fn filters(arch: TargetArch) -> Result<[BpfProgram; 2], seccompiler::BackendErro
     Ok([newer, filter(arch)?])
 }
 
-/// Nobody calls whoever waits at a socket in the file system: keepers of keys, containers,
-/// desktops. (Landlock has no say in that.) The daemon's own sockets to its parent are there
-/// before, and doorbells are of another kind.
+/// Forbids sockets that could reach servers at sockets in the file system: keepers of keys,
+/// containers, desktops. (Landlock has no say in that.) The daemon's own sockets to its parent are
+/// there before, and doorbells are of another kind.
 fn connections() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     let is = |argument, mask, value: i32| {
         let operator = SeccompCmpOp::MaskedEq(mask);

@@ -12,7 +12,7 @@ const READABLE: [&str; 10] =
 /// A daemon writes to nothing else but to its host's folder.
 const WRITABLE: [&str; 2] = ["/dev/null", "/dev/tty"];
 
-/// Takes all other files away from this thread and those that it starts.
+/// Takes all other files away from this thread and the threads that it starts.
 pub(super) fn restrict(folder: &Path) -> Result<(), String> {
     // The rights of the first version that knows all that a daemon does; older kernels know less.
     let all = AccessFs::from_all(ABI::V3);

@@ -23,7 +23,7 @@ const HANDLED: [c_int; 6] =
 /// Enough for a handful of system calls, four frames deep; pages that are not touched cost nothing.
 const STACK_BYTES: usize = 64 << 10;
 
-/// What a child runs on until it is its program. One at a time: whoever starts it waits.
+/// The stack of a child until it runs its program. One child uses it at a time: its starter waits.
 #[derive(Debug)]
 pub(crate) struct Stack(Box<[MaybeUninit<u128>]>);
 

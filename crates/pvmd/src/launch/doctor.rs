@@ -15,7 +15,7 @@ pub(crate) fn run(line: &str, json: bool) -> Result<bool> {
     let places = Places::from_environment()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(async {
-        // Somebody to be called, as the daemon would be.
+        // A listener that the other side calls, as it would call the daemon.
         let listener = addresses::listen_outward(0)?;
         let port = listener.local_addr()?.port();
         let told = addresses::candidates(addresses::of_interfaces(), port, Some(port));

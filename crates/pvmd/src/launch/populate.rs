@@ -1,7 +1,7 @@
 //! Adds the hosts of a host file when the first daemon is there, as PVM's `pvmd HOSTFILE` does.
 //!
-//! A process of its own asks the new daemon for it, as any command would; what it has to say goes
-//! to the error output of whoever started the daemon.
+//! A process of its own asks the new daemon for it, as any command would; its messages go to the
+//! error output of the daemon's starter.
 
 use crate::broker::ParentBroker;
 use crate::say;

@@ -1,4 +1,4 @@
-//! Copies this installation to another computer, for whoever has none there.
+//! Copies this installation to another computer that has none.
 
 use crate::launch::places::pushed_folder;
 use crate::launch::sentences::here;

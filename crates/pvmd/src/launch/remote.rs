@@ -100,8 +100,8 @@ pub(crate) async fn no_call(line: &HostLine, invited: &Invitation) -> NotStarted
 /// Longest command for a hoster: PVM's own sample holds it, and more, in 512 bytes.
 const COMMAND_BYTES_MAX: usize = 400;
 
-/// The command as one line for a shell there, for users who have means of their own. What it can do
-/// without is left out until it is short: further addresses, then where pvmd lies here.
+/// The command as one line for a shell there, for users with means of their own. Parts that it does
+/// not need are left out until it is short: further addresses, then the folder of pvmd here.
 pub(crate) fn command(line: &HostLine, invited: &Invitation) -> String {
     let here = std::env::current_exe().ok().and_then(|path| path.parent().map(PathBuf::from));
     let mut folder = here.map(|folder| folder.to_string_lossy().into_owned());

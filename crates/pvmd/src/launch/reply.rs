@@ -1,4 +1,4 @@
-//! The one line with which a new daemon answers whoever started it.
+//! The one line with which a new daemon answers its starter.
 //!
 //! `neopvm-host-1 PROTOCOL VERSION FACTS` if it is there, `neopvm-refused-1 CODE STAGE TEXT` if it
 //! will not be; FACTS and TEXT in hexadecimal. Where that knows better than the other side what to
@@ -23,7 +23,7 @@ const KEY_BYTES: usize = 32;
 pub(crate) enum Answer {
     /// A daemon is there.
     Ready(Box<HostFacts>),
-    /// One is there, and will tell the rest to who lets this key in.
+    /// A daemon is there, and will tell the rest to a host that lets this key in.
     Key(Vec<u8>),
     /// There is none, and it says why.
     Refused(Code, Failure),

@@ -25,7 +25,7 @@ const SHELL: &str = "neopvm-shell-1 ";
 /// What it says if it finds no pvmd.
 pub(crate) const MISSING: &str = "neopvm-missing-1 ";
 
-/// Whom to call, and how.
+/// The computer to call, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// The name that people use.

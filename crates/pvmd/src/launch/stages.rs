@@ -259,7 +259,7 @@ async fn is_ssh(mut stream: TcpStream) -> bool {
         && &banner == b"SSH-"
 }
 
-/// Behind the login: what the shell, the installation and the network look like from there.
+/// The checks after the login: the shell, the installation and the network, as seen from there.
 async fn login(
     line: &HostLine,
     target: &Target,

@@ -16,7 +16,7 @@ use std::path::Path;
 const HEAD: &str = "npvm1-";
 /// Longer than any token.
 const TEXT_BYTES_MAX: usize = 16 << 10;
-/// The bytes of a secret: nobody guesses so many.
+/// The number of bytes of a secret: too many to guess.
 pub(crate) const SECRET_BYTES: usize = 32;
 
 record! {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
-/// Ports to choose from at the far end: those that no system gives away by itself.
+/// Ports to choose from at the far end: systems do not assign these by themselves.
 const FAR_PORTS: std::ops::Range<u64> = 20_000..32_000;
 /// Between two attempts to get it back.
 const RETRY_FIRST: Duration = Duration::from_millis(200);
@@ -84,7 +84,7 @@ impl Tunnel {
             loop {
                 let mut ssh = target.ssh();
                 ssh.args(["-N", "-o", "ExitOnForwardFailure=yes", "-o", ALIVE]);
-                // A shared connection would live and die with somebody else's.
+                // A shared connection would live and die with another process's.
                 ssh.args(["-o", "ControlPath=none", "-o", "RemoteCommand=none"]);
                 ssh.args(["-R", &back, "-L", &forth, "--", &target.at]);
                 ssh.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

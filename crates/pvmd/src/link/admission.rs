@@ -1,5 +1,5 @@
-//! Who may call this daemon: members, those that it started, and those that are to hear that they
-//! were taken out.
+//! The hosts that may call this daemon: members, hosts that it started, and hosts that are to hear
+//! that they were taken out.
 
 use crate::link::connection::Connection;
 use crate::link::frames::LinkFrame;
@@ -99,7 +99,7 @@ impl Links {
         }
     }
 
-    /// The connection over which this host got its place is the link to who told it.
+    /// The connection over which this host got its place becomes the link to the host that told it.
     pub(crate) fn placed(&mut self, by: HostIndex) -> Vec<ShellEvent> {
         let machine = |owner: &Owner| matches!(owner, Owner::Machine(..));
         let Some(id) = self.owners.iter().find(|(_, o)| machine(o)).map(|(id, _)| *id) else {

@@ -50,7 +50,7 @@ impl Links {
     pub(super) fn direct_made(&mut self, made: Made, inbox: Option<&mut Inbox>) -> Vec<ShellEvent> {
         let pair = (made.local, made.peer);
         let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
-        // Who called speaks for the tasks of its own host only.
+        // A caller speaks only for the tasks of its own host.
         if made.key.is_some() && made.key.as_ref() != owner {
             return vec![ShellEvent::News(News::BadPeer)];
         }

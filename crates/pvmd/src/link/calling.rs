@@ -1,4 +1,4 @@
-//! Whom this daemon calls, and by which endpoints: straight, by a relay, through a tunnel.
+//! The calls of this daemon, and their endpoints: straight, by a relay, through a tunnel.
 
 use crate::addresses;
 use crate::launch::token::Token;

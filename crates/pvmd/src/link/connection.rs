@@ -30,11 +30,11 @@ const FRAME_HEAD: usize = 8;
 const DIRECT_TIME: Duration = Duration::from_secs(5);
 /// Batches of frames of each class that wait for the network; more are not made.
 const BATCHES: usize = 2;
-/// Short frames that hurry; what finds no place among them is lost.
+/// The length of the queue of short urgent frames; a frame that finds no place in it is lost.
 const URGENT: usize = 256;
 /// What TLS takes before the kernel does.
 const SEALED_BYTES: usize = 16 << 10;
-/// So many bytes of a batch go at once, and one frame at least: what is urgent waits no longer.
+/// This many bytes of a batch go at once, at least one frame, so that urgent frames wait no longer.
 const FEW_BYTES: usize = 16 << 10;
 /// The least and the most of a message in one frame: nothing goes between its bytes, so it is
 /// little on a slow cable.
@@ -83,7 +83,7 @@ pub(crate) enum LinkEvent {
         /// Which.
         id: u64,
     },
-    /// Somebody wants a place for a token.
+    /// A stranger wants a place for a token.
     Redeem {
         /// What was said.
         redeem: Box<Redeem>,
@@ -132,7 +132,7 @@ impl Waiting {
         Some(())
     }
 
-    /// A few frames of it: so many bytes, where they are not less than one frame.
+    /// The next frames of the batch: at most `most` bytes, but at least one frame.
     fn few(&mut self, most: usize) -> &[u8] {
         let rest = &self.batch[self.gone..];
         let few = &rest[..few(rest, most)];
@@ -226,7 +226,7 @@ impl Queues {
 enum Next {
     /// Before all else, and as a whole.
     Urgent(Vec<u8>),
-    /// A few frames of this class, of so many bytes.
+    /// The next frames of this class, of this many bytes.
     Few(Class, usize),
 }
 
@@ -282,8 +282,8 @@ impl Connection {
         let _ = self.said.try_send(batch);
     }
 
-    /// Sends what was accepted and one frame more, then closes, and waits until the other side has
-    /// closed, too: then it has all. Somebody must take the events meanwhile.
+    /// Sends the accepted frames and one more, then closes, and waits until the other side has
+    /// closed, too: then it has all. The events must be taken meanwhile.
     pub(crate) async fn finish(self, last: &LinkFrame, time: Duration) {
         let Self { urgent, said, messages, mut reader, writer, .. } = self;
         let mut batch = Vec::new();
@@ -366,8 +366,8 @@ impl Wiring {
         });
     }
 
-    /// Answers everybody who proves a known key. Of those who have not yet, the oldest goes when
-    /// there are too many: strangers who say nothing keep nobody out.
+    /// Answers every peer that proves a known key. If too many have not done so yet, an old one of
+    /// them is dropped: silent strangers keep nobody out.
     pub(crate) fn listen(self: &Arc<Self>, listener: TcpListener, door: Door) {
         let wiring = self.clone();
         tokio::spawn(async move {

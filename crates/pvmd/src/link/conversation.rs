@@ -62,7 +62,7 @@ impl Links {
             LinkFrame::Hello { .. } => {
                 return self.greet(id, host, &frame).into_iter().collect();
             }
-            // Somebody who ends may do so at any time.
+            // A host may end at any time.
             LinkFrame::Goodbye => {
                 peer.dead = true;
                 peer.ended = true;

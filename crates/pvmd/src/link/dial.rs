@@ -93,7 +93,7 @@ pub(crate) async fn dial_once(
     None
 }
 
-/// Connects to the owner of the key in `config`, where somebody unknown may use a token.
+/// Connects to the owner of the key in `config`, where an unknown host may use a token.
 pub(crate) async fn dial_token(
     endpoints: &[Endpoint],
     config: &Arc<ClientConfig>,

@@ -1,8 +1,8 @@
 //! Connections that two tasks shall have: the daemons make the handshake and let go.
 //!
-//! Who calls says which tasks it is about and waits for one byte, so that each side knows that
-//! the other has accepted its key. Behind that byte the side that answers says nothing until it
-//! has heard a record, so no byte of the tasks is caught in a daemon.
+//! The caller names the two tasks and waits for one byte, so that each side knows that the other
+//! has accepted its key. After that byte the answering side says nothing until it has heard a
+//! record, so no byte of the tasks is caught in a daemon.
 
 use crate::link::dial::{Endpoint, dial_once};
 use crate::tls::{self, Fingerprint, peer_fingerprint};
@@ -53,7 +53,7 @@ pub(crate) async fn call(
     Ok(Made { local, peer, key: None, route: Some((descriptor(socket)?, route)) })
 }
 
-/// Answers somebody who has proved a known key.
+/// Answers a peer that has proved a known key.
 pub(crate) async fn answer(mut stream: server::TlsStream<TcpStream>) -> Result<Made> {
     let key = peer_fingerprint(stream.get_ref().1).context("no key")?;
     let peer = Tid(stream.read_u32_le().await?);

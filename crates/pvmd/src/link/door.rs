@@ -1,8 +1,8 @@
-//! Who knocks: strangers who prove nothing, hosts of the machine, and hosts that want to be handed
-//! on to another one that only this daemon reaches.
+//! Incoming connections: of strangers who prove nothing, of hosts of the machine, and of hosts that
+//! want to be relayed to another one that only this daemon reaches.
 //!
-//! Whoever is handed on proves its key to the other host and not here: what passes is encrypted
-//! between those two. There is nothing behind this door but doors of the same kind.
+//! A relayed host proves its key to the other host and not here: its data is encrypted between
+//! these two. There is nothing behind this door but doors of the same kind.
 
 use crate::link::socket::set_options;
 use crate::link::tokens::Tokens;
@@ -28,14 +28,14 @@ const RELAYED_MAX: usize = 1024;
 /// with its first byte.
 pub(crate) const PREFACE: &[u8] = b"NPVMvia1";
 const FINGERPRINT_BYTES: usize = 32;
-/// Comes before the handshake of somebody whose key is not known, who has a token instead.
+/// Comes before the handshake of a peer whose key is not known, which has a token instead.
 pub(crate) const TOKEN_PREFACE: &[u8] = b"NPVMtok1";
 
-/// Once one side of what is handed on has ended, the other one may go on for so long.
+/// Once one side of a relayed connection has ended, the other one may go on for this long.
 const HALF_TIME: Duration = Duration::from_secs(10);
 
-/// Those who have connected and proved nothing yet, bearers of tokens among them until their token
-/// has been looked at. Of the network of which there are most, the oldest goes first.
+/// The connections that have proved nothing yet, with bearers of tokens until their token has been
+/// checked. The network with most of them loses its oldest one first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HalfOpen(Arc<Mutex<Waiting>>);
 
@@ -45,7 +45,7 @@ struct Waiting {
     by_source: BTreeMap<Network, BTreeSet<u64>>,
 }
 
-/// The first bits of an address: whoever has one address of a network has many.
+/// The first bits of an address: an owner of one address of a network has many.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Network(u64);
 
@@ -71,8 +71,8 @@ impl Waiting {
         Some(task)
     }
 
-    /// The oldest of the network that has most, of several such networks the oldest of all: who
-    /// opens many keeps nobody else out.
+    /// The oldest connection of the network that has most; of several such networks the oldest of
+    /// all: a network that opens many keeps no other one out.
     fn next_to_go(&self) -> Option<u64> {
         let most = self.by_source.values().map(BTreeSet::len).max()?;
         let fullest = self.by_source.values().filter(|theirs| theirs.len() == most);
@@ -106,12 +106,12 @@ impl HalfOpen {
     }
 }
 
-/// Who has come in.
+/// A peer that has come in.
 #[derive(Debug)]
 pub(crate) enum Visitor {
     /// The owner of a key that is known.
     Known(TlsStream<TcpStream>),
-    /// Somebody who has a token, or says so.
+    /// A peer that has a token, or says so.
     Bearer(TlsStream<TcpStream>),
 }
 
@@ -124,17 +124,17 @@ pub(crate) struct Door {
     pub(crate) bearers: Arc<ServerConfig>,
     /// The fingerprint of its own key.
     pub(crate) own: Fingerprint,
-    /// Whom it hands on to.
+    /// The hosts to which it relays connections.
     pub(crate) relays: Relays,
     /// The tokens that are good.
     pub(crate) tokens: Tokens,
 }
 
-/// Whom this daemon hands on to, and where they are reached from here.
+/// The hosts to which this daemon relays connections, and their addresses from here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relays {
     ways: Arc<RwLock<BTreeMap<Fingerprint, Vec<SocketAddr>>>>,
-    /// Counts those that are in use.
+    /// Counts the relayed connections.
     used: Arc<()>,
 }
 
@@ -150,7 +150,7 @@ impl Relays {
     }
 }
 
-/// Whom a peer wants.
+/// The host that a peer wants.
 enum Wanted {
     /// This host.
     Us,
@@ -160,7 +160,7 @@ enum Wanted {
     Place,
 }
 
-/// Lets a peer prove its key. None for strangers, and for those who were handed on to the end. A
+/// Lets a peer prove its key. None for strangers, and for a relayed connection after its end. A
 /// bearer has proved nothing when it comes out.
 pub(crate) async fn answer(stream: TcpStream, door: &Door, proved: impl Fn()) -> Option<Visitor> {
     set_options(&stream);
@@ -229,7 +229,7 @@ async fn carry(mut from: TcpStream, mut to: TcpStream, half: Duration) {
     }
 }
 
-/// Takes the preface away, if there is one: whom the peer wants.
+/// Takes the preface away, if there is one, and returns the host that the peer wants.
 async fn preface(mut stream: TcpStream) -> std::io::Result<(TcpStream, Wanted)> {
     let mut first = [0];
     if stream.peek(&mut first).await? == 0 || first[0] != PREFACE[0] {
@@ -298,7 +298,7 @@ mod tests {
             half_open.add(number, std::net::Ipv6Addr::from_bits(address).into(), forever());
         }
         assert!(half_open.lock().all.contains_key(&0));
-        // One connection of each network: whoever came last is not the one that goes.
+        // One connection of each network: the last one is not the one that goes.
         for number in 6000..6300u64 {
             let address = Ipv4Addr::from_bits((number as u32) << 16);
             half_open.add(number, address.into(), forever());

@@ -20,7 +20,7 @@ choice! {
             /// The sender's place, 0 if it has none yet.
             host: HostIndex,
         },
-        /// To a new host: its place, and who else is there.
+        /// To a new host: its place, and the other hosts.
         2 => Admitted {
             /// The new host's place.
             host: HostIndex,
@@ -38,7 +38,7 @@ choice! {
         7 => Goodbye,
         /// The receiver was taken out of the machine.
         70 => Removed {
-            /// How often somebody of the sender's machine went on alone.
+            /// How often a host of the sender's machine went on alone.
             era: u64,
         },
         /// The sender lives and has nothing to say.
@@ -60,7 +60,7 @@ choice! {
             stream: u32,
             /// Its envelope.
             envelope: Envelope,
-            /// Who gets it, if it is for several.
+            /// The receivers, if there are several.
             receivers: Vec<Receiver>,
             /// The first bytes.
             bytes: Blob,

@@ -72,7 +72,7 @@ impl Stream {
         self.begun = None;
     }
 
-    /// Puts a part into the batch, of so many bytes, or more of small messages.
+    /// Puts a part of about `part` bytes into the batch, or several small messages.
     fn take_turn(
         &mut self,
         lane: LaneNumber,
@@ -174,7 +174,7 @@ impl Streams {
         }
     }
 
-    /// Fills a batch, a part of so many bytes of each stream in turn.
+    /// Fills a batch with a part of about `part` bytes of each stream in turn.
     pub(crate) fn fill(&mut self, source: &mut impl Source, batch: &mut Vec<u8>, part: usize) {
         while batch.len() < CHUNK_BYTES {
             let Some(lane) = self.turns.pop_front() else { return };

@@ -16,14 +16,14 @@ use tokio::task::AbortHandle;
 /// Longest thing that a machine may say: all that is agreed on is a quarter of it.
 const PIECES_BYTES_MAX: usize = 64 << 20;
 
-/// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
+/// A host without a link for this long is dead. A killed daemon is back in a fraction of it.
 pub(crate) const DEAD_TIME: Duration = Duration::from_millis(4500);
 /// Like `DEAD_TIME`, for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
-/// A link that nobody uses for so long is closed, unless it is to stand.
+/// A link that is not used for this long is closed, unless it is to stand.
 pub(crate) const REST_TIME: Duration = Duration::from_secs(10);
-/// A host with a higher place calls first. If it does not for so long, it may not know that it is
-/// to.
+/// A host with a higher place calls first. If it has not called for this long, it may not know that
+/// it is to.
 const CALL_TIME: Duration = Duration::from_millis(400);
 
 /// How a connection came to be.
@@ -235,8 +235,8 @@ impl Peer {
         self.streams.lanes().all(|lane| self.streams.is_drained(lane))
     }
 
-    /// Queues what the machine says; without a link it is not kept. What hurries goes at once, or
-    /// not at all: it is said again by itself.
+    /// Queues a message of the machine; without a link it is dropped. An urgent message goes at
+    /// once or not at all: its sender repeats it by itself.
     pub(crate) fn say(&mut self, message: PeerMessage) {
         let Some((connection, true)) = &self.connection else { return };
         self.used_at = Instant::now();

@@ -1,9 +1,9 @@
-//! The pulse of a connection: something is said at least twice a second, and who says nothing for
-//! two and a half seconds is silent. Once nothing has come for a second, the turns are half as
-//! long, so that the silence is noticed in time.
+//! The pulse of a connection: each side sends at least twice a second, and a side that sends
+//! nothing for two and a half seconds is silent. Once nothing has come for a second, the turns are
+//! half as long, so that the silence is noticed in time.
 //!
 //! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes
-//! once for the beats of all its links, and once more for those that come, instead of once for
+//! once to send the beats of all its links, and once more to receive beats, instead of once for
 //! each. One timer of the kernel tells of these moments: the runtime's own timers wake twice for
 //! each time that is more than 64 ms away.
 //!
@@ -32,10 +32,10 @@ const BEAT_TIME: Duration = Duration::from_millis(500);
 const HASTY_TIME: Duration = Duration::from_millis(250);
 /// A turn is no shorter; less than [`HASTY_TIME`], as each begins a moment after another one's end.
 const SHORT_TIME: Duration = Duration::from_millis(100);
-/// So many of those without a word, and the other side is silent.
+/// After this many turns of [`HASTY_TIME`] without a word the other side is silent.
 const SILENT_TURNS: u32 = 10;
-/// After so many without a word the turns are hasty: after two others, as what is said just before
-/// a turn's end stands for the beat of that end.
+/// After this many of them without a word the turns are hasty. That is two others, because a frame
+/// just before a turn's end stands for the beat of that end.
 const HASTY_FROM: u32 = 4;
 /// [`SILENT_TURNS`] as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
@@ -56,7 +56,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Nobody waits for any yet.
+    /// No connection waits for a turn yet.
     pub(crate) fn new() -> Self {
         let (ended, ends) = watch::channel(());
         let wanted = Arc::new(Notify::new());
@@ -73,7 +73,7 @@ impl Turns {
     }
 }
 
-/// Tells of the ends while somebody waits for them. Where the kernel has no timer it ends, and all
+/// Tells of the ends while a connection waits for them. If the kernel has no timer it ends, and all
 /// sleep for themselves.
 async fn tell(ended: watch::Sender<()>, wanted: Arc<Notify>) {
     loop {
@@ -109,7 +109,7 @@ fn timer() -> std::io::Result<AsyncFd<OwnedFd>> {
     sys::readable(timer)
 }
 
-/// For how many turns of [`HASTY_TIME`] one counts that took so long.
+/// The number of turns of [`HASTY_TIME`] for which a turn of this length counts.
 fn hasty_turns(time: Duration) -> u32 {
     ((time + HASTY_TIME / 2).as_nanos() / HASTY_TIME.as_nanos()) as u32
 }

@@ -33,7 +33,7 @@ record! {
         pub id: u64,
         /// Its secret.
         pub secret: Secret,
-        /// Who wants to be a host.
+        /// The facts of the new host.
         pub facts: HostFacts,
     }
 
@@ -44,8 +44,8 @@ record! {
     }
 }
 
-/// Answers somebody who has shown a key that is not known here. `ask` decides, and gives a text
-/// where it is no.
+/// Answers a peer that has shown a key that is not known here. `ask` decides, and gives a text if
+/// it refuses.
 pub(crate) async fn answer(
     mut stream: TlsStream<TcpStream>,
     ask: impl AsyncFnOnce(Redeem) -> Result<String>,

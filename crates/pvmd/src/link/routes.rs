@@ -73,7 +73,7 @@ impl Routes {
         self.agreed.remove(&pair).is_some_and(|agreed| !agreed.used)
     }
 
-    /// When somebody has waited long enough.
+    /// When a route has waited long enough.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let called = self.called.values().map(|(since, _)| since);
         self.agreed
@@ -84,7 +84,7 @@ impl Routes {
             .map(|since| *since + WAIT)
     }
 
-    /// Those who have.
+    /// The routes that have.
     pub(crate) fn overdue(&mut self, now: Instant) -> Vec<Pair> {
         self.called.retain(|_, (since, _)| *since + WAIT > now);
         let over = self.agreed.extract_if(.., |_, agreed| agreed.since + WAIT <= now);

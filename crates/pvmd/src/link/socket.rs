@@ -6,7 +6,7 @@ use rustix::net::sockopt;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// The kernel asks a silent peer after this time, so often, at this distance.
+/// The kernel probes a silent peer after `ALIVE_IDLE`, `ALIVE_COUNT` times, `ALIVE_DISTANCE` apart.
 const ALIVE_IDLE: Duration = Duration::from_secs(2);
 const ALIVE_DISTANCE: Duration = Duration::from_secs(1);
 const ALIVE_COUNT: u32 = 3;
@@ -37,7 +37,7 @@ mod tests {
     /// What the other side has room for, and as much on its way.
     const ROOM_BYTES: u32 = 16 << 10;
 
-    /// How many bytes the kernel takes for somebody who reads nothing.
+    /// How many bytes the kernel takes for a peer that reads nothing.
     async fn taken(bound: bool) -> usize {
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.set_recv_buffer_size(ROOM_BYTES).expect("a size");

@@ -1,7 +1,7 @@
 //! The tokens that are good: each lets one host in, once, for a while.
 //!
-//! Only the SHA-256 of a secret is kept. A token is gone from the records before whoever used it
-//! hears that it was good, and after a few wrong secrets.
+//! Only the SHA-256 of a secret is kept. A token is gone from the records before its bearer hears
+//! that it was good, and after a few wrong secrets.
 
 use pvm_wire::{Blob, record};
 use ring::digest;
@@ -52,7 +52,7 @@ impl Tokens {
         self.lock().push(Kept { id, ticket, digest, until, wrong: 0 });
     }
 
-    /// Those that an earlier daemon kept.
+    /// Takes over the tokens of an earlier daemon.
     pub(crate) fn set(&self, kept: Vec<Kept>) {
         *self.lock() = kept;
     }
@@ -67,7 +67,7 @@ impl Tokens {
         !self.lock().is_empty()
     }
 
-    /// Somebody tries one.
+    /// A bearer tries a token.
     pub(crate) fn redeem(&self, id: u64, secret: &[u8], now: u64) -> Tried {
         let mut all = self.lock();
         all.retain(|kept| kept.until > now);

@@ -1,4 +1,4 @@
-//! Who is connected to the local socket, and who may be.
+//! The connections to the local socket, and the permission to connect.
 
 use crate::parent::stream::Stream;
 use pvm_wire::{FRAME_BYTES_MAX, Tid};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// Longest frame of somebody who has not said hello.
+/// Longest frame of a connection that has not said hello.
 const STRANGER_BYTES_MAX: usize = 64 << 10;
 /// Longest frame of others. What follows from a request must fit frames too.
 const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
@@ -57,18 +57,18 @@ impl Connection {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     all: BTreeMap<u64, Connection>,
-    /// Those that have not said hello, and since when. Older ones come first.
+    /// Connections that have not said hello, and since when. Older ones come first.
     strangers: BTreeMap<u64, Instant>,
     /// The strangers of each process.
     by_process: BTreeMap<u32, BTreeSet<u64>>,
-    /// Those that had to make room.
+    /// Connections that had to make room.
     ousted: Vec<u64>,
     last: u64,
     /// Peers dropped for what they sent or did not send.
     pub(crate) bad_peers: u64,
 }
 
-/// Why somebody is not let in.
+/// Why a process is not let in.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Stranger {
     /// Another user's process.
@@ -112,7 +112,7 @@ impl Connections {
         }
     }
 
-    /// True while so many are about to say hello that others have to wait.
+    /// True while so many connections are about to say hello that others have to wait.
     pub(crate) fn are_crowded(&self) -> bool {
         self.strangers.len() >= STRANGERS_MAX
     }
@@ -158,7 +158,7 @@ impl Connections {
         self.strangers.values().next().map(|since| *since + HELLO_TIME)
     }
 
-    /// Those whose time is over, and those that had to make room.
+    /// The connections whose time is over, or that had to make room.
     pub(crate) fn overdue(&mut self, now: Instant) -> Vec<u64> {
         let late = self.strangers.iter().take_while(|(_, since)| **since + HELLO_TIME <= now);
         let mut overdue: Vec<u64> = late.map(|(number, _)| *number).collect();

@@ -13,14 +13,16 @@ use std::time::{Duration, Instant};
 const FRAME_BYTES_MAX: usize = pvm_wire::FRAME_BYTES_MAX;
 /// Within this time...
 const CRASH_WINDOW: Duration = Duration::from_secs(60);
-/// ... so many daemons may crash before they have done anything; one more and the host gives up.
+/// ... this many daemons may crash before they have done anything; after one more the host gives
+/// up.
 const CRASHES_MAX: usize = 20;
 const DELAY_MAX: Duration = Duration::from_secs(1);
 /// A daemon that was killed comes back at once, but no sooner than this after the one before.
 const KILLED_PAUSE: Duration = Duration::from_millis(10);
-/// So many daemons that die before one was ready are enough: whoever starts the host waits for it.
+/// After this many daemons that died before one was ready the host gives up: its starter waits for
+/// it.
 const EARLY_MAX: u32 = 4;
-/// So many daemons that crash on one event one after the other are enough: it is dropped.
+/// After this many daemons in a row that crashed on one event the event is dropped.
 const CRASHES_ON_EVENT_MAX: u32 = 3;
 
 /// A running daemon.
@@ -64,7 +66,7 @@ impl Daemon {
 /// How a daemon was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// Somebody killed it, or it had done something before it crashed.
+    /// It was killed, or it had done something before it crashed.
     Innocent,
     /// It crashed on the first thing that it did: this event, or none at all.
     Crashed(Option<u32>),

@@ -52,8 +52,8 @@ impl Parent {
         left
     }
 
-    /// Whoever only came to the machine is asked to end, as in PVM, and goes on without it if it
-    /// wants; what the machine has started ends.
+    /// A task that only came to the machine is asked to end, as in PVM, and may go on without the
+    /// machine; tasks that the machine has started end.
     fn end_tasks(&mut self) {
         self.ask_tasks_to_end();
         self.signal_strays(SIGTERM);

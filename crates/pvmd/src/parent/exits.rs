@@ -93,7 +93,7 @@ impl Parent {
         }
     }
 
-    /// Whoever holds the output writes to nobody from now on.
+    /// Processes that still hold the output have no reader from now on.
     fn close_output(&mut self, tid: Tid) {
         for flow in self.outputs.read_rest(tid, &mut self.scratch) {
             self.tell_flow(flow);
@@ -129,7 +129,7 @@ impl Parent {
         }
     }
 
-    /// While whoever looks at a task's output lags, that task waits, too.
+    /// While the readers of a task's output lag, that task waits, too.
     pub(super) fn settle_outputs(&mut self) {
         for (number, read) in self.outputs.take_changes() {
             let Some(fd) = self.outputs.descriptor(number) else { continue };
@@ -138,7 +138,7 @@ impl Parent {
         }
     }
 
-    /// Asks all tasks to end, those that were not launched included.
+    /// Asks all tasks to end, also tasks that were not launched.
     pub(super) fn ask_tasks_to_end(&self) {
         for (_, pid) in self.tasks.processes() {
             crate::processes::signal(pid, SIGTERM);

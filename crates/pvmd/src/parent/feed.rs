@@ -40,7 +40,7 @@ impl Feeds {
         self.inputs.insert(tid, Input { fd, waiting: VecDeque::new(), closing: false });
     }
 
-    /// Adds bytes; none at all closes the pipe behind those that wait.
+    /// Adds bytes; an empty slice closes the pipe after the waiting bytes.
     pub(crate) fn feed(&mut self, tid: Tid, bytes: &[u8]) -> Fed {
         let Some(input) = self.inputs.get_mut(&tid) else { return Fed::Closed };
         if input.waiting.len() + bytes.len() > WAITING_BYTES_MAX {

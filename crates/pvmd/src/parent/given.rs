@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::os::fd::OwnedFd;
 
-/// With fewer sockets nobody looks for those that are over.
+/// With fewer sockets the ended ones are not looked for.
 const SWEEP_COUNT: usize = 64;
 
 /// The task here and the task there.
@@ -26,7 +26,7 @@ pub(crate) struct Given {
     sockets: BTreeMap<(Pair, u64), OwnedFd>,
     /// Routes that were given so far.
     count: u64,
-    /// With so many those that are over are looked for.
+    /// With this many sockets the ended ones are looked for.
     sweep_at: usize,
 }
 

@@ -62,7 +62,7 @@ impl Journal {
         self.unanswered.iter().map(|entry| (entry.number, &entry.event))
     }
 
-    /// True where the daemon lags so much that nothing more is to be read for it.
+    /// True if the daemon lags too far behind to read more for it.
     pub(crate) const fn full(&self) -> bool {
         self.bytes > UNANSWERED_BYTES_MAX
     }

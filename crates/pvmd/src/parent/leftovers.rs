@@ -42,7 +42,7 @@ impl Leftovers {
         self.0.insert(tid, left);
     }
 
-    /// Those that are to be looked at now.
+    /// The leftovers that are due to be checked now.
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<(Tid, Leftover)> {
         self.0.extract_if(.., |_, left| left.due <= now).collect()
     }

@@ -40,9 +40,9 @@ pub(crate) struct Outputs {
     last: u64,
     /// Nothing is read: the daemon lags.
     paused: bool,
-    /// Of these tasks nothing is read: whoever looks at their output lags.
+    /// The output of these tasks is not read, because its readers lag.
     held: BTreeSet<Tid>,
-    /// Nor of these, as so much of what they have written waits for another host.
+    /// Nor is the output of these, because too much of it waits for another host.
     lagging: BTreeSet<Tid>,
     /// Some pipe may have to be waited for, or not any more.
     changed: bool,

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Whose descriptor is ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Token {
-    /// The local socket: somebody connects.
+    /// The local socket: a process connects.
     Listener,
     /// The daemon's socket.
     Daemon,

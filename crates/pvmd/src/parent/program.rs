@@ -1,5 +1,5 @@
 //! The program that the daemon is: a file that is held open, so that a daemon that is killed comes
-//! back as what it was although somebody has installed another one meanwhile.
+//! back as what it was although another one has been installed meanwhile.
 
 use pvm_wire::Blob;
 use std::fs::File;

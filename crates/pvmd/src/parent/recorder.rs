@@ -1,18 +1,19 @@
 //! The recorder of the host: a process that reads the trace rings of all tasks (`pvm recorder`).
 //!
-//! It is a task like others, so what it says to those who listen takes the way of messages.
+//! It is a task like others, so its reports to listeners are messages.
 
 use pvm_wire::Tid;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A recorder that ends so often within a minute is not started again.
+/// A recorder that ends this many times within a minute is not started again.
 const RESTARTS_MAX: usize = 16;
 const RESTARTS_TIME: Duration = Duration::from_secs(60);
 
-/// Who records asks for the recorder three times a second. One that has ended because it heard of
-/// nobody is started again if somebody has asked for it within this time: the question met its end.
+/// A recording program asks for the recorder three times a second. A recorder that has ended
+/// because it heard of no program is started again if one has asked for it within this time: the
+/// question met its end.
 const ASKED: Duration = Duration::from_secs(2);
 
 /// The recorder, if there is one.
@@ -21,12 +22,12 @@ pub(super) struct Recorder {
     pub(super) process: Option<u32>,
     pub(super) task: Option<Tid>,
     starts: Vec<Instant>,
-    /// When somebody has asked for it last.
+    /// When a program has asked for it last.
     asked: Option<Instant>,
 }
 
 impl Recorder {
-    /// Somebody wants it.
+    /// A program wants it.
     pub(super) fn ask(&mut self) {
         self.asked = Some(Instant::now());
     }

@@ -1,4 +1,4 @@
-//! Recording: the recorder is started when somebody wants to record, and again when it is killed.
+//! Recording: the recorder is started when a program wants to record, and again when it is killed.
 //! The rings tell the new one how far the old one was.
 
 use super::Parent;
@@ -6,7 +6,7 @@ use pvm_wire::Code;
 use pvm_wire::request::Reply;
 
 impl Parent {
-    /// Somebody wants to record tasks of this host: who the recorder is, 0 while it starts.
+    /// A program wants to record tasks of this host. Returns the recorder's id, 0 while it starts.
     pub(super) fn record(&mut self, all: bool) -> Reply {
         self.segments.begin_recording(all);
         self.recorder.ask();

@@ -64,7 +64,7 @@ impl Parent {
                 if self.poll.add(&connection.stream, token, Interest::Read).is_err() {
                     self.connections.remove(number);
                 } else {
-                    // Who connects says hello at once.
+                    // A new connection usually says hello at once.
                     self.serve(number);
                 }
             }
@@ -178,12 +178,12 @@ impl Parent {
         if let Err(reason) = started {
             self.log.line(&format!("no proxy for process {}: {reason}", hello.pid));
             connection.stream.push(hello.id, &Reply::Refused { code: Code::NotImpl, reason });
-            // Who does not even take this has lost nothing.
+            // A process that does not even take this has lost nothing.
             let _ = connection.stream.flush();
         }
     }
 
-    /// The task that somebody who connects was started as.
+    /// The task as which the connecting process was started.
     fn task_of(&mut self, number: u64, role: &Role, cookie: u32) -> Option<Tid> {
         let pid = self.connections.get(number)?.pid;
         match role {
@@ -250,7 +250,7 @@ impl Parent {
         }
     }
 
-    /// Drops those whose time to say hello is over.
+    /// Drops connections whose time to say hello is over.
     pub(super) fn drop_overdue(&mut self) {
         for number in self.connections.overdue(Instant::now()) {
             self.refuse(number, &Fault::Bytes("said no hello in time".to_owned()));

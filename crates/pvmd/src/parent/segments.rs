@@ -55,7 +55,7 @@ impl Segments {
         owned(self.keeper.map(Tid::NONE, ACTIVITY_SEGMENT)).map(|(_, fd)| fd)
     }
 
-    /// Answers a request of a task (or of somebody who is none).
+    /// Answers a request of a task (or of a process that is none).
     pub(crate) fn answer(
         &mut self,
         asker: Option<Tid>,
@@ -115,7 +115,7 @@ impl Segments {
         owned(found).map(|(segment, fd)| (Reply::Segment { segment }, Some(fd)))
     }
 
-    /// Answers what the machine asks on behalf of somebody, mostly on another host.
+    /// Answers a request of the machine on behalf of a task, mostly on another host.
     pub(crate) fn answer_machine(&self, request: &Request) -> Reply {
         self.serve(request).unwrap_or_else(|code| Reply::Failed { code })
     }
@@ -150,8 +150,7 @@ impl Segments {
 
     /// A task's send waits for credit, after one more vain try.
     ///
-    /// # Errors
-    /// [`Code::OutOfRes`] if nobody who could give it any will ever read.
+    /// # Errors [`Code::OutOfRes`] if no task that could give it any will ever read.
     fn blocked(&mut self, asker: Tid, to: &[Tid], lack: &Lack) -> Result<(), Code> {
         let on = match lack {
             Lack::Lane => to.iter().copied().collect(),
@@ -177,7 +176,7 @@ impl Segments {
         }
     }
 
-    /// Somebody reads the trace rings from now on; `all` tasks note.
+    /// The trace rings are read from now on; with `all` every task notes.
     pub(crate) fn begin_recording(&mut self, all: bool) {
         self.keeper.begin_recording(all);
     }

@@ -11,16 +11,17 @@ use std::time::{Duration, Instant};
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_secs(1);
-/// So many looks in a row that find it stopped are enough.
+/// A daemon is replaced after this many looks in a row that find it stopped.
 const STOPPED: u32 = 3;
-/// So many are enough for one that works on and on, or sleeps beside its work.
+/// The number of looks for a daemon that works on and on, or sleeps beside its work.
 const HUNG: u32 = 8;
-/// So many for one that may only be slow: the computer is overloaded or short of memory.
+/// The number of looks for a daemon that may only be slow: the computer is overloaded or short of
+/// memory.
 const SLOW: u32 = 60;
-/// Whoever replaces one that was only slow is to have more patience with the next one, up to so
-/// many times doubled ...
+/// After a daemon was replaced as hung, the patience with the next one doubles, at most this many
+/// times ...
 const DOUBLED_MAX: u32 = 3;
-/// ... until nothing of the kind has happened for so long.
+/// ... until nothing of the kind has happened for this long.
 const FORGIVEN: Duration = Duration::from_secs(600);
 /// Clock ticks of a second, in which the system counts processor time for programs.
 const TICKS: u64 = 100;
@@ -50,7 +51,7 @@ pub(crate) enum Doing {
 /// Why a daemon is to be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// Somebody has stopped it.
+    /// A signal has stopped it.
     Stopped,
     /// It does not come to an end with what it does.
     Hung,
@@ -119,7 +120,7 @@ impl Silence {
             return Some(Verdict::Stopped);
         }
         if state.doing == Doing::Traced || !begun {
-            // Whoever debugs it, or reads for it, has all the time in the world.
+            // A daemon under a debugger, or one that has not begun, may take any time.
             self.begin(now);
             return None;
         }

@@ -117,8 +117,8 @@ impl Parent {
         }
     }
 
-    /// An event that no daemon survives is not told again. Whoever asked for it gets no answer
-    /// and no further question; what else it may be has been lost with one daemon too many.
+    /// An event that no daemon survives is not told again. If it is a request, its connection is
+    /// closed without an answer; any other event is lost.
     fn drop_culprit(&mut self, number: u32) {
         let Some(event) = self.journal.drop_event(number) else { return };
         self.log.line("an event has brought down one daemon after the other: it is dropped");
@@ -153,7 +153,7 @@ impl Parent {
         }
         let Some(pid) = self.daemon.as_ref().map(|daemon| daemon.pid) else { return };
         let state = || processes::state(pid);
-        // One that has no place yet may wait for whoever lets it in.
+        // A daemon that has no place yet may wait for the host that lets it in.
         let begun = self.daemon_ready && self.daemon_tid.is_some();
         let Some(verdict) = self.silence.look(Instant::now(), begun, state) else {
             return;

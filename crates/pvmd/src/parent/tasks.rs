@@ -29,8 +29,8 @@ struct Task {
     cookie: u32,
     /// The process that was started leads a group.
     group: bool,
-    /// The last signal that all of the group were sent, 0 for none: as far as anybody can know,
-    /// whoever ends then and is not our child has ended by it.
+    /// The last signal that all of the group were sent, 0 for none: a process that ends then and is
+    /// not our child counts as ended by it.
     signal: i32,
 }
 
@@ -38,7 +38,7 @@ struct Task {
 /// termination.
 const ENDING: [i32; 5] = [1, 2, 3, 9, 15];
 
-/// Who gets the signals for a task.
+/// The receiver of signals for a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Signalled {
     /// This process.
@@ -118,7 +118,7 @@ impl Tasks {
     pub(crate) fn forget(&mut self, tid: Tid) {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.forgotten = true;
-        // Of one that nobody has started no end will be told.
+        // For a task without a known process no end will be told.
         if task.exited || task.process().is_none() {
             self.tasks.remove(&tid);
         }
@@ -129,7 +129,7 @@ impl Tasks {
         self.tasks.get(&tid).filter(|task| task.group).and_then(|task| task.started)
     }
 
-    /// Who gets the signals for a task that lives.
+    /// The receiver of a signal for a task that lives.
     pub(crate) fn signalled(&mut self, tid: Tid, signal: i32) -> Option<Signalled> {
         let task = self.tasks.get_mut(&tid).filter(|task| !task.exited)?;
         match task.started.filter(|_| task.group) {
@@ -146,8 +146,8 @@ impl Tasks {
         self.processes_where(|_| true)
     }
 
-    /// Those among them that this host has started, or a tasker for it. They end with the host; who
-    /// came by itself does not.
+    /// The processes among them that this host, or a tasker for it, has started. They end with the
+    /// host; a process that came by itself does not.
     pub(crate) fn own_processes(&self) -> Vec<(Tid, u32)> {
         self.processes_where(|task| task.started.is_some() || task.cookie != 0)
     }
@@ -156,7 +156,7 @@ impl Tasks {
         let mut processes = Vec::new();
         let lives = |task: &Task| !task.exited && is_meant(task);
         for (tid, task) in self.tasks.iter().filter(|(_, task)| lives(task)) {
-            // Who has left and was not started here is a stranger again.
+            // A process that has left and was not started here is a stranger again.
             let enrolled = task.enrolled.filter(|_| !task.forgotten && !task.left);
             processes.extend(task.started.into_iter().chain(enrolled).map(|pid| (*tid, pid)));
         }
@@ -208,7 +208,7 @@ mod tests {
         tasks.enrol(B, 20);
         tasks.leave(A);
         tasks.leave(B);
-        // Who was started here ends with the host all the same.
+        // A process that was started here ends with the host all the same.
         assert_eq!(tasks.processes(), [(B, 20)]);
         assert_eq!(tasks.own_processes(), [(B, 20)]);
         assert_eq!(tasks.gone(12, None), [(A, 0)]);

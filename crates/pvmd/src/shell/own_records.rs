@@ -1,5 +1,5 @@
-//! The shell's own records among those that the parent keeps. Their keys begin with a zero byte,
-//! the machine's never do.
+//! The shell's own records, which the parent keeps beside the machine's. Their keys begin with a
+//! zero byte, the machine's never do.
 
 use crate::launch::tunnel::Ends;
 use crate::link::Membership;

@@ -1,4 +1,4 @@
-//! Tokens: made for whoever asks here, used by whoever brings them.
+//! Tokens: made here on request, used by their bearers.
 
 use super::Shell;
 use crate::clock;
@@ -42,15 +42,15 @@ impl Shell {
         Ok(())
     }
 
-    /// A hoster has brought back the key of the host with this ticket: who has it may tell the
-    /// rest.
+    /// A hoster has brought back the key of the host with this ticket: the owner of that key may
+    /// tell the rest.
     pub(super) async fn admit_hosted(&mut self, ticket: u64, key: &[u8]) -> Result<()> {
         let until = clock::now(self.begin.clock).0 + u64::from(HOSTER_SECONDS) * SECOND_NS;
         self.links.tokens.add((HOSTED | ticket, ticket), key, until);
         self.keep_tokens().await
     }
 
-    /// Somebody brings one. It is gone before its bearer hears that it was good.
+    /// A bearer brings a token. It is gone before the bearer hears that it was good.
     pub(super) async fn redeem(
         &mut self,
         redeem: Redeem,
@@ -59,7 +59,7 @@ impl Shell {
         let Redeem { id, secret, facts, .. } = redeem;
         let name = facts.name.to_text();
         let now = clock::now(self.begin.clock).0;
-        // The fingerprint of a key is no secret: only who has that key may use it.
+        // The fingerprint of a key is no secret: only the owner of that key may use it.
         let of_another = id & HOSTED != 0 && secret.0 != facts.key.0;
         let tried = match of_another {
             true => Tried::Wrong,

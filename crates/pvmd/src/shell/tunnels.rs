@@ -1,4 +1,4 @@
-//! The tunnels that this host keeps for those that it has added.
+//! The tunnels that this host keeps for hosts that it has added.
 
 use super::Shell;
 use crate::addresses;

@@ -33,7 +33,7 @@ impl Host {
         Self::start_as(command(place).arg("--bound"), place)
     }
 
-    /// Behind these words of a shell, such as `ulimit -Sn 64`.
+    /// Starts a client after these words of a shell, such as `ulimit -Sn 64`.
     pub(crate) fn start_behind(words: &str) -> Self {
         let place = Arc::new(Place::new());
         Self::start_as(&mut behind(words, &place), &place)

@@ -1,5 +1,5 @@
-//! The end of a host is not the end of who only came to it. This process is such a one: without the
-//! cure it is killed, and with it the whole of these tests.
+//! The end of a host is not the end of a task that only came to it. This process is such a task:
+//! without the cure it is killed, and with it the whole of these tests.
 
 use crate::client::{Client, Host, until};
 use crate::life::kill;

@@ -1,4 +1,4 @@
-//! Who may not, and what is no request.
+//! Clients that may not connect, and bytes that are no request.
 
 use crate::client::{Client, Host, PATIENCE};
 use pvm_wire::request::{Reply, Request, Role};
