@@ -27,7 +27,7 @@ pub(crate) struct Shown {
     pub(crate) place: u64,
 }
 
-/// Those that wait, in order, and how many ever came.
+/// The waiting messages, in order, and how many ever came.
 struct Queue {
     messages: Vec<Held>,
     last: u64,

@@ -400,7 +400,7 @@ unsafe extern "C" fn pvm_hostsync(
     clock: *mut Timeval,
     difference: *mut Timeval,
 ) -> c_int {
-    // By this name PVM tells of its errors.
+    // PVM tells of its errors by this name.
     call("pvm_host_sync", || {
         let (there, ahead) = host_clock(host)?;
         // SAFETY: `clock` is null or has room for the answer, by the call's contract.

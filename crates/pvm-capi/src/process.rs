@@ -126,7 +126,7 @@ thread_local! {
     static SIBLINGS: Own<Vec<c_int>> = const { Own::new() };
 }
 
-/// Whom the process was told to be spawned with, instead of what its daemon says.
+/// The siblings that the process was told, instead of those that its daemon names.
 static TOLD_SIBLINGS: Gate<Vec<c_int>> = Gate::new(Vec::new());
 
 /// From now on these are the tasks that were spawned together with this one.
@@ -345,7 +345,7 @@ pub(crate) struct Notice<'a> {
     pub(crate) tag: c_int,
     pub(crate) context: c_int,
     pub(crate) count: c_int,
-    /// Whom it is about, for kinds that are about somebody.
+    /// The ids that it is about, for kinds that are about some.
     pub(crate) tids: &'a [c_int],
 }
 

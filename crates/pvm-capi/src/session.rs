@@ -150,7 +150,7 @@ fn enrol() -> Result<&'static Task, Code> {
 
 /// Where this task's trace events go, and how.
 pub(crate) struct Tracing {
-    /// Whose events they are.
+    /// The task whose events they are.
     pub(crate) own: Tid,
     /// The task that gets them.
     pub(crate) to: Tid,

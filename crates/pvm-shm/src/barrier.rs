@@ -49,7 +49,7 @@ pub struct Word(AtomicU64);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(u16);
 
-/// What came of an arrival.
+/// The result of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// Others are missing.
@@ -62,7 +62,7 @@ pub enum Arrival {
     Away,
 }
 
-/// What has become of a generation.
+/// The outcome of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// Others are missing still.
@@ -147,7 +147,7 @@ impl Word {
         }
     }
 
-    /// What has become of it.
+    /// The outcome of the generation in which the member waits.
     #[inline]
     pub fn outcome(&self, ticket: Ticket) -> Outcome {
         let word = self.0.load(Ordering::Acquire);

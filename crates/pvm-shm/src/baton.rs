@@ -31,7 +31,7 @@ impl Holder {
     }
 }
 
-/// What came of reaching for the baton.
+/// The result of reaching for the baton.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// It is the asker's.

@@ -5,21 +5,22 @@
 //! tasks sent and received the two, and a receiver that finds messages in several lanes takes the
 //! earliest first.
 //!
-//! The host has a clock as well, in the activity segment. No task's is behind it, and none is
-//! further ahead of it than `AHEAD`. Setting it forward orders what no message does: before a task
-//! arrives at a barrier or asks the host for something it sets the host's clock behind its own, and
-//! the host itself speaks at a moment behind all that tasks can have reached. A receiver sets it to
-//! the latest moment that waits for it, so that no lane is the earlier one for ever.
+//! The host has a clock as well, in the activity segment. No task's clock is behind it, and none is
+//! further ahead of it than `AHEAD`. Setting it forward orders events that no message orders:
+//! before a task arrives at a barrier or asks the host for something it sets the host's clock
+//! behind its own, and the host itself speaks at a moment behind all that tasks can have reached. A
+//! receiver sets it to the latest moment that waits for it, so that no lane is the earlier one for
+//! ever.
 
 use crate::activity::{Activity, is_later};
 use crate::sync::Ordering;
 use pvm_wire::Tid;
 
-/// A task's clock is at most so far ahead of the host's.
+/// A task's clock is at most this far ahead of the host's.
 const AHEAD: u64 = 1024;
 /// No message has this moment.
 pub(crate) const BEFORE_ALL: u64 = 0;
-/// A moment so far in front of the host's clock is behind all that anybody has sent.
+/// A moment this far ahead of the host's clock is behind all that anybody has sent.
 pub(crate) const BEHIND_ALL: u64 = 2 * (AHEAD + 1) + 1;
 /// Clocks begin here, so that differences of their lower halves lead to no negative moment.
 pub(crate) const START: u64 = 1 << 32;
@@ -85,15 +86,15 @@ impl Clock {
             return self.moment();
         }
         let moment = self.activity.clock().load(Ordering::Acquire).wrapping_add(self.lead);
-        // A task that the host starts or answers behind this has heard of it by no message. Not for
-        // each message of other hosts: there may be so many that moments come again.
+        // A task that the host starts or answers after this has heard of it by no message. This is
+        // not done for each message of other hosts, as moments would come again if there are many.
         if self.lead > AHEAD + 1 {
             self.activity.set_clock(moment.wrapping_add(1));
         }
         moment as u32
     }
 
-    /// All that was taken in was sent before this.
+    /// All messages that were taken in were sent before `seen`.
     #[inline(always)]
     pub(crate) fn follow(&mut self, seen: u64) {
         if is_later(seen, self.own) {
@@ -101,24 +102,24 @@ impl Clock {
         }
     }
 
-    /// What anybody sends because of what this task does next is sent behind what it has sent so
-    /// far.
+    /// Messages that others send because of what this task does next come behind those that it has
+    /// sent so far.
     pub(crate) fn tell(&mut self) {
         self.moment();
         self.activity.set_clock(self.own.wrapping_add(1));
     }
 }
 
-/// The moment of which a cell has the lower half, which is the one nearest to `near`.
+/// The moment whose lower half a cell has: the one nearest to `near`.
 #[inline(always)]
 pub(crate) const fn widen(half: u32, near: u64) -> u64 {
     let ahead = half.wrapping_sub(near as u32).cast_signed();
     near.wrapping_add_signed(ahead as i64)
 }
 
-/// Looks until two looks in a row have found the same; what one look finds in a place that it comes
-/// to late may have been sent because of something in a place to which it came too early. At most
-/// `most` times, as others may change what there is.
+/// Looks until two looks in a row have found the same, at most `most` times, as others may change
+/// what there is. A single look may find a message in a place that it visits late, and miss the
+/// cause of that message in a place that it has visited too early.
 pub fn settle<T: Copy + PartialEq>(most: usize, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let mut last = None;
     for _ in 0..most {

@@ -1,15 +1,15 @@
 //! How much may wait unread: the limits, and the account of what is taken.
 //!
 //! Memory is bounded at the sender's side. The keeper gives credits, since it makes every segment
-//! and outlives every sender; nothing on the way of a message counts anything. What finds no credit
-//! in memory goes to disk (`spill`), and what finds none there waits in its send. The figures stand
-//! here; `doc/shm.md` says what they lead to.
+//! and outlives every sender; nothing on the way of a message counts anything. A message that finds
+//! no credit in memory goes to disk (`spill`), and one that finds none there waits in its send. The
+//! figures stand here; `doc/shm.md` says what they lead to.
 
 use pvm_wire::{Code, Tid};
 use std::collections::BTreeMap;
 
-/// Bytes in slabs that one receiver may leave unread of one sender, once that sender has more
-/// than this in all: one that sleeps costs the others nothing.
+/// Bytes in slabs that one receiver may leave unread of one sender, once that sender has more than
+/// this in all: a receiver that sleeps costs the others nothing.
 pub const PAIR_BYTES: usize = 64 << 20;
 /// Bytes of slabs of one sender.
 pub const SENDER_BYTES: u64 = 128 << 20;
@@ -24,14 +24,14 @@ pub const SPILL_BYTES: u64 = 64 << 30;
 /// Slabs that a sender keeps for its next messages.
 pub const KEPT_BYTES: u64 = 32 << 20;
 
-/// What may be taken.
+/// The limits of what may be taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Of slabs, of all senders.
+    /// Bytes of slabs of all senders.
     pub host_bytes: u64,
-    /// Of slabs, of one.
+    /// Bytes of slabs of one sender.
     pub sender_bytes: u64,
-    /// Of files.
+    /// Bytes of files.
     pub spill_bytes: u64,
     /// Descriptors that slabs and files may use; lanes and inboxes have others.
     pub descriptors: usize,
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// What a segment is charged as.
+/// The charge for a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Charge {
     /// A slab of a sender's.
@@ -143,7 +143,7 @@ impl Account {
         }
     }
 
-    /// What is taken now: bytes of slabs, bytes of files, cells.
+    /// The resources taken now: bytes of slabs, bytes of files, cells.
     pub(crate) fn taken(&self) -> (u64, u64, u64) {
         (self.slabs, self.files, self.cells.values().sum())
     }

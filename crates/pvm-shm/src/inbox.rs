@@ -36,7 +36,7 @@ pub const UNRECORDED: u32 = 4;
 /// Where the owner's wish lies.
 const WISH_AT: usize = 192;
 
-/// What lies at the start of an inbox's segment. All on one cache line.
+/// The words at the start of an inbox's segment, all on one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Header {
@@ -59,8 +59,8 @@ const ASLEEP: u32 = 2;
 const STATE: u32 = 3;
 const CORE_SHIFT: u32 = 2;
 
-/// What the owner waits for, on a cache line of its own behind the header. This is a hint: a sender
-/// that believes an outdated one loses time, nothing else.
+/// The message that the owner waits for, on a cache line of its own behind the header. This is a
+/// hint: a sender that believes an outdated one loses time, nothing else.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Wish {
@@ -99,7 +99,7 @@ impl Wish {
 /// when a sender asks for a larger ring.
 const UNMATCHED_OFFSET: usize = 128;
 
-/// What became of the wish to sleep.
+/// The result of the wish to sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Armed {
     /// Armed by this call.
@@ -110,7 +110,7 @@ pub enum Armed {
     Not,
 }
 
-/// What a sender learns when it marks its lane.
+/// The answer to a sender that marks its lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marked {
     /// The owner is awake.
@@ -270,7 +270,7 @@ impl Inbox {
         &self.mapping
     }
 
-    /// What the owner waits for.
+    /// The message that the owner waits for.
     pub fn wish(&self) -> &Wish {
         // SAFETY: atomics only.
         unsafe { self.mapping.view(WISH_AT) }

@@ -43,14 +43,14 @@ const LOOKS: usize = 64;
 /// scribbler's may do so for ever.
 const MOVES: usize = 64;
 
-/// What a look at one place gave.
+/// The result of a look at one place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Glance<T> {
     /// What was looked for.
     Taken(T),
     /// Nothing is there.
     Nothing,
-    /// Something is there, or may be, for which one has to look properly.
+    /// Something is there, or may be: a full look is needed.
     More,
 }
 
@@ -61,7 +61,7 @@ struct LaneIn {
     sender: Tid,
     /// Its place among the watched ones.
     slot: Option<usize>,
-    /// What names its entry in the queue.
+    /// The name of its entry in the queue.
     queued: Option<u64>,
 }
 
@@ -112,7 +112,7 @@ pub struct Inlet {
     spare: Option<Room>,
     /// The file that was read last.
     file: Option<(SegmentId, OwnedFd)>,
-    /// What was sent from this moment on is for the next look.
+    /// Messages that were sent from this moment on are for the next look.
     line: Option<u64>,
 }
 
@@ -156,7 +156,7 @@ impl Inlet {
         &self.inbox
     }
 
-    /// What a thread that waits looks at.
+    /// The stamps that a waiting thread looks at.
     pub const fn watch(&self) -> &Arc<Watch> {
         &self.watch
     }
@@ -250,7 +250,7 @@ impl Inlet {
                 continue;
             }
             if source.is_none() && self.has_others(slot) {
-                // What this one was sent because of may be among them.
+                // The message that caused this one may be among them.
                 return None;
             }
             let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
@@ -309,7 +309,7 @@ impl Inlet {
         all
     }
 
-    /// A lane is let go of.
+    /// Lets go of a lane.
     fn close(&mut self, place: usize) {
         if let Some(lane) = self.lanes[place].take() {
             self.leave(&lane);
@@ -398,8 +398,8 @@ impl Inlet {
         }
     }
 
-    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look
-    /// tries again.
+    /// The messages of these lanes cannot be had now, for want of memory or descriptors: the next
+    /// look tries again.
     #[cold]
     fn look_again(&self, bits: u64) {
         self.watch.lack();

@@ -80,7 +80,7 @@ impl Use {
         }
     }
 
-    /// What it was charged as.
+    /// The charge for it.
     const fn charge(&self, size: usize) -> Option<Charge> {
         match self {
             Self::Slab(owner, _) => Some(Charge::Slab(*owner, size as u64)),
@@ -179,14 +179,14 @@ impl Keeper {
         })
     }
 
-    /// What may be taken, and where messages that find no memory may go: the first of these folders
-    /// in which a file can be made.
+    /// Sets what may be taken, and the folders for messages that find no memory: a file goes into
+    /// the first of them in which it can be made.
     pub fn limit(&mut self, limits: Limits, folders: Vec<PathBuf>) {
         self.account.limit(limits);
         self.folders = folders;
     }
 
-    /// What is taken now: bytes of slabs, bytes of files, cells of lanes.
+    /// The resources taken now: bytes of slabs, bytes of files, cells of lanes.
     pub fn taken(&self) -> (u64, u64, u64) {
         self.account.taken()
     }

@@ -42,7 +42,7 @@ impl Mappings {
         let mapped = broker.map(id).and_then(map);
         let (_, mapping) = match mapped {
             Err(Code::NoMem) => {
-                // What nobody reads may take the room.
+                // Mappings that nobody reads may take the room.
                 self.0.retain(|_, mapping| Arc::strong_count(mapping) > 1);
                 broker.map(id).and_then(map)?
             }

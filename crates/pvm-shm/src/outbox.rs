@@ -22,7 +22,7 @@ use rustix::fd::OwnedFd;
 use rustix::net::SocketAddrUnix;
 use std::collections::BTreeMap;
 
-/// What goes with an envelope: data and run list.
+/// The body of a message: data and run list.
 #[derive(Debug)]
 pub enum Body<'a> {
     /// In pieces, one behind the other, in private memory.
@@ -33,7 +33,7 @@ pub enum Body<'a> {
     Draft(&'a mut Draft),
 }
 
-/// What is to be published.
+/// A message to be published.
 #[derive(Clone, Copy)]
 struct Outgoing<'a> {
     kind: lane::Kind,
@@ -41,7 +41,7 @@ struct Outgoing<'a> {
     payload: &'a [u8],
 }
 
-/// What became of a message.
+/// The result of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// It is in the receiver's inbox.
@@ -165,8 +165,8 @@ impl Outbox {
         self.clock.follow(seen);
     }
 
-    /// What follows from what this process does next, other than by its messages, comes behind
-    /// those that it has sent.
+    /// Effects of what this process does next, other than by its messages, come behind the messages
+    /// that it has sent.
     pub fn tell_clock(&mut self) {
         self.clock.tell();
     }
@@ -356,8 +356,8 @@ impl Outbox {
         Ok(self.tell(to))
     }
 
-    /// As it stands in a cell: in a lane to a task the moment is where the receiver's name would
-    /// be, which that one knows.
+    /// The envelope as it stands in a cell: in a lane to a task the moment takes the place of the
+    /// receiver's name, which the receiver knows.
     fn timed(&mut self, to: Tid, envelope: &Envelope) -> Envelope {
         if !to.is_task() {
             return *envelope;

@@ -84,7 +84,7 @@ impl PairLane {
 
 impl Drop for PairLane {
     fn drop(&mut self) {
-        // What is not confirmed is the daemon's now: the notes in the slabs stay.
+        // Unconfirmed messages are the daemon's now: the notes in the slabs stay.
         for unconfirmed in self.unconfirmed.drain(..) {
             std::mem::forget(unconfirmed.hold);
         }

@@ -29,7 +29,7 @@ unsafe impl Send for Probes {}
 unsafe impl Sync for Probes {}
 
 impl Probes {
-    /// Those of the owner of this inbox.
+    /// The probe points of the owner of this inbox.
     pub fn new(inbox: &Inbox) -> Self {
         let word = NonNull::from(inbox.probes());
         Self { word, _inbox: inbox.clone(), recorder: OnceLock::new() }

@@ -45,7 +45,7 @@ const _: () = assert!(cfg!(loom) || 64 + size_of::<Table<MEMBERS_MAX>>() <= PAGE
 /// A group at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listed {
-    /// By instance; [`Tid::NONE`] marks a hole.
+    /// The members by instance; [`Tid::NONE`] marks a hole.
     pub members: Vec<Tid>,
     /// True once frozen.
     pub frozen: bool,
@@ -62,7 +62,7 @@ impl Listed {
     }
 }
 
-/// What a look at the page found.
+/// The result of a look at the page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Read {
     /// The group, and the version of the page that says so.

@@ -246,7 +246,7 @@ impl Pool {
 }
 
 impl Class {
-    /// Of slots that can be given back one by one.
+    /// The bytes of free slots that can be given back one by one.
     fn idle_bytes(&self) -> usize {
         self.free.iter().filter(|slot| slot.alone).map(|slot| slot.capacity).sum()
     }

@@ -27,7 +27,7 @@ pub const HOLDER_BYTES: usize = 8 * PAGE;
 pub const HOLDERS: usize = HOLDER_BYTES / size_of::<u32>();
 /// Bytes of a file, unless a message needs more.
 pub const FILE_BYTES: u64 = 64 << 20;
-/// What is copied at a time between a slab and a file.
+/// Bytes that are copied at a time between a slab and a file.
 const BLOCK: usize = 64 << 10;
 
 fn holders(mapping: &Mapping) -> &[AtomicU32] {

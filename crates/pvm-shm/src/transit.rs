@@ -49,13 +49,13 @@ impl Parcel {
 struct RingIn {
     receiver: lane::Receiver,
     segment: SegmentId,
-    /// What was read and is not confirmed.
+    /// The entries that were read and are not confirmed.
     ahead: VecDeque<Ahead>,
     /// It has been read to the cell that says where the lane goes on.
     left: bool,
 }
 
-/// What was read ahead: whether it is a message, and how many cells it has.
+/// An entry that was read ahead: whether it is a message, and how many cells it has.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     is_message: bool,
@@ -269,8 +269,8 @@ impl Transit {
         all
     }
 
-    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look
-    /// tries again.
+    /// The messages of these lanes cannot be had now, for want of memory or descriptors: the next
+    /// look tries again.
     #[cold]
     fn look_again(&mut self, bits: u64) {
         self.lacks = true;

@@ -30,7 +30,7 @@ struct Slot {
     flag: AtomicPtr<AtomicU32>,
 }
 
-/// What the lanes tell the thread that waits. Shared between the two.
+/// The words by which the lanes tell the waiting thread what has come. Shared between the two.
 #[derive(Debug)]
 pub struct Watch {
     slots: [Slot; SLOTS],
@@ -139,7 +139,7 @@ impl Watch {
         result
     }
 
-    /// What is waited for comes by the ring in this slot, or by any.
+    /// The awaited message comes by the ring in this slot, or by any.
     #[inline(always)]
     pub(crate) fn look_only_at(&self, slot: Option<usize>) {
         self.sole.store(slot.map_or(0, |slot| slot as u32 + 1), Ordering::Relaxed);

@@ -74,7 +74,7 @@ impl Bytes for Data<'_> {
     }
 }
 
-/// What a freed message leaves: memory to be given back.
+/// The memory that a freed message leaves, to be given back.
 #[derive(Debug)]
 pub struct Remains {
     _buffer: Buffer,
@@ -83,7 +83,7 @@ pub struct Remains {
 /// A message.
 #[derive(Debug)]
 pub struct Buffer {
-    /// What is told of it besides its data: as it came out of a cell, or goes into one.
+    /// The head of its message: as it came out of a cell, or goes into one.
     head: Head,
     encoding: Encoding,
     store: Store,
@@ -202,7 +202,7 @@ impl Buffer {
         envelope
     }
 
-    /// What is told of it besides what is in it.
+    /// The head of its message.
     pub const fn head(&self) -> &Head {
         &self.head
     }
@@ -229,7 +229,7 @@ impl Buffer {
         self.head = Head::about(&envelope);
     }
 
-    /// To whom it was sent last, with which tag and in which context.
+    /// Sets its receiver, tag and context.
     pub const fn address(&mut self, to: Address) {
         self.head.address(to);
     }

@@ -29,7 +29,7 @@ const DESCRIPTORS_MAX: usize = 16;
 /// hold all.
 const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
 
-/// What was told, with the descriptors that came beside it.
+/// A reply, with the descriptors that came beside it.
 type Answer = (Reply, Vec<OwnedFd>);
 
 /// One connection.
@@ -48,7 +48,7 @@ pub(crate) struct Connection {
     /// that answer. A second lane behind one that is given back would be one that its receiver does
     /// not know.
     lanes_asked: BTreeMap<Tid, u32>,
-    /// What was told unasked, with the descriptors that came beside.
+    /// Replies that came unasked, with the descriptors that came beside.
     told: VecDeque<(Reply, Option<OwnedFd>)>,
     /// Segments that came before they were asked for.
     ready: Vec<(Segment, OwnedFd)>,
@@ -133,7 +133,7 @@ impl Connection {
     /// says later; what the machine makes of it concerns nobody here.
     pub(crate) fn say_goodbye(&mut self) -> Result<(), Code> {
         self.tell(&Request::Leave)?;
-        // Of no segment: the parent answers by itself, in the order in which it has read.
+        // This names no segment: the parent answers by itself, in the order in which it has read.
         match self.ask(&Request::DropSegment { id: 0 }) {
             // Denied where the machine has done it already and the process is a stranger.
             Ok(_) | Err(Code::Denied) => Ok(()),
@@ -141,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// What the host has told unasked.
+    /// The next reply that came unasked.
     pub(crate) fn take_told(&mut self) -> Option<(Reply, Option<OwnedFd>)> {
         self.told.pop_front()
     }

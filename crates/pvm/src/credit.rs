@@ -2,7 +2,7 @@
 
 use pvm_wire::{HostIndex, Tid};
 
-/// What a send does when too much of what was sent waits unread.
+/// The policy of a send when too much of what was sent waits unread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Policy {
@@ -15,7 +15,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// By its number.
+    /// The policy with this number.
     pub const fn from_number(number: u32) -> Option<Self> {
         match number {
             0 => Some(Self::Spill),
@@ -25,7 +25,7 @@ impl Policy {
         }
     }
 
-    /// What `PVM_SPILL` says: `block`, `error`, or anything else.
+    /// The policy that `PVM_SPILL` names: `block`, `error`, or anything else.
     pub(crate) fn of_environment() -> Self {
         match std::env::var("PVM_SPILL").as_deref() {
             Ok("block") => Self::Block,

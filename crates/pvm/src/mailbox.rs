@@ -1,8 +1,8 @@
-//! Where a task's messages wait until a receive asks for them.
+//! The mailbox of a task: messages that wait until a receive asks for them.
 //!
-//! Mostly few wait, and looking through them in the order of their arrival is faster than any
-//! index. When more than [`FEW`] wait they move into an [`Index`], so that 100 000 messages for
-//! somebody else do not make a receive slower; when it has run empty, few wait again.
+//! Mostly few messages wait, and a scan in the order of their arrival is faster than any index.
+//! When more than [`FEW`] wait they move into an [`Index`], so that 100 000 messages for somebody
+//! else do not make a receive slower; when the index has run empty, the scan is used again.
 
 mod index;
 mod key;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 pub use key::MessageKey;
 
-/// So many envelopes are looked through in about the time of one hashed look-up.
+/// A scan of this many envelopes takes about as long as one hashed look-up.
 const FEW: usize = 24;
 
 /// The messages of one task.
@@ -54,7 +54,7 @@ impl<M> Mailbox<M> {
         self.next
     }
 
-    /// A message that no receive was waiting for.
+    /// Adds a message that no receive was waiting for.
     pub(crate) fn insert(&mut self, envelope: Envelope, message: M) {
         let key = MessageKey(self.next);
         self.next += 1;
@@ -138,8 +138,8 @@ impl<M> Mailbox<M> {
         self.few.get(at).map(|(_, envelope, message)| (envelope, message))
     }
 
-    /// All that wait, of all contexts, in the order of their arrival. May sort: for `pvm_recvf`
-    /// only.
+    /// All waiting messages, of all contexts, in the order of their arrival. May sort: for
+    /// `pvm_recvf` only.
     pub(crate) fn all(&self) -> Vec<(MessageKey, Envelope)> {
         let Some(many) = &self.many else {
             return self.few.iter().map(|(key, envelope, _)| (*key, *envelope)).collect();
@@ -154,8 +154,8 @@ impl<M> Mailbox<M> {
         MessageKey(self.next)
     }
 
-    /// Those that wait and are named `from` or later, of all contexts, in the order of their
-    /// arrival. Costs what has come since then, however much was waiting before.
+    /// The waiting messages that are named `from` or later, of all contexts, in the order of their
+    /// arrival. The cost grows with what has come since then, however much was waiting before.
     pub(crate) fn since(&self, from: MessageKey) -> Vec<(MessageKey, Envelope)> {
         let Some(many) = &self.many else {
             let first = self.few.partition_point(|(key, ..)| *key < from);

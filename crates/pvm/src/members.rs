@@ -5,7 +5,7 @@ use pvm_wire::{Code, Tid};
 /// The members of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Members {
-    /// By instance number; [`Tid::NONE`] marks a hole.
+    /// The members by instance number; [`Tid::NONE`] marks a hole.
     pub tids: Vec<Tid>,
     /// True once `pvm_freezegroup` fixed them.
     pub frozen: bool,

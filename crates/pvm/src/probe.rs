@@ -45,7 +45,7 @@ struct Told {
     how: How,
 }
 
-/// What only senders or only receivers know.
+/// The facts that only senders or only receivers know.
 #[derive(Clone, Copy)]
 enum How {
     Sent { wire: u64, pieces: u32 },
@@ -62,7 +62,7 @@ impl Told {
     }
 }
 
-/// What a group call knows of its group.
+/// A group call's facts about its group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupTold {
     /// Members, 0 if that is not known.
@@ -79,7 +79,7 @@ impl GroupTold {
     const NONE: Self = Self { members: 0, instance: 0, root: -1, count: 0 };
 }
 
-/// What the group call of this thread has found out.
+/// The facts that the group call of this thread has found out.
 pub fn take_group() -> GroupTold {
     GROUP.replace(GroupTold::NONE)
 }
@@ -269,7 +269,7 @@ pub(crate) fn taken(envelope: &Envelope, me: Tid) -> Transfer {
     }
 }
 
-/// Whose a message is, and which way it came, by its source and what stands for its number.
+/// The sender of a message and the way by which it came, found from its source and its sequence.
 #[inline]
 fn origin((peer, sequence): (Tid, u64), me: Tid) -> Transfer {
     let near = peer.host() == me.host() || !peer.is_task();
@@ -379,7 +379,7 @@ pub(crate) fn note_route(probes: &Probes, peer: Tid, step: RouteStep) {
     }
 }
 
-/// What the call that this thread is in waits for.
+/// The reason for which this thread's call waits.
 pub(crate) fn reason() -> Reason {
     match CURRENT.get().call {
         calls::RECV | calls::NRECV | calls::TRECV | calls::PRECV | calls::PROBE => Reason::Message,
@@ -408,7 +408,7 @@ pub(crate) fn wait<T>(probes: &Probes, wait: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What this thread has slept before counts no more.
+/// The earlier sleep of this thread counts no more.
 pub(crate) fn forget_sleep() {
     SLEPT.set(None);
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// A wish that nothing came of is made again after this time.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
-/// So few are looked at without asking which of them have something: one call less.
+/// Up to this many routes are looked at without asking which of them have something: one call less.
 const FEW: usize = 2;
 /// For tests: keys are renewed after fewer records.
 const LIMIT: &str = "NEOPVM_ROUTE_RECORDS";
@@ -52,13 +52,13 @@ pub(crate) struct Routes {
     scratch: Vec<u8>,
     /// Records that may be sealed with one key.
     limit: u64,
-    /// Of this task.
+    /// The life of this task.
     life: Life,
     /// `PvmRoute`.
     pub(crate) option: i32,
     /// Tasks that wait to hear that their messages came.
     owed: BTreeSet<Tid>,
-    /// What the program wants to be told of routes.
+    /// The notices about routes that the program wants.
     pub(crate) notices: RouteNotices,
 }
 

@@ -1,4 +1,5 @@
-//! What a task holds behind its gate: its lanes, its routes, what has come and what was sent.
+//! The state of a task behind its gate: its lanes, its routes, the messages that have come, and the
+//! numbers of those that were sent.
 
 mod abroad;
 mod parts;
@@ -32,7 +33,8 @@ use told::Told;
 const STEP: usize = 16 << 10;
 /// One of this many looks that find nothing also reads the connection to the host.
 const LOOKS: u32 = 64;
-/// What one look puts aside before it draws a line: some 5 ms of a sender that does not stop.
+/// Messages that one look puts aside before it draws a line: some 5 ms of a sender that does not
+/// stop.
 const LOOK_MAX: usize = 1 << 14;
 /// A look that has found its message stops once it has put this many others into the mailbox.
 const ENOUGH: usize = 1 << 10;
@@ -45,7 +47,7 @@ pub(crate) type Waiting = Store;
 /// A message that was found, with its name where others may wait behind it.
 type Found = (Option<MessageKey>, Envelope, Store);
 
-/// What a task holds.
+/// The state of a task.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) me: Tid,
@@ -59,14 +61,14 @@ pub(crate) struct State {
     pub(crate) news: bool,
     /// Messages sent to each task that there is no lane to: those of other hosts, and this one.
     sequences: Recent<Tid, u64>,
-    /// What has come from tasks of other hosts.
+    /// The order of messages from tasks of other hosts.
     order: Order<Arrived>,
     pub(crate) routes: Routes,
     pub(crate) groups: Rosters,
     /// Looks that found nothing.
     fruitless: u32,
     pub(crate) probes: Arc<Probes>,
-    /// What senders were told of the messages that wait, in thousands.
+    /// The number of waiting messages that senders were told, in thousands.
     told: Told,
 }
 
@@ -124,8 +126,8 @@ impl State {
         number
     }
 
-    /// To be called before this task does what others may hear of sooner than of the messages that
-    /// it has sent.
+    /// Called before this task does something of which others may hear sooner than of the messages
+    /// that it has sent.
     pub(crate) fn tell_clock(&mut self) {
         self.outbox.follow(self.inlet.seen());
         self.outbox.tell_clock();
@@ -178,7 +180,7 @@ impl State {
         Some(is_seen)
     }
 
-    /// What stands against the fast path of a receive.
+    /// The bits of the state that stand against the fast path of a receive.
     #[inline]
     pub(crate) fn stands_aside(&self) -> u32 {
         let bit = |is_so: bool, bit| if is_so { bit } else { 0 };
@@ -376,8 +378,8 @@ impl State {
             && self.arrivals.is_empty()
             && let Some(source) = pattern.source.filter(|source| source.host() == self.me.host())
         {
-            // What others have sent may stay where it is. Where something else is to be put aside
-            // before, that is done in the order of all senders' messages.
+            // Messages of other senders may stay where they are. Where other messages are to be put
+            // aside before, that is done in the order of all senders' messages.
             let wants = |envelope: &Envelope| pattern.matches(envelope);
             if let Some((envelope, payload)) =
                 self.inlet.next_of(&mut self.connection, source, wants)

@@ -63,7 +63,7 @@ pub struct Task {
     pub(crate) memories: Memories,
     /// Bumped when something was put aside that another thread may wait for.
     generation: AtomicU32,
-    /// What stands against its fast path.
+    /// The bits that stand against its fast path.
     aside: Aside,
     /// Its descriptors are closed, or about to be.
     closed: AtomicBool,
@@ -75,7 +75,7 @@ pub struct Task {
     /// Arrivals that the program has looked at (`pvm_getfds`).
     looked: AtomicU64,
     other_descriptors: [RawFd; 2],
-    /// What a send does that finds no credit.
+    /// The policy of sends that find no credit.
     policy: AtomicU32,
     /// Threads that look at rosters.
     group_waits: AtomicU32,
@@ -199,7 +199,7 @@ impl Task {
         sys::futex_wake(&self.generation);
     }
 
-    /// What has arrived so far: take it, then look, then [`Task::wait`].
+    /// A token for what has arrived so far: take it, then look, then [`Task::wait`].
     #[inline]
     pub fn token(&self) -> WaitToken {
         WaitToken::new(self.generation.load(Ordering::Acquire))

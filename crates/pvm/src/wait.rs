@@ -57,7 +57,7 @@ const RECHECK: Duration = Duration::from_secs(1);
 /// the mark of the sleeper, or that of a message.
 const OVERLOOKED: Duration = Duration::from_secs(10);
 
-/// What a task's threads wait on.
+/// The words and descriptors that a task's threads wait on.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     pub(crate) inbox: Inbox,
@@ -356,7 +356,7 @@ impl Waiter {
     /// From now on each sender rings; false if something has come already.
     pub(crate) fn arm(&self) -> bool {
         self.bind();
-        // What came through a watched ring is seen now; what comes later marks the inbox.
+        // A message that came through a watched ring is seen now; a later one marks the inbox.
         !self.watch.rest() && self.inbox.arm(&self.activity)
     }
 

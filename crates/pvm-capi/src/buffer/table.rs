@@ -13,7 +13,7 @@ use crate::slot::Slot;
 pub(super) struct Table {
     /// The largest number so far.
     last: c_int,
-    /// Those that stand for nothing, the one that is given out next at the end.
+    /// The free numbers; the one at the end is given out next.
     pub(super) free: Vec<c_int>,
 }
 

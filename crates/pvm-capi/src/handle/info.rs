@@ -48,7 +48,7 @@ impl Info {
         }
     }
 
-    /// That of a buffer.
+    /// The facts of a buffer.
     #[inline(always)]
     pub(super) fn of(content: &Content) -> Self {
         let (bytes, buffer) = (content.size(), &content.buffer);

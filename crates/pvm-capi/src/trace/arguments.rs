@@ -54,7 +54,7 @@ const fn items_of(call: u16) -> Option<Kind> {
 }
 
 impl Arguments {
-    /// Of this call.
+    /// The arguments of this call.
     pub(super) fn of(call: u16, fields: &impl Fn(Tell<'_>)) -> Self {
         let mut found = Self::None;
         let mut told = |how: &mut dyn FnMut(&[Field<'_>]) -> Self| {

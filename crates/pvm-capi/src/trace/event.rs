@@ -129,7 +129,7 @@ pub(crate) unsafe fn text_at<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { text_or_none(text) }.unwrap_or_default()
 }
 
-/// So many ints at an address, for a call that has not checked them yet.
+/// `count` ints at an address, for a call that has not checked them yet.
 ///
 /// # Safety
 /// `first` is null or has `count` elements, if that is above zero.

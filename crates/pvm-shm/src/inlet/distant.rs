@@ -37,10 +37,10 @@ impl Inlet {
         loaded
     }
 
-    /// Maps what could not be mapped when it came.
+    /// Maps a body that could not be mapped when it came.
     ///
     /// # Errors
-    /// [`Code::NoMem`] where that still cannot be; [`Code::BadMsg`] if it is gone.
+    /// [`Code::NoMem`] where that still fails; [`Code::BadMsg`] if it is gone.
     #[cold]
     pub fn map_now(&mut self, broker: &mut dyn Broker, body: &Unmapped) -> Result<Payload, Code> {
         let mapping = self.slabs.find(broker, body.descriptor.segment).map_err(no_room_or_gone)?;
@@ -48,7 +48,8 @@ impl Inlet {
     }
 }
 
-/// What is not there for want of memory or descriptors may be there later; else it is gone.
+/// A segment that cannot be mapped for want of memory or descriptors may be mapped later; any other
+/// one is gone.
 const fn no_room_or_gone(code: Code) -> Code {
     if may_pass(code) { Code::NoMem } else { Code::BadMsg }
 }

@@ -1,4 +1,4 @@
-//! The fast path of a receive: what lies next in a lane that is watched.
+//! The fast path of a receive: the next message of a watched lane.
 
 use super::{Arrival, Glance, Inlet, TURN, Watched};
 use crate::broker::Broker;
@@ -7,7 +7,7 @@ use pvm_wire::{Envelope, Tid};
 
 impl Inlet {
     /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are, if
-    /// it is wanted. None says nothing.
+    /// it is wanted. None does not tell that nothing waits.
     pub fn next_of(
         &mut self,
         broker: &mut dyn Broker,
@@ -26,9 +26,9 @@ impl Inlet {
     }
 
     /// The fast path of [`Inlet::next`] for a plain message that rides in its lane, is no longer
-    /// than `room`, lies next in a watched lane and is wanted: its data go to `room`, what
-    /// describes it to `about`, and its size is given out. The inbox itself is not looked at, and
-    /// of the lanes only that of `source`, if it is given. After [`Glance::Nothing`] a
+    /// than `room`, lies next in a watched lane and is wanted: its data go to `room`, its head to
+    /// `about`, and its size is returned. The look skips the inbox, and all lanes but that of
+    /// `source`, if it is given. After [`Glance::Nothing`] a
     /// [`Watch::look_for`](crate::watch::Watch::look_for) looks there, too.
     // One copy, out of line: what its callers keep in registers is not in its way.
     #[inline(never)]
@@ -69,8 +69,8 @@ impl Inlet {
     }
 
     /// [`Inlet::take_small`] of at most [`FEW`](crate::bytes::FEW) bytes out of the lane that gave
-    /// the last message, in place: for callers that do nothing else. Tells the size, and whether
-    /// the data are raw and of no type; none says nothing.
+    /// the last message, in place: for callers that do nothing else. Returns the size, and whether
+    /// the data are raw and of no type; none does not tell that nothing waits.
     #[inline(always)]
     pub fn take_few(
         &mut self,
@@ -113,7 +113,7 @@ impl Inlet {
         Some(taken)
     }
 
-    /// Before the first look behind a send: waits until the answer is about to be there, if that is
+    /// Before the first look after a send: waits until the answer is about to be there, if that is
     /// most likely one cache line.
     #[inline(always)]
     fn hold_on(&mut self) {

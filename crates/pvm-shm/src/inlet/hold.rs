@@ -16,7 +16,7 @@ const PAUSES_MAX: u32 = 32;
 /// After this many answers in a row that were there at the first look, the wait is a pause shorter.
 const HITS: u32 = 16;
 
-/// What was learned.
+/// The learned wait.
 #[derive(Debug, Default)]
 pub(super) struct Hold {
     pauses: u32,
@@ -36,7 +36,7 @@ impl Hold {
         }
     }
 
-    /// That look was in vain.
+    /// The first look was in vain.
     pub(super) const fn missed(&mut self) {
         self.missed = true;
     }

@@ -1,4 +1,4 @@
-//! What one look takes in at most.
+//! The limit of what one look takes in.
 
 use super::Inlet;
 use crate::activity::is_later;
@@ -6,7 +6,7 @@ use crate::clock::BEHIND_ALL;
 use crate::sync::Ordering;
 
 impl Inlet {
-    /// From now on [`Inlet::next`] gives what was sent before this call, and nothing else. A sender
+    /// From now on [`Inlet::next`] gives only messages that were sent before this call. A sender
     /// that goes on while its messages are taken in would keep a look from ever ending.
     ///
     /// The host's clock is set forward for that, so this is for long looks only.
@@ -23,7 +23,7 @@ impl Inlet {
         self.line = None;
     }
 
-    /// True for what was sent behind the line.
+    /// True for a message that was sent at or after the line.
     #[inline]
     pub(super) fn is_beyond_line(&self, moment: u64) -> bool {
         self.line.is_some_and(|line| !is_later(line, moment))

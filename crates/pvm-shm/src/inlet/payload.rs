@@ -32,7 +32,7 @@ pub enum Payload {
 pub struct Unmapped {
     pub(super) descriptor: Descriptor,
     pub(super) size: usize,
-    /// The slot of one that its sender may still be writing.
+    /// The slot of a message that its sender may still be writing.
     pub(super) follows: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ impl Unmapped {
         self.size
     }
 
-    /// What it is where the segment of its descriptor is mapped; none if it makes no sense.
+    /// The payload, once the segment of its descriptor is mapped; none if it makes no sense.
     pub(super) fn payload(&self, mapping: Arc<Mapping>, me: Tid) -> Option<Payload> {
         let size = self.size as u64;
         if self.descriptor.is_in_file() {

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What lies next in a lane.
+/// The next message of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Next {
-    /// When it was sent.
+    /// The moment at which it was sent.
     pub(super) moment: u64,
     /// The turn since which it is the next one, so that lanes of one moment take turns. For a
     /// queued lane it also names the entry.

@@ -24,7 +24,7 @@ impl Keeper {
         if self.exposed_as(owner, number).is_some() {
             return Err(Code::Already);
         }
-        // What would not fit is not made first.
+        // A segment that would not fit is not made first.
         if self.bytes.saturating_add(bytes) > self.bytes_max {
             return Err(Code::NoMem);
         }

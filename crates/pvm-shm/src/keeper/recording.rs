@@ -162,7 +162,7 @@ impl Keeper {
         }
     }
 
-    /// What is in the ring of a task that is gone.
+    /// Counts the unread records in the ring of a task that is gone.
     fn count_unread(&self, id: SegmentId) -> Option<Dropped> {
         let kept = self.segments.get(&id)?;
         let mapping = Mapping::new(&kept.fd, kept.size, false).ok()?;

@@ -11,9 +11,9 @@ pub(super) struct Rings {
     pub(super) recorded: bool,
     /// All tasks note, those to come included.
     pub(super) all: bool,
-    /// Of tasks that note, or have noted.
+    /// The rings of tasks that note, or have noted.
     pub(super) living: BTreeMap<Tid, SegmentId>,
-    /// Of tasks that are gone, the oldest first.
+    /// The rings of tasks that are gone, the oldest first.
     pub(super) ended: VecDeque<Ring>,
     /// How tasks ended whose rings are still to be ended.
     pub(super) statuses: BTreeMap<Tid, i32>,
@@ -21,7 +21,7 @@ pub(super) struct Rings {
     pub(super) reader: Option<Tid>,
     /// Rings that the recorder has mapped: it reads them to their end.
     pub(super) mapped: BTreeSet<SegmentId>,
-    /// What was in rings that were dropped unread, until the recorder has told it.
+    /// Rings that were dropped unread, until the recorder has told what was in them.
     pub(super) dropped: VecDeque<Ring>,
     /// The last one of these was listed, so nothing is added to it any more.
     pub(super) is_listed: bool,

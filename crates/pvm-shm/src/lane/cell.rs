@@ -9,7 +9,7 @@ pub const CELL_SIZE: usize = 256;
 /// Longest body of a message that lies in several cells: beyond this a slab costs less than the two
 /// copies.
 pub const SPANNING_MAX: usize = 4096;
-/// What a cell holds behind its head.
+/// The content of a cell behind its head.
 pub(super) type Payload = [u8; INLINE_MAX];
 
 /// A place for one message.
@@ -33,7 +33,7 @@ pub(super) const fn spanned(size: usize) -> usize {
     1 + size.saturating_sub(SLAB_PAYLOAD_MAX).div_ceil(FOLLOWING)
 }
 
-/// What a cell holds but the stamp.
+/// All of a cell but the stamp.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
 pub struct Content {

@@ -192,7 +192,7 @@ impl Head {
     #[inline(always)]
     pub fn describe(&mut self, encoding: Encoding, size: usize, run: u64) {
         let shape = Shape::of(Kind::Inline as u8, encoding as u8, Layout::NATIVE as u8, 0);
-        // What is longer goes into several cells, which have room for its size.
+        // A longer message goes into several cells, which have room for its size.
         let run_count = u16::from(encoding.has_runs() && run != 0);
         self.shape = shape.with(size as u8, size as u8, run_count);
         self.first_run = run;

@@ -5,7 +5,7 @@ use pvm_wire::Envelope;
 /// Bytes of data that ride in a cell.
 pub const INLINE_MAX: usize = 208;
 
-/// What a cell holds.
+/// The kind of a cell's content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
@@ -41,7 +41,7 @@ pub(super) struct Extent {
 pub(super) const EXTENT_SIZE: usize = size_of::<Extent>();
 
 impl Extent {
-    /// What `Head::envelope_of` reads.
+    /// The sizes that `Head::envelope_of` reads.
     #[inline(always)]
     pub(super) const fn of(envelope: &Envelope) -> Self {
         Self { data_size: envelope.data_size, run_count: envelope.run_count }

@@ -22,7 +22,7 @@ pub struct Receiver {
 /// A message that came out of a cell, without its payload. Only its size is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Popped {
-    /// What it is: see [`Kind`].
+    /// The number of its [`Kind`].
     pub kind: u8,
     /// The envelope; none if it is nonsense.
     pub envelope: Option<Envelope>,
@@ -73,7 +73,7 @@ impl Receiver {
         stamp.load(Ordering::Acquire) == next
     }
 
-    /// What the next complete cell is, and its moment.
+    /// The kind of the next complete cell, and its moment.
     #[inline]
     pub fn next_head(&self) -> Option<(u8, u32)> {
         if !self.is_ready() {
@@ -237,8 +237,8 @@ impl Receiver {
         prefetch_to_read(self.walk.next());
     }
 
-    /// What [`Receiver::take`] finds in a complete cell: the bytes of a message, and how many cells
-    /// it took.
+    /// The part of [`Receiver::take`] for a complete cell: returns the size of its message, and how
+    /// many cells it took.
     #[inline(always)]
     fn take_out(
         &self,
@@ -296,7 +296,7 @@ impl Receiver {
         Some(taken)
     }
 
-    /// What [`Receiver::take_few`] finds in a complete cell, for which `room` is long enough.
+    /// The part of [`Receiver::take_few`] for a complete cell; `room` is long enough.
     #[inline(always)]
     fn take_few_out(
         (source, wanted): (Tid, &Key),
@@ -325,8 +325,8 @@ impl Receiver {
         Some((size, is_untyped))
     }
 
-    /// What [`Receiver::take`] finds of a wanted message in several cells, of which the first one
-    /// is complete.
+    /// The part of [`Receiver::take`] for a message in several cells, the first of which is
+    /// complete.
     #[inline(never)]
     fn take_spanning(
         &self,

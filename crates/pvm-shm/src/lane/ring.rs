@@ -101,7 +101,7 @@ pub(super) struct Walk {
     first: *const Cell,
     /// The next one.
     next: *const Cell,
-    /// Behind the last one.
+    /// The place behind the last one.
     end: *const Cell,
     /// How many cells: at least one.
     pub(super) cells: usize,

@@ -6,10 +6,10 @@ use crate::lane::Head;
 use pvm_wire::{Address, Tid};
 
 impl Outbox {
-    /// Puts a message of `source` into the lane to its receiver, under a tag and in a context: its
-    /// number. None if there is no such lane, it has no room, or its receiver is gone: then
-    /// [`Outbox::send`] must do it. The head says where it goes from then on, if there is such a
-    /// lane: then it is one to a task of this host, and to another one than this.
+    /// Puts a message of `source` into the lane to its receiver, under a tag and in a context;
+    /// returns its number. None if there is no such lane, it has no room, or its receiver is gone:
+    /// then [`Outbox::send`] must do it. If there is such a lane, it leads to another task of this
+    /// host, and the head has that receiver from then on.
     #[inline(always)]
     pub fn send_small(
         &mut self,

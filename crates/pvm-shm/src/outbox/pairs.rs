@@ -1,4 +1,4 @@
-//! Lanes of direct routes: what goes over a socket is kept here until it is confirmed.
+//! Lanes of direct routes: messages that go over a socket are kept here until they are confirmed.
 
 use super::{Body, Outbox, open};
 use crate::broker::Broker;
@@ -6,7 +6,7 @@ use crate::lane::{self, INLINE_MAX};
 use crate::pair::{self, PairLane};
 use pvm_wire::{Code, Envelope, Tid};
 
-/// What became of a message for the lane of a direct route.
+/// The result of a push into the lane of a direct route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pushed {
     /// It is kept there, and may go over the socket.

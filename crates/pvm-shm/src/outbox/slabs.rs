@@ -18,7 +18,7 @@ impl Outbox {
         }
         match self.take_slab(broker, size) {
             Err(Code::OutOfRes) if self.refused == 0 => {
-                // What was read meanwhile gives credit.
+                // Slabs that were read meanwhile give credit.
                 self.give_back(broker, 0);
                 let taken = self.take_slab(broker, size);
                 self.refused = if taken.is_err() { REFUSED_REST } else { 0 };

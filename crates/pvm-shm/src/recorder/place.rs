@@ -36,7 +36,7 @@ const NAMES_CELLS: usize = 1 << 13;
 #[repr(C, align(64))]
 pub(super) struct Line<T>(pub(super) T);
 
-/// What writers claim.
+/// The claims of writers.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Claims {
@@ -44,7 +44,7 @@ pub(super) struct Claims {
     pub(super) reserved: AtomicU64,
 }
 
-/// What readers say.
+/// The progress that readers report.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Progress {

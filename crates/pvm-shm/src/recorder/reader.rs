@@ -17,7 +17,7 @@ const ABANDONED: u64 = 1_000_000_000;
 /// of all claims; a process that outlives its task can move that end on for ever.
 const SKIPS_MAX: u32 = 4;
 
-/// What one look at a ring gave.
+/// The result of one look at a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Drained {
     /// Records taken out.

@@ -11,8 +11,7 @@ use std::sync::Arc;
 /// In a descriptor's holder: the data lie in the file beside the segment.
 const IN_FILE: u32 = 1 << 31;
 
-/// What a cell says about data in a slab: where they lie, and where the reader strikes itself
-/// out.
+/// A cell's description of data in a slab: where they lie, and where the reader strikes itself out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descriptor {
     /// The segment.

@@ -201,8 +201,8 @@ impl Buffer {
         Form::Raw
     }
 
-    /// What a message that rides in its lane sends: its description, but for where it goes, and its
-    /// data. None if it does not ride, or if it is more than that.
+    /// The head, but for the receiver, and the data of a message that rides in its lane. None if it
+    /// does not ride, or if it is more than that.
     #[inline(always)]
     pub(crate) fn small(&mut self) -> Option<(&mut Head, &[u8])> {
         if self.encoding == Encoding::InPlace {

@@ -45,7 +45,7 @@ impl Buffer {
         Some((self.envelope(), size, &self.in_place))
     }
 
-    /// What is to be sent now: for in-place data a copy of their own, as the program may change
+    /// The envelope and the body to send now: in-place data are copied, as the program may change
     /// them when the send returns.
     pub(crate) fn prepare(&mut self) -> Result<(Envelope, Prepared<'_>), Code> {
         let (size, envelope) = (self.sent_size(), self.envelope());

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// A roster that is being written longer than this has no daemon.
 const WRITING_MAX: Duration = Duration::from_secs(30);
 
-/// What a member waits for.
+/// The wait of a member at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierWait(Stage);
 
@@ -45,7 +45,7 @@ impl BarrierWait {
         matches!(self.0, Stage::Left)
     }
 
-    /// To be taken before a look, for [`Task::wait`] behind it.
+    /// A token to take before a look, for the [`Task::wait`] after it.
     pub fn token(&self, task: &Task) -> WaitToken {
         match self.0 {
             Stage::Here(word, ticket, _) => {
@@ -57,7 +57,7 @@ impl BarrierWait {
     }
 }
 
-/// What the roster said to an arrival.
+/// The roster's answer to an arrival.
 enum Entered {
     Done(Stage),
     /// It changed meanwhile: once more.

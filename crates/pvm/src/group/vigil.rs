@@ -72,7 +72,7 @@ impl<'a> Vigil<'a> {
         Ok(task.receive(&notice)?.is_some())
     }
 
-    /// To be taken before a look, for [`Task::wait`] behind it.
+    /// A token to take before a look, for the [`Task::wait`] after it.
     pub fn token(&self, task: &Task) -> WaitToken {
         let watched = self.watched.map(|(word, version)| Watched::new(word.get(), !0, version));
         watched.map_or_else(|| task.token(), |watched| task.token().with(watched))

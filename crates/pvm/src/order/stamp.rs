@@ -36,7 +36,7 @@ impl Life {
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// As it came.
+    /// The stamp as it came.
     pub(crate) const fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
@@ -52,7 +52,7 @@ impl Stamp {
         Self(self.0 | DIRECT)
     }
 
-    /// As it goes.
+    /// The stamp as it goes.
     pub(crate) const fn raw(self) -> u64 {
         self.0
     }
@@ -62,7 +62,7 @@ impl Stamp {
         self.0 & (DIRECT - 1)
     }
 
-    /// Whose number it is.
+    /// The life of its sender.
     pub(crate) const fn life(self) -> Life {
         Life((self.0 >> LIFE_SHIFT) as u32)
     }

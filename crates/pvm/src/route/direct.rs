@@ -42,7 +42,7 @@ const WRITABLE: PollFlags = PollFlags::IN.union(PollFlags::OUT);
 #[derive(Default)]
 struct WritePatience {
     since: Option<Instant>,
-    /// What was under way in the network when it last became less.
+    /// The bytes that were under way in the network when they last became fewer.
     least: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ impl WritePatience {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Broken;
 
-/// What a look at a route needs of its task.
+/// The parts of its task that a look at a route needs.
 pub(crate) struct Around<'a> {
     /// Scratch memory of [`INPUT_BYTES`].
     pub(crate) scratch: &'a mut Vec<u8>,
@@ -83,7 +83,7 @@ pub(crate) struct Direct {
     pub(crate) socket: OwnedFd,
     sealer: Sealer,
     opener: Opener,
-    /// What was sent and not confirmed.
+    /// The messages that were sent and are not confirmed.
     pub(crate) pair: PairLane,
     stream: Stream,
     /// Bytes of a record that has not come as a whole.
@@ -94,9 +94,9 @@ pub(crate) struct Direct {
     /// A message went by the daemons since this route stands: the other task knows where the
     /// numbers are.
     has_begun: bool,
-    /// Of this task.
+    /// The life of this task.
     life: Life,
-    /// What was confirmed to the other task last.
+    /// The last message that was confirmed to the other task.
     told: Stamp,
     /// Bytes of large messages that came since.
     untold: usize,
@@ -108,7 +108,7 @@ pub(crate) struct Direct {
     prompt: bool,
     /// Whether the network takes more.
     ahead: Ahead,
-    /// What waits and pieces are noted with.
+    /// The probes that note waits and pieces.
     probes: Arc<Probes>,
 }
 

@@ -21,7 +21,7 @@ struct Delete {
     tag: Tag,
 }
 
-/// What the task tells itself.
+/// A notice that the task sends to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Notice {
     /// Context and tag, from the task to itself.
@@ -32,7 +32,7 @@ pub(crate) struct Notice {
     pub(crate) descriptor: i32,
 }
 
-/// What the program wants to be told.
+/// The notices that the program wants.
 #[derive(Debug)]
 pub(crate) struct RouteNotices {
     me: Tid,

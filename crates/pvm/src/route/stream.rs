@@ -27,7 +27,7 @@ pub(crate) fn confirmation(through: u64) -> [u8; FRAME] {
     frame
 }
 
-/// What stands before the body of a message.
+/// The head that stands before the body of a message.
 pub(crate) fn message_head(through: u64, envelope: &Envelope) -> [u8; MESSAGE_HEAD] {
     let mut head = [0; MESSAGE_HEAD];
     head[0] = MESSAGE;

@@ -25,7 +25,7 @@ impl ProgramMemory {
         Self { address, size }
     }
 
-    /// Of bytes that stay.
+    /// The memory of bytes that stay.
     #[cfg(test)]
     pub(crate) const fn of_a_test(bytes: &'static [u8]) -> Self {
         Self { address: bytes.as_ptr(), size: bytes.len() }

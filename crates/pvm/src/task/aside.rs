@@ -12,7 +12,7 @@ pub(crate) const OVER: u32 = 1;
 pub(crate) const DESCRIPTOR: u32 = 2;
 /// Messages of other hosts may come by a direct route, or routes are asked for.
 pub(crate) const ROUTES: u32 = 4;
-/// Messages were taken in whose turn it is, and that no lane tells of.
+/// Messages whose turn it is were taken in, and no lane tells of them.
 pub(crate) const ARRIVALS: u32 = 8;
 /// Messages wait that nobody has asked for.
 pub(crate) const MAILBOX: u32 = 16;
@@ -28,13 +28,13 @@ impl Aside {
         Self(AtomicU32::new(0))
     }
 
-    /// What stands against it; 0 for nothing.
+    /// The bits that stand against it; 0 for none.
     #[inline(always)]
     pub(crate) fn get(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }
 
-    /// This stands against it from now on.
+    /// Sets a bit that stands against it from now on.
     pub(crate) fn set(&self, bit: u32) {
         self.0.fetch_or(bit, Ordering::AcqRel);
     }

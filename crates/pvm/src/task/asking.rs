@@ -17,7 +17,7 @@ impl Task {
     /// that wait by their nature are bounded.
     ///
     /// # Errors
-    /// What the machine answers; [`Code::SysErr`] if it does not.
+    /// The machine's error; [`Code::SysErr`] if it does not answer.
     pub fn request(&self, request: &Request) -> Result<Reply, Code> {
         let patient = match request {
             // Members that are late are no failure of the machine.
@@ -82,14 +82,14 @@ impl Task {
     /// given once.
     ///
     /// # Errors
-    /// What the machine answers; as for [`Task::ask`].
+    /// The machine's error; as for [`Task::ask`].
     pub fn answer(&self, id: u32) -> Result<Option<Reply>, Code> {
         let mut state = self.enter()?;
         // Messages that nobody asks for now would keep the inbox from ever being quiet, and the
         // wait for the answer from ever sleeping.
         let alone = state.is_alone();
         state.pull(alone);
-        // What came before the end of the connection still counts.
+        // Answers that came before the end of the connection still count.
         let received = state.connection.receive();
         let Some(reply) = state.connection.take(id) else {
             return received.inspect_err(|_| self.lost()).map(|()| None);

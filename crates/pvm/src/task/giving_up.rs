@@ -26,7 +26,7 @@ impl Task {
     /// will.
     ///
     /// # Errors
-    /// What the machine answers; [`Code::SysErr`] if it does not.
+    /// The machine's error; [`Code::SysErr`] if it does not answer.
     pub fn give_up(&self, question: u32) -> Result<Option<Reply>, Code> {
         self.withdraw_question(question)?;
         match self.answer_by(question, Deadline::after(ANSWER))? {

@@ -22,7 +22,7 @@ pub(super) struct Place {
     process: u32,
 }
 
-/// Those of tasks that are over.
+/// The places of tasks that are over.
 static PLACES: Gate<Vec<Place>> = Gate::new(Vec::new());
 
 impl Place {

@@ -25,7 +25,7 @@ const PAUSE_MAX: Duration = Duration::from_millis(10);
 const TRIES: u32 = 8;
 
 impl Task {
-    /// What a send of this task does that finds no credit.
+    /// The policy of this task's sends that find no credit.
     pub fn policy(&self) -> Policy {
         Policy::from_number(self.policy.load(Ordering::Relaxed)).unwrap_or(Policy::Spill)
     }

@@ -25,10 +25,10 @@ const YIELD_MAX: Duration = Duration::from_micros(500);
 /// ahead of one that computes.
 const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
 
-/// What came of giving the core to others.
+/// The outcome of giving the core to others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Given {
-    /// What is waited for has come.
+    /// Something has arrived.
     Arrived,
     /// Nothing has, and the core came back soon.
     Back,

@@ -3,7 +3,7 @@
 use crate::sys::Pinned;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What had arrived when it was taken.
+/// A mark of what had arrived when it was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitToken {
     pub(crate) generation: u32,
