@@ -143,6 +143,25 @@ fn why_shows_what_nearly_fits() {
 }
 
 #[test]
+fn a_dump_that_lacked_tuples_looked_whole() {
+    let place = machine();
+    run(&place, &["space", "create", "big"]);
+    let file = place.home().join("big.json");
+    let half = "x".repeat(9 << 20);
+    let lines = format!("[{{\"type\":\"text\",\"value\":\"{half}\"}}]\n").repeat(2);
+    std::fs::write(&file, lines).unwrap();
+    let file = file.display().to_string();
+    assert_eq!(run(&place, &["space", "load", "big", &file]).0, 0);
+    let (code, out, err) = run(&place, &["space", "dump", "big"]);
+    assert!(code == 1 && out.is_empty() && err.contains("1 of 2 tuples"), "{code} {err}");
+    run(&place, &["take", "big", "?text"]);
+    let (code, out, _) = run(&place, &["space", "dump", "big"]);
+    assert!(code == 0 && out.len() > half.len(), "{code}");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
 fn a_full_space_lets_a_put_wait_or_refuses_it() {
     let place = machine();
     run(&place, &["space", "create", "small", "--limit", "400"]);

@@ -438,8 +438,9 @@ JSON: name, created (true), note (what was damaged, or null).";
 
 /// `pvm space dump`.
 pub(crate) const SPACE_DUMP: &str = "\
-Each line is a tuple: a JSON list of its fields (type, value). Claimed tuples are among them, the \
-first 1000. `pvm space load` puts them again.
+Each line is a tuple: a JSON list of its fields (type, value). Claimed tuples are among them. \
+With more than 16 MiB of tuples, or 1000 claimed ones, nothing is written, and the command fails. \
+`pvm space load` puts them again.
 
 JSON: name, tuples.";
 
