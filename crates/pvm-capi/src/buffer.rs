@@ -21,7 +21,7 @@ use crate::trace::{int_at, traced};
 use crate::{globals, session};
 use table::{PLACES, TABLE, Table};
 
-/// What a tracer is told of a buffer.
+/// The facts of a buffer that a tracer is told.
 pub(crate) struct Told {
     pub(crate) bytes: c_int,
     pub(crate) tag: c_int,
@@ -52,8 +52,8 @@ impl Drop for Keeper {
         thread::here(|thread| {
             thread.watched.set(false);
             if thread.inside.is_set() {
-                // A handler has interrupted the library and ends the process: what it was at work
-                // on is not to be touched.
+                // A handler has interrupted the library and ends the process: the interrupted work
+                // is not to be touched.
                 return;
             }
             for current in [&thread.sending, &thread.receiving, &thread.probed] {

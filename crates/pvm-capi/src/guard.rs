@@ -44,7 +44,7 @@ impl Drop for Inside<'_> {
 #[inline(always)]
 fn go_out(thread: &Thread) {
     thread.inside.clear();
-    // What a handler wanted to send until the mark was gone.
+    // Sends that a handler asked for before the mark was gone.
     if !thread.parcels.is_empty() {
         send_parcels(thread);
     }
@@ -83,12 +83,12 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
     catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
 }
 
-/// The fast path of a call: what it does where nothing stands against it, by a thread that is in
-/// the library for as long as this lives. Gates are entered only if nobody is inside. What cannot
-/// be done so is left as it is, and [`call`] does it.
+/// The fast path of a call, by a thread that is in the library for as long as this lives. Gates are
+/// entered only if nobody is inside. Work that cannot be done so is left as it is, and [`call`]
+/// does it.
 ///
-/// There is no net below: what is done here has nothing in it that panics. (If it did, the process
-/// would be ended at the exported function.)
+/// There is no net below: code on this path does not panic. (If it did, the process would be ended
+/// at the exported function.)
 pub(crate) struct Fast<O: Owner> {
     /// This thread.
     pub(crate) thread: &'static Thread,
@@ -126,11 +126,11 @@ impl Way {
     }
 }
 
-/// What came of the short way of a [brief] call.
+/// The result of the short way of a [brief] call.
 pub(crate) enum Done<T> {
     /// All of it, with this result.
     All(c_int),
-    /// A part, behind which something else must follow that is seldom needed.
+    /// A part; a further step, which is seldom needed, must follow.
     But(T),
 }
 
@@ -312,7 +312,7 @@ pub(crate) struct Errand {
     pub(crate) function: Function,
     /// Its argument.
     pub(crate) argument: c_int,
-    /// What the program has registered it for; none for the library's own.
+    /// The messages for which the program has registered it; none for the library's own.
     pub(crate) wanted: Option<Selection>,
 }
 
@@ -323,7 +323,7 @@ impl Errand {
     }
 }
 
-/// What one look at the messages found.
+/// The result of one look at the messages.
 pub(crate) enum Look<T> {
     /// The call is done.
     Done(T),
@@ -367,7 +367,7 @@ pub(crate) fn wait_for<T>(
             Step::Done(value) => return Ok(Some(value)),
             Step::Handler(due) => due.run(),
             Step::Wait(..) if over => return Ok(None),
-            // Whatever ended the wait, the next look tells; only a lost daemon ends the call.
+            // The next look tells what has ended the wait; only a lost daemon ends the call.
             Step::Wait(task, token) => {
                 waiting = Some(task);
                 if !is_alone() {
@@ -402,10 +402,10 @@ pub(crate) fn same_task(waiting: Option<&'static Task>) -> Result<&'static Task,
     session::current().filter(|&task| std::ptr::eq(task, waiting)).ok_or(Code::SysErr)
 }
 
-/// For how long somebody waits for others.
+/// How long a call waits for others.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience<'a> {
-    /// Until then.
+    /// It waits until then.
     pub(crate) limit: Limit,
     /// True once it gives up before.
     pub(crate) enough: &'a dyn Fn() -> bool,
@@ -420,7 +420,7 @@ impl Patience<'_> {
         self.limit.passed() || (self.enough)()
     }
 
-    /// For the last word about what was given up.
+    /// The patience for the last word about a question that was given up.
     pub(crate) fn last() -> Self {
         Self { limit: Limit::after(LAST_WORD), ..Self::FOR_EVER }
     }

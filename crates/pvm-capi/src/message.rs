@@ -34,8 +34,8 @@ pub(crate) fn check_address(tid: Tid, tag: c_int) -> Result<(), Code> {
     if good { Ok(()) } else { Err(Code::BadParam) }
 }
 
-/// True for a number that nobody has or can have: what is sent there is lost, as with a task that
-/// has ended.
+/// True for a number that nobody has or can have: a message to it is lost, as with a task that has
+/// ended.
 const fn is_nobody(tid: Tid) -> bool {
     !tid.is_task() && !tid.is_daemon()
 }
@@ -89,8 +89,8 @@ pub(crate) fn multicast(
     })?
 }
 
-/// A send from a handler that interrupted the library: kept until the interrupted call leaves. What
-/// is sent is what the buffer holds then.
+/// A send from a handler that interrupted the library: kept until the interrupted call leaves. It
+/// sends what the buffer holds then.
 pub(crate) fn put_off(
     buffer: c_int,
     tids: &[c_int],
@@ -278,7 +278,8 @@ fn receive_matching(
     Ok(found)
 }
 
-/// Refuses what could never come. A program's own matching finds no receive buffer.
+/// Refuses a receive of a message that could never come. A program's own matching finds no receive
+/// buffer.
 fn begin_receive(limit: Limit, tid: c_int, tag: c_int) -> Result<Option<Match>, Code> {
     inside(|| {
         let custom = matching::custom()?;
@@ -293,7 +294,7 @@ fn begin_receive(limit: Limit, tid: c_int, tag: c_int) -> Result<Option<Match>, 
     })
 }
 
-/// True for what no message can be: PVM waits for ever for it.
+/// True for a sender or tag that no message can have: PVM waits for ever for it.
 fn never_comes(tid: c_int, tag: c_int) -> bool {
     let reserved = session::option(session::RESERVED) != 0;
     tid != -1 && !Tid::from_c_int(tid).is_task() && !is_system(tid) || tag < -1 && !reserved

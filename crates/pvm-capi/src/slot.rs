@@ -43,24 +43,24 @@ impl Content {
     }
 }
 
-/// What a call may do that knows few forms of buffers, as one number: each change of a place sets
-/// it anew. It is [`Mode::OTHER`] where nothing lies.
+/// The form and use of a buffer, as one number, for calls that know few forms: each change of a
+/// place sets it anew. It is [`Mode::OTHER`] where no buffer lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mode(u8);
 
-/// It is read from.
+/// The buffer is read from.
 const READ: u8 = 8;
 
 impl Mode {
-    /// None of those that are told apart.
+    /// A mode that is none of the others.
     pub(crate) const OTHER: Self = Self(0);
-    /// It is packed, in default encoding.
+    /// The buffer is packed, in default encoding.
     pub(crate) const PACKS_DEFAULT: Self = Self::of(Form::Default, false);
-    /// It is packed, raw.
+    /// The buffer is packed, raw.
     pub(crate) const PACKS_RAW: Self = Self::of(Form::Raw, false);
-    /// It is packed, in place.
+    /// The buffer is packed, in place.
     pub(crate) const PACKS_IN_PLACE: Self = Self::of(Form::InPlace, false);
-    /// It is packed, raw, and is a message of typed items that was received.
+    /// The buffer is packed, raw, and is a message of typed items that was received.
     pub(crate) const PACKS_TYPED: Self = Self::of(Form::Typed, false);
 
     /// The mode of a buffer of this form.
@@ -76,7 +76,7 @@ impl Mode {
     }
 }
 
-/// What lies in a place, or lay there and was freed.
+/// The content of a place, or what lay there and was freed.
 pub(crate) struct SlotState {
     pub(crate) content: Content,
     live: bool,
@@ -89,14 +89,14 @@ impl SlotState {
         Self { content, live: false, mode: Mode::OTHER }
     }
 
-    /// What lies here is somebody's from now on.
+    /// The content is in use from now on.
     #[inline(always)]
     pub(crate) fn take(&mut self) {
         self.live = true;
         self.settle();
     }
 
-    /// What lies here has changed.
+    /// The content has changed.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
         self.mode = match self.content.shown {
@@ -105,7 +105,7 @@ impl SlotState {
         };
     }
 
-    /// It is nobody's any more. It was plain, so that nothing is left to be dropped.
+    /// The content is in use no more. It was plain, so that nothing is left to be dropped.
     #[inline(always)]
     pub(crate) fn vacate(&mut self) {
         (self.live, self.mode) = (false, Mode::OTHER);
@@ -163,27 +163,27 @@ impl Slot {
         self.0.enter().map(Held)
     }
 
-    /// Runs `body` on what is here; `NoSuchBuf` if nothing is.
+    /// Runs `body` on the content; `NoSuchBuf` if there is none.
     #[inline(always)]
     pub(crate) fn content<T>(&self, body: impl FnOnce(&mut Content) -> T) -> Result<T, Code> {
         let mut place = self.enter()?;
         if place.live { Ok(body(&mut place.content)) } else { Err(Code::NoSuchBuf) }
     }
 
-    /// What is here; none if nothing is, or another thread looks.
+    /// The place with its content; none if it is empty, or another thread looks.
     #[inline(always)]
     pub(crate) fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, SlotState, O>> {
         let place = self.0.try_enter(owner)?;
         if place.live { Some(place) } else { None }
     }
 
-    /// What is or was here: its mode tells.
+    /// The place with its content, present or former: its mode tells.
     #[inline(always)]
     pub(crate) fn enter_biased(&self, owner: Biased) -> Option<FastGuard<'_, SlotState, Biased>> {
         self.0.try_enter(owner)
     }
 
-    /// What is here; none if something is, or another thread looks.
+    /// The empty place; none if something is here, or another thread looks.
     #[inline(always)]
     pub(crate) fn try_enter_vacant<O: Owner>(
         &self,
@@ -266,7 +266,7 @@ impl Slot {
         }
     }
 
-    /// Frees what is here; false if nothing was. What it leaves is to be dropped when no lock is
+    /// Frees the content; false if there was none. The remains are to be dropped when no lock is
     /// held.
     pub(crate) fn free(&self) -> Result<(bool, Option<Remains>), Code> {
         let mut place = self.enter()?;
@@ -283,7 +283,7 @@ impl Slot {
         Ok(Some(std::mem::replace(&mut place.content.buffer, Buffer::vacant())))
     }
 
-    /// In the child of a fork: what lies in shared memory is not there any more, and nothing of it
+    /// In the child of a fork: a buffer in shared memory is not there any more, and nothing of it
     /// is touched. True if something is still here.
     pub(crate) fn reset_after_fork(&self, forked: &Forked) -> bool {
         self.0.reset_fast_after_fork(forked, SlotState::vacant);

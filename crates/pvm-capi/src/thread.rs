@@ -1,4 +1,4 @@
-//! What belongs to one thread, in one place, so that one look finds it.
+//! The data of one thread, in one place, so that one look finds them.
 //!
 //! There is no destructor here, so a signal handler may look as well: a thread that is in the
 //! library has looked before, and nothing is made for it then.
@@ -13,7 +13,7 @@ use pvm_wire::Code;
 
 use crate::slot::Slot;
 
-/// Where a current buffer is that there is not: a place that stays empty.
+/// The place of a current buffer that does not exist: it stays empty.
 static NOWHERE: Slot = Slot::new();
 
 /// A current buffer: its number, 0 for none, and where it is.
@@ -51,7 +51,7 @@ impl Current {
         self.id.replace(id)
     }
 
-    /// There is none any more; its number is returned.
+    /// Clears it, and returns its number.
     pub(crate) fn clear(&self) -> c_int {
         self.set(0, None)
     }
@@ -76,7 +76,7 @@ impl Parcel {
     const NONE: Self = Self { send: |_| Ok(()), buffer: 0, tid: 0, tag: 0, context: 0 };
 }
 
-/// Sends that wait at most; a handler that asks for more is told `PvmAlready`.
+/// The most sends that wait; a handler that asks for more is told `PvmAlready`.
 pub(crate) const PARCELS: usize = 32;
 
 /// Sends that wait until the interrupted call leaves. A handler may be interrupted by another one,
@@ -140,15 +140,16 @@ impl Parcels {
 /// look, and a thread that ends the [bias](is_biased).
 pub(crate) struct Mark(AtomicU8);
 
-/// It is not.
+/// The thread is not in the library.
 const OUTSIDE: u8 = 0;
-/// It is, and takes locks.
+/// The thread is in the library, and takes locks.
 const LONG: u8 = 1;
-/// It is on a fast path, perhaps as the thread that the process is biased to, which takes no locks.
+/// The thread is on a fast path, perhaps as the one that the process is biased to, which takes no
+/// locks.
 const FAST: u8 = 2;
 
 impl Mark {
-    /// True while it is.
+    /// True while the thread is in the library.
     #[inline(always)]
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) != OUTSIDE
@@ -180,13 +181,13 @@ impl Mark {
         self.set(FAST)
     }
 
-    /// It takes locks from now on: nobody need wait until it goes out.
+    /// The thread takes locks from now on: nobody need wait until it goes out.
     #[inline(always)]
     pub(crate) fn take_locks(&self) {
         self.0.store(LONG, Ordering::Relaxed);
     }
 
-    /// It goes out.
+    /// The thread goes out.
     #[inline(always)]
     pub(crate) fn clear(&self) {
         compiler_fence(Ordering::SeqCst);
@@ -211,7 +212,7 @@ pub(crate) struct Thread {
     pub(crate) sending: Current,
     /// Its receive buffer.
     pub(crate) receiving: Current,
-    /// What its last `pvm_probe` gave out.
+    /// The buffer that its last `pvm_probe` gave out.
     pub(crate) probed: Current,
     /// True once the end of the thread is watched, to free its buffers.
     pub(crate) watched: Cell<bool>,
@@ -220,7 +221,7 @@ pub(crate) struct Thread {
     /// Where on the stack the call is that is told of, 0 for none: calls below it are the library's
     /// own. A call that was left by longjmp stays here; those that come later are not below it.
     pub(crate) telling: Cell<usize>,
-    /// Where on the stack a function of the program is that a call has called, 0 for none.
+    /// The place on the stack of a program's function that a call has called, 0 for none.
     pub(crate) program: Cell<usize>,
     /// Calls of the program around those that it makes now.
     pub(crate) depth: Cell<u8>,
@@ -361,7 +362,7 @@ fn first_look() -> *const Thread {
 }
 
 /// True for the one thread that the process is biased to from now on. Without a kernel that can end
-/// that it is none.
+/// the bias there is no such thread.
 fn begin_bias() -> bool {
     let begun = BIAS.is_unused() && pvm::may_fence_all_threads() && BIAS.begin();
     if begun {
@@ -405,7 +406,7 @@ pub(crate) fn reset_after_fork() -> bool {
     }
     let is_torn = BIAS.is_on() && FIRST.0.inside.is_fast();
     BIAS.end();
-    // What the first one was in the middle of is over.
+    // The call that the first thread was in the middle of is over.
     FIRST.0.inside.clear();
     is_torn
 }

@@ -1,4 +1,4 @@
-//! The lane of a direct route: what its receiver on another host has not confirmed.
+//! The lane of a direct route: messages that its receiver on another host has not confirmed.
 //!
 //! The sender writes each message here before it goes over the socket, and moves the mark itself
 //! when the other task confirms. When the route breaks or the sender ends, the lane is

@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const SMALLEST: usize = 4096;
 /// Slots that were never needed again are given back beyond this many bytes of a class, but for the
 /// last few: two tasks that send a message to and fro use two each, as a message is its reader's
-/// until he takes the next one.
+/// until that one takes the next one.
 const CLASS_KEPT_BYTES: usize = 8 << 20;
 const CLASS_KEPT: usize = 2;
 
@@ -209,8 +209,8 @@ impl Pool {
         unread
     }
 
-    /// Segments of which nothing is used, so that about `keep` bytes remain; smaller slots are kept
-    /// before larger ones.
+    /// Takes out segments of which nothing is used, so that about `keep` bytes remain; smaller
+    /// slots are kept before larger ones.
     pub(crate) fn shrink(&self, keep: u64) -> Vec<SegmentId> {
         let mut slots = self.slots();
         let mut given = std::mem::take(&mut slots.surplus);

@@ -1,4 +1,4 @@
-//! What goes to other hosts: the daemon's inbox.
+//! The daemon's inbox: messages to other hosts.
 //!
 //! There is a lane for each pair of a sender and a host. The daemon reads ahead of the mark up to
 //! which a lane counts as read, and moves the mark when the other host has confirmed a message.
@@ -135,7 +135,7 @@ pub struct Transit {
     dropped: u64,
     /// There may be lanes that could not be learnt of.
     unlisted: bool,
-    /// Lanes of which the next message lies where this process cannot look now.
+    /// Lanes whose next message lies where this process cannot look now.
     unreached: BTreeSet<LaneNumber>,
     /// See [`Transit::take_lack`].
     lacks: bool,
@@ -203,7 +203,7 @@ impl Transit {
     fn refresh(&mut self, broker: &mut dyn Broker) -> bool {
         self.unlisted = !self.learn(broker);
         if self.unlisted {
-            // Any of them may have something, and may have told so.
+            // Any of the lanes may have something, and may have told so.
             self.look_again(u64::MAX);
         }
         !self.unlisted
@@ -287,14 +287,14 @@ impl Transit {
     }
 
     /// True if a look since the last question could not see what some lane holds, for want of
-    /// memory or descriptors. Nobody tells when there is room, and the inbox never comes to rest:
-    /// the next look is not to follow at once.
+    /// memory or descriptors. Nothing tells when there is room again, and the inbox never comes to
+    /// rest: the next look is not to follow at once.
     pub const fn take_lack(&mut self) -> bool {
         std::mem::replace(&mut self.lacks, false)
     }
 
-    /// False while what lies next in a lane cannot be had, though [`Transit::next`] gives nothing
-    /// of it.
+    /// False while the next message of a lane cannot be had; [`Transit::next`] gives nothing of the
+    /// lane then.
     pub fn is_within_reach(&self, number: LaneNumber) -> bool {
         !self.unreached.contains(&number)
     }
@@ -369,8 +369,8 @@ impl Transit {
         }
     }
 
-    /// Nobody will ever get what is in this lane: the host is gone. What was read of it must have
-    /// been let go of before.
+    /// Nobody will ever get what is in this lane: the host is gone. All that was read of it must
+    /// have been let go of before.
     pub fn discard(&mut self, broker: &mut dyn Broker, number: LaneNumber) {
         while !self.is_confirmed(number) {
             self.confirm(broker, number);
@@ -394,8 +394,8 @@ impl Transit {
         })
     }
 
-    /// The direct routes of a task are no more, or that to one task: what was not confirmed is to
-    /// be read. The lanes that this is about.
+    /// The direct routes of a task are no more, or that to one task: unconfirmed messages are to be
+    /// read. Returns the lanes of these routes.
     pub fn release(
         &mut self,
         broker: &mut dyn Broker,
@@ -418,7 +418,8 @@ impl Transit {
         released
     }
 
-    /// True if nothing of a lane waits to be confirmed. What has not been read yet does not count.
+    /// True if nothing of a lane waits to be confirmed. Messages that have not been read yet do not
+    /// count.
     pub fn is_confirmed(&self, number: LaneNumber) -> bool {
         self.lanes.get(&number).is_none_or(|lane| lane.unconfirmed() == 0)
     }
@@ -540,7 +541,7 @@ fn receivers(list: &[u8]) -> Result<Vec<Receiver>, Code> {
     if list.is_empty() { Ok(Vec::new()) } else { spread::from_bytes(list).ok_or(Code::BadMsg) }
 }
 
-/// A ring of a lane, and what it leads to.
+/// A ring of a lane, and the host or task that it leads to.
 fn open(broker: &mut dyn Broker, id: SegmentId, sender: Tid) -> Result<(Ring, Tid), Code> {
     let (segment, mapping) = broker.map(id).and_then(map)?;
     let is_theirs = segment.owner == sender;

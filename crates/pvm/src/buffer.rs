@@ -1,8 +1,8 @@
 //! A message that is being packed or read; PVM's buffers are both.
 //!
-//! Packing goes where the message will be sent from: into the buffer itself while it is small,
-//! then straight into a slab of the task's. A received message is read where it lies. So pack
-//! and unpack are the only copies a message makes on one host.
+//! Packing writes to the place from which the message will be sent: into the buffer itself while it
+//! is small, then straight into a slab of the task's. A received message is read where it lies. So
+//! pack and unpack are the only copies a message makes on one host.
 
 mod fast;
 mod form;
@@ -124,8 +124,8 @@ impl Buffer {
         }
     }
 
-    /// The message is done with; what is more than the memory of a small one is given out to be
-    /// dropped where no lock is held.
+    /// The message is done with; memory beyond that of a small one is returned, to be dropped where
+    /// no lock is held.
     pub fn vacate(&mut self) -> Option<Remains> {
         self.size = 0;
         (!self.is_plain()).then(|| Remains { _buffer: std::mem::replace(self, Self::vacant()) })
@@ -264,7 +264,8 @@ impl Buffer {
     }
 
     /// Where the data lie, and how many bytes. The sender of a received message may still write
-    /// there: read through the pointer, form no reference. One that is being written is waited for.
+    /// there: read through the pointer, form no reference. The call waits for a message that is
+    /// still being written.
     ///
     /// # Errors
     /// [`Code::NoData`] if its sender died before it was whole.

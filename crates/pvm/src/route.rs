@@ -21,7 +21,7 @@ use rustix::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-/// A wish that nothing came of is made again after this time.
+/// A task asks again for a route after this time, if nothing has come of the last wish.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// Up to this many routes are looked at without asking which of them have something: one call less.
 const FEW: usize = 2;

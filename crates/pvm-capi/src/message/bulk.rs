@@ -69,7 +69,8 @@ unsafe fn fast_send(
     send_items_of(calls::PSEND, Encoding::Raw, (kind.run_of(bytes).to_word(), data), to)
 }
 
-/// The long way: as an in-place message, which is copied once, to where its receiver reads it.
+/// The long way: as an in-place message, which is copied once, to the place where its receiver
+/// reads it.
 ///
 /// # Safety
 /// The items can be read.
@@ -284,7 +285,7 @@ unsafe fn receive(
     received.map_or_else(|stop| stop.report("pvm_precv"), |()| 0)
 }
 
-/// What one look at the queue gives. The caller stays until there is something.
+/// The result of one look at the queue. The caller stays until there is something.
 fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
     if let Some(due) = handler::arrivals(task)? {
         return Ok(Look::Handler(due));

@@ -195,7 +195,7 @@ fn receive_then(tid: c_int, tag: c_int, then: impl FnOnce(c_int, &Buffer)) -> Gl
     if !is_plain(tag, 0) {
         return Glance::More;
     }
-    // Whatever is wrong, the long way tells it.
+    // The long way tells what is wrong.
     fast!(fast => receive_by(&fast, tid, tag, then), else Glance::More)
 }
 
@@ -251,7 +251,7 @@ fn receive_new_by(
     })
 }
 
-/// A look, and what had arrived before it: what comes behind it ends a wait.
+/// A look, and a token of what had arrived before it: a later arrival ends a wait.
 pub(crate) struct Looked<T = c_int> {
     waiting: Option<(&'static Task, WaitToken)>,
     /// What was seen.

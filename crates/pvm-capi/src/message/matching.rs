@@ -37,8 +37,8 @@ pub(super) fn look_further() {
     aside::set(aside::MATCHES);
 }
 
-/// What a receive looks for if the program has not said otherwise: as a function, so that a
-/// program's own can call it.
+/// The matching of receives if the program has not set its own: as a function, so that a program's
+/// own can call it.
 unsafe extern "C" fn default_match(id: c_int, tid: c_int, tag: c_int) -> c_int {
     let wanted = Selection { source: tid, tag, context: session::context() };
     let fits = inside(|| buffer::get(id)?.with(|buffer| wanted.fits(&buffer.envelope())));

@@ -103,8 +103,8 @@ impl SlabView {
         self.follows.and_then(|slot| stream::words(&self.mapping, slot))
     }
 
-    /// True if the owner has left before it wrote all. What was read of the rest is not the
-    /// message.
+    /// True if the owner has left before it wrote all. Bytes that were read of the rest are not the
+    /// message's.
     pub fn is_broken(&self) -> bool {
         self.words().is_some_and(|words| {
             matches!(words.filled(), stream::Filled::Left(bytes) if bytes < self.size as u64)

@@ -1,5 +1,5 @@
-//! The fast path of a buffer: messages that ride in a lane and have one run or none. What cannot be
-//! done so is left as it is, and the functions without `fast` in their names do it.
+//! The fast path of a buffer: messages that ride in a lane and have one run or none. Other messages
+//! are left as they are, and the functions without `fast` in their names take them.
 
 use super::form::Form;
 use super::{Buffer, Store};
@@ -91,7 +91,7 @@ impl Buffer {
         self.sealed = false;
     }
 
-    /// [`Buffer::pack`] of what still fits its memory, by a list of one run; false if it did
+    /// [`Buffer::pack`] of items that still fit its memory, by a list of one run; false if it did
     /// nothing.
     #[inline(always)]
     pub fn fast_pack(&mut self, kind: Kind, items: &[u8]) -> bool {

@@ -272,9 +272,9 @@ impl Direct {
         self.piece(end)
     }
 
-    /// Writes what is sealed. While there is no room, takes in what comes: the other task may be
-    /// doing the same. There is none either while much of this route stands in queues of the
-    /// network, where what daemons say would have to wait behind it.
+    /// Writes the sealed records. While there is no room, takes in what comes: the other task may
+    /// be doing the same. Room also lacks while much of this route stands in queues of the network,
+    /// where messages of daemons would have to wait behind it.
     fn write(&mut self, around: &mut Around<'_>) -> Result<(), Broken> {
         let mut written = 0;
         let mut patience = WritePatience::default();

@@ -11,7 +11,7 @@ use ring::aead::{
 pub(crate) const DATA_MAX: usize = 16 << 10;
 /// In front of the data: kind, version, length.
 const HEADER: usize = 5;
-/// Behind them: the inner kind and the tag.
+/// Behind the data: the inner kind and the tag.
 const TRAILER: usize = 17;
 const APPLICATION_DATA: u8 = 23;
 /// With one key no more records than this are sealed (RFC 8446, section 5.5: 2^24.5 full ones).

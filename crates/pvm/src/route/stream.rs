@@ -1,4 +1,4 @@
-//! What lies in the records of a direct route: a stream of frames, no I/O.
+//! The content of the records of a direct route: a stream of frames, no I/O.
 //!
 //! ```text
 //! frame:    0 kind u8 (1 message, 2 confirmation)   8 through u64

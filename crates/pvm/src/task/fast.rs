@@ -15,15 +15,15 @@ use std::sync::atomic::Ordering;
 
 impl Task {
     /// [`Task::send`] of a small message to a task of this host that has been sent to before, by
-    /// the thread that `owner` says: the message's number. None if nothing was sent.
+    /// the thread that `owner` says; returns the message's number, none if nothing was sent.
     #[inline(always)]
     pub fn fast_send(&self, owner: impl Owner, buffer: &mut Buffer, to: Address) -> Option<u64> {
         let (head, data) = buffer.small()?;
         self.send_small(owner, to, head, data)
     }
 
-    /// Like `fast_send`, for a message that is no buffer's, and is described but for its number and
-    /// where it goes.
+    /// Like `fast_send`, for a message that is no buffer's, and whose head has all but its number
+    /// and its receiver.
     #[inline(always)]
     pub fn send_small(
         &self,
@@ -110,8 +110,8 @@ impl Task {
         Some(buffer.fill_few(taken))
     }
 
-    /// Like `take_few`, into memory that is no buffer's; its size. What is told of the message goes
-    /// to `about`, raw data and items of one type as they lie to `room`. `wanted` fits only
+    /// Like `take_few`, into memory that is no buffer's; returns the size. The head goes to
+    /// `about`, and raw data or items of one type go to `room` as they lie. `wanted` fits only
     /// messages that `pattern` matches, perhaps fewer of them.
     #[inline(always)]
     pub fn take_small(
@@ -174,10 +174,10 @@ impl Task {
     }
 }
 
-/// True where what stands against the fast path has nothing to do with such a message.
+/// True where the bits against the fast path have nothing to do with such a message.
 #[inline(never)]
 fn passes(state: &State, pattern: &Pattern, aside: u32) -> bool {
-    // What comes from another host may come by a route; a task of this host has its lane.
+    // A message from another host may come by a route; a task of this host has its lane.
     let is_near = pattern.source.is_some_and(|source| source.host() == state.me.host());
     aside & !(MAILBOX | ROUTES) == 0
         && (aside & ROUTES == 0 || is_near)

@@ -1,5 +1,4 @@
-//! Exposed memory: what this task lets others read and write, and what it reads and writes of
-//! theirs.
+//! Exposed memory: memory of this task that others read and write, and memory of theirs.
 
 use super::Task;
 use super::asking::ANSWER;
@@ -42,8 +41,8 @@ impl Task {
         }
     }
 
-    /// What this task exposes under a number, mapped for as long as the caller wants it: for
-    /// languages whose views outlive [`Task::withdraw`].
+    /// The memory that this task exposes under a number, mapped for as long as the caller wants it:
+    /// for languages whose views outlive [`Task::withdraw`].
     ///
     /// # Errors
     /// [`Code::NotFound`].
@@ -83,15 +82,15 @@ impl Task {
         }
     }
 
-    /// Reads exposed memory of any task of the machine, without its taking part. On one host a copy
-    /// of its memory; four or eight bytes at a multiple of their number are read as a whole, and a
-    /// reader of what a `put` wrote sees what was put before, too. Between hosts the host of the
-    /// owner answers, in pieces of [`MEMORY_BYTES_MAX`].
+    /// Reads exposed memory of any task of the machine, without its taking part. On one host it
+    /// copies the memory; four or eight bytes at a multiple of their number are read as a whole,
+    /// and a reader of what a `put` wrote sees what was put before, too. Between hosts the host of
+    /// the owner answers, in pieces of [`MEMORY_BYTES_MAX`].
     ///
     /// # Errors
     /// [`Code::NotFound`] if nothing is exposed under this number, [`Code::NoTask`] if its owner is
     /// gone, [`Code::HostFail`] if its host is, [`Code::BadParam`] for bytes that are not all
-    /// inside. What was read then is not defined.
+    /// inside. The bytes that were read then are not defined.
     pub fn get(&self, owner: Tid, number: u32, offset: u64, out: &mut [u8]) -> Result<(), Code> {
         if owner.host() == self.tid().host() && owner.is_task() {
             return self.exposed_memory(owner, number)?.get(offset, out);

@@ -56,7 +56,7 @@ impl Place {
         places.pop()
     }
 
-    /// For the next task.
+    /// Leaves the place to the next task.
     pub(super) fn give(self) {
         if let Ok(mut places) = PLACES.enter() {
             places.push(self);

@@ -183,8 +183,8 @@ impl Task {
         number
     }
 
-    /// What a program says of itself, if anybody records it: a mark, a state, its progress. `name`
-    /// 0 is an empty text's.
+    /// Notes what a program says of itself, if anybody records it: a mark, a state, its progress.
+    /// `name` 0 is an empty text's.
     pub fn tell_own(&'static self, (class, text): (Class, &[u8]), what: impl FnOnce(u32) -> What) {
         if self.probes.is_on() {
             let name = if text.is_empty() { 0 } else { self.number_of(class, text) };
