@@ -5,7 +5,7 @@ use crate::unit::Time;
 /// Tasks are counted from 0 in the order of their source.
 pub type TaskNumber = u32;
 
-/// One thing that a task does. Times are those that the task's own processor needs.
+/// One thing that a task does. Times are times of the task's own processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// It computes.

@@ -113,7 +113,7 @@ impl Matching {
     }
 }
 
-/// Tasks wait and nothing is under way: who waits for whom.
+/// Tasks wait and nothing is under way: each waiting task, and the task for which it waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Standstill {
     /// How many tasks wait.

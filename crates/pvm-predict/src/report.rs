@@ -116,7 +116,7 @@ impl Report {
     }
 }
 
-/// What happens in a run, for who wants to write it down.
+/// An event of a run, for watchers that record it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event<'a> {
     /// A send is over.
@@ -154,7 +154,7 @@ pub enum Event<'a> {
 /// How often the watcher is asked whether the run goes on, in actions.
 pub(crate) const ASKED_EVERY: u64 = 1 << 12;
 
-/// Somebody who wants to know what happens.
+/// An observer of the events of a run.
 pub trait Watcher {
     /// Something has happened.
     fn event(&mut self, event: Event<'_>) -> Result<(), crate::error::Error>;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// Picoseconds since the begin of the run, or a span of so many.
+/// Picoseconds since the begin of the run, or a span in picoseconds.
 ///
 /// A byte at 100 Gb/s takes 80 of them, and 64 bits hold 213 days. Sums stop at the last moment
 /// instead of beginning anew: a run that reaches it is refused ([`Time::END`]).
@@ -111,12 +111,12 @@ impl Rate {
         self.0
     }
 
-    /// How long so many bytes take.
+    /// How long `bytes` bytes take.
     pub fn time_of(self, bytes: u64) -> Time {
         Time((bytes as f64 * 8e12 / self.0).round() as u64)
     }
 
-    /// How long so many bits take.
+    /// How long `bits` bits take.
     pub fn time_of_bits(self, bits: u64) -> Time {
         Time((bits as f64 * 1e12 / self.0).round() as u64)
     }

@@ -71,7 +71,7 @@ pub struct Lighter<'a> {
 }
 
 impl<'a> Lighter<'a> {
-    /// Of a program.
+    /// The lighter version of a program.
     pub fn new(source: &'a mut dyn Source, factor: f64) -> Self {
         Self { source, factor }
     }

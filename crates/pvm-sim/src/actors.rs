@@ -55,7 +55,7 @@ pub(crate) struct Actors {
     actors: BTreeMap<(HostIndex, u64), Actor>,
     /// Names whose put was confirmed.
     pub(crate) confirmed: BTreeSet<String>,
-    /// Those, and names that a reader was shown: whoever asks after that must be shown them, too.
+    /// These names, and names that a reader was shown: every later reader must be shown them, too.
     known: Known,
     /// What was confirmed may be lost: readers are not judged.
     pub(crate) may_lose: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Actors {
     pub(crate) reads: usize,
     /// When each was confirmed.
     pub(crate) last_confirmed: u64,
-    /// The longest time between two confirmations while somebody wrote.
+    /// The longest time between two confirmations while a task wrote.
     pub(crate) gap: u64,
     name_count: u32,
     /// Members of the group; the count of its barriers.
@@ -77,7 +77,7 @@ pub(crate) struct Actors {
 }
 
 impl Actors {
-    /// Those that let so many nanoseconds pass between two puts.
+    /// Actors that let `pause` nanoseconds pass between two puts.
     pub(crate) fn patient(pause: u64) -> Self {
         Self { pause: Some(pause), ..Self::default() }
     }

@@ -1,7 +1,8 @@
-//! What must hold of the order of commands, after everything that happens.
+//! The invariants of the log of commands, after every event.
 //!
-//! Hosts that have applied the same commands agree on everything. A term has one leader. Of all
-//! hosts at most one may say what is up to date. What a host says that was taken out has no effect.
+//! Hosts that have applied the same commands agree on everything. A term has one leader. At most
+//! one host may answer as an up-to-date leader. Messages of a host that was taken out have no
+//! effect.
 
 use crate::node::Node;
 use crate::sums::Sums;
@@ -9,7 +10,7 @@ use pvm_core::Time;
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Once in so many commands each host's whole state is compared, each host's after another one.
+/// Once in this many commands each host's whole state is compared, one host after the other.
 const LOOK_EVERY: u64 = 64;
 
 /// What was seen so far.
@@ -24,7 +25,7 @@ pub(crate) struct Agreement {
     current: BTreeSet<HostIndex>,
     /// Two hosts may go on apart from each other (`on_silence=survive`).
     pub(crate) may_split: bool,
-    /// Clocks may stand still: only answers are judged, by those who are told them.
+    /// Clocks may stand still: only answers are judged, at their receivers.
     pub(crate) may_stop: bool,
 }
 

@@ -1,11 +1,11 @@
 //! What must hold after everything that happens.
 //!
-//! Host tables of equal epochs are equal. An id never names two tasks. Nobody who asked waits
-//! beyond the bound of the request. What is under way between hosts is bounded. A request to be
-//! notified is answered once if what it watches is gone, and not at all before; nor while the host
-//! at which it is answered still knows a name or a place in a group of it. A command that ran tasks
-//! is told the end when all that they spawned have ended, and outlived by none of them. What hosts
-//! say to one another is said once, and what tasks write comes once.
+//! Host tables of equal epochs are equal. An id never names two tasks. No asker waits beyond the
+//! bound of its request. What is under way between hosts is bounded. A request to be notified is
+//! answered once if what it watches is gone, and not at all before; nor while the host at which it
+//! is answered still knows a name or a place in a group of it. A command that ran tasks is told the
+//! end when all tasks that they spawned have ended, and none of these outlives it. What hosts say
+//! to one another is said once, and what tasks write comes once.
 
 mod conversation;
 mod written;
@@ -21,9 +21,9 @@ use pvm_wire::request::{Reply, Request};
 use pvm_wire::{HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who asks: host and connection.
+/// An asker: host and connection.
 type Client = (HostIndex, u64);
-/// What a command runs: who asked for it, and the number of the request.
+/// The tasks of a command: its asker, and the number of the request.
 type Run = (Client, u32);
 
 /// Every request but those below is answered within this: the machine's own bound, and time for
@@ -48,7 +48,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct Checks {
     open: BTreeMap<(Client, u32), Open>,
-    /// Before this nobody who asked can have waited too long.
+    /// Before this time no asker can have waited too long.
     late_at: u64,
     /// By era and epoch.
     tables: BTreeMap<(u64, u64), u64>,
@@ -59,9 +59,9 @@ pub struct Checks {
     /// Ids whose task is gone, with everything on a host that is.
     gone: BTreeSet<Tid>,
     dead_hosts: BTreeSet<HostIndex>,
-    /// Somebody has asked for hosts to be deleted.
+    /// A request to delete hosts has been made.
     hosts_go: bool,
-    /// Requests to be notified of one task each: who, with which tag, of what.
+    /// Requests to be notified of one task each: the asker, the tag, and the watched task.
     watches: BTreeMap<(Tid, i32), Tid>,
     notices: BTreeMap<(Tid, i32), u32>,
     /// The enrolled tasks of commands' runs, and what those have spawned.
@@ -83,7 +83,7 @@ impl Checks {
         self.violation.get_or_insert(text);
     }
 
-    /// Somebody asks; no request stands for the hello.
+    /// A client asks; no request stands for the hello.
     pub fn asked(&mut self, now: u64, client: Client, id: u32, request: Option<&Request>) {
         let bound = match request {
             Some(Request::Barrier { .. } | Request::FreezeGroup { .. } | Request::Run { .. }) => {
@@ -257,7 +257,7 @@ impl Checks {
         }
     }
 
-    /// Looks whether somebody has waited too long, and until when nobody can have.
+    /// Checks whether an asker has waited too long, and until when none can have.
     fn look_for_late(&mut self, now: u64) {
         let late = self.open.iter().find(|(_, open)| open.until.is_some_and(|until| until < now));
         if let Some((((host, connection), _), open)) = late {

@@ -3,7 +3,7 @@
 
 use crate::dice::Random;
 
-/// Clocks begin so much apart at most, in nanoseconds: an hour.
+/// Clocks begin at most this far apart, in nanoseconds: an hour.
 const OFFSET_NS: u64 = 3600 * 1_000_000_000;
 const MILLION: u128 = 1_000_000;
 
@@ -23,7 +23,7 @@ impl Clock {
     /// One that is right.
     pub(crate) const RIGHT: Self = Self { offset: 0, rate: 1_000_000, stop: (0, 0), lost: 0 };
 
-    /// Any that goes at most so many millionths too fast or too slow.
+    /// A random clock that goes at most `millionths` millionths too fast or too slow.
     pub(crate) fn draw(random: &mut Random, millionths: u32) -> Self {
         if millionths == 0 {
             return Self::RIGHT;
@@ -41,7 +41,7 @@ impl Clock {
         narrow(u128::from(self.offset) + u128::from(goes) * u128::from(self.rate) / MILLION)
     }
 
-    /// From this moment of the world on it stands still for so long; it stands at no such moment
+    /// From this moment of the world on it stands still for `length`; it does not stand still
     /// already.
     pub(crate) const fn stop(&mut self, world: u64, length: u64) {
         self.lost += self.stop.1;

@@ -65,7 +65,7 @@ pub struct Rest {
     pub said: (u64, u64, u64),
 }
 
-/// Links and words of so many hosts when nothing happens.
+/// Links and messages of `hosts` hosts when nothing happens.
 ///
 /// # Errors
 /// Not all hosts came.
@@ -99,7 +99,7 @@ struct Run {
     named: usize,
 }
 
-/// A run with so many hosts.
+/// A run with `hosts` hosts.
 ///
 /// # Errors
 /// The invariant that did not hold.
@@ -204,8 +204,7 @@ impl Run {
         }
     }
 
-    /// All that live know the same hosts, which are those that live, and the same leader; their
-    /// number.
+    /// All living hosts know exactly the living hosts, and one leader. Returns their number.
     fn agree(&self) -> Result<usize, String> {
         let alive = self.hosts();
         let mut leader = None;

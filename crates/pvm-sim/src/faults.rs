@@ -28,7 +28,7 @@ const DEATH_PAUSE: u64 = 9 * SECOND;
 /// After the last fault everything has come to rest.
 const REST: u64 = 50 * SECOND;
 
-/// Within so many milliseconds two of three that hear one another have elected one.
+/// Within this many milliseconds two of three hosts that hear one another have elected a leader.
 const ELECTION_MS: u32 = 6000;
 
 /// Millionths by which clocks are wrong.
@@ -45,7 +45,7 @@ pub struct Outcome {
     pub confirmed: usize,
     /// The longest time in which none was, in nanoseconds.
     pub gap: u64,
-    /// How often somebody went on alone.
+    /// How often a host went on alone.
     pub era: u64,
     /// How many terms there were.
     pub term: u64,
@@ -370,8 +370,8 @@ impl Run {
     }
 
     fn kill(&mut self, host: HostIndex) {
-        // Of two hosts, or where somebody knows of two only, the scenes of two hosts say what may
-        // be lost.
+        // With two hosts, or if a host knows only two, the scenes of two hosts say what may be
+        // lost.
         let known = self.world.fewest_members();
         if self.world.now() < self.died_at + DEATH_PAUSE || known < 3 || !self.world.is_digested() {
             return;
@@ -418,7 +418,8 @@ impl Run {
     }
 
     /// The last follower that a leader hears has answered it just before its daemon crashes; the
-    /// others have not heard that leader for so long that they would vote for anybody.
+    /// others have not heard that leader for an election timeout, so they would vote for any
+    /// candidate.
     fn leases(&mut self) -> Result<(), String> {
         for _ in 0..4 {
             let hosts = self.hosts();

@@ -120,7 +120,7 @@ impl Links {
         self.cut.iter().copied().collect()
     }
 
-    /// From now on messages between the two take so long.
+    /// From now on messages between the two take `latency`.
     pub(crate) fn slow_down(&mut self, pair: Pair, latency: u64) {
         self.slow.insert(pair, latency);
     }

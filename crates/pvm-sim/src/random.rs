@@ -189,7 +189,7 @@ impl Run {
     }
 
     /// Some hosts to be added, two of them perhaps on one computer, some not at all. Now and then
-    /// somebody else adds at the same time.
+    /// another request adds hosts at the same time.
     fn add_request(&mut self) -> Request {
         let mut lines = Vec::new();
         for _ in 0..=self.random.below(2) {

@@ -29,7 +29,7 @@ const CONVERSATION: &str = "--- conversation\n";
 
 struct Script {
     world: World,
-    /// Host and connection of those that have a name.
+    /// Host and connection of each named client.
     named: BTreeMap<String, (HostIndex, u64)>,
 }
 
@@ -102,7 +102,7 @@ impl Script {
             .ok_or_else(|| "not enrolled".to_owned())
     }
 
-    /// One command: what happens to hosts and links, or what somebody asks.
+    /// One command: an event of hosts and links, or a request.
     fn command(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[0] {
@@ -233,7 +233,7 @@ fn lines(words: &[&str]) -> Vec<Blob> {
     words.iter().map(|word| Blob::from(word.replace(',', " "))).collect()
 }
 
-/// A message, for those who look into inboxes.
+/// A message, as a script shows it from an inbox.
 pub fn shown(message: &Message) -> String {
     show::message(message)
 }

@@ -5,19 +5,19 @@ use pvm_core::Machine;
 use pvm_wire::Blob;
 use std::collections::BTreeMap;
 
-/// The tables whose equality the epoch of the host table promises: members, who is being drained,
-/// and how they are numbered.
+/// The tables whose equality the epoch of the host table promises: members, hosts that are being
+/// drained, and how they are numbered.
 const TABLE: &[u8] = b"hDH";
-/// All that all hosts agree on: besides those the lines of host files, named messages, groups, who
-/// is which member, pieces of long commands, and the rules for two.
+/// All that all hosts agree on: besides these the lines of host files, named messages, groups, the
+/// member numbers, pieces of long commands, and the rules for two.
 const AGREED: &[u8] = b"hDHKmnNg=SU^";
 
 /// The sums of one host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sums {
-    /// Of the host table.
+    /// The sum of the host table.
     pub(crate) table: u64,
-    /// Of all that is agreed on.
+    /// The sum of all that is agreed on.
     pub(crate) agreed: u64,
     /// What a new machine has without having put it out, by key.
     unsaved: BTreeMap<Blob, u64>,

@@ -36,7 +36,7 @@ pub enum Fault {
     StoppedClock,
     /// A host died.
     Death,
-    /// A host was silent for so long that it counted as dead.
+    /// A host was silent long enough to count as dead.
     Silence,
     /// A host that was taken out heard of it.
     Fence,

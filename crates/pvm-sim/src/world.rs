@@ -44,9 +44,9 @@ pub struct World {
     pub links: Links,
     /// The cables, where they have a rate.
     pub cables: Cables,
-    /// Whom each host's shell knows.
+    /// The hosts that each host's shell knows.
     known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
-    /// To whom links of each host are to stand, and to whom one is wanted now.
+    /// The hosts to which each host has permanent links, and the links that are wanted now.
     near: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
     reaching: BTreeSet<(HostIndex, HostIndex)>,
     /// Hosts that nobody can call, as behind NAT: they call others.
@@ -73,7 +73,7 @@ pub struct World {
     silent: BTreeMap<(HostIndex, HostIndex), u64>,
     /// Hosts that others once had in their tables.
     ever_known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
-    /// Who has which lock of the witness.
+    /// The owner of each lock of the witness.
     witness: BTreeMap<(Blob, u64), HostIndex>,
     agreement: Agreement,
     /// How far the two hosts of a link were when it was made, the one that was farther.
@@ -90,7 +90,7 @@ pub struct World {
     /// Those of all members of the order.
     limits: Limits,
     busy_at: u64,
-    /// Daemons that were started and have no place yet, by who started them and the ticket.
+    /// Daemons that were started and have no place yet, by their starter and the ticket.
     newcomers: BTreeMap<(HostIndex, u64), HostFacts>,
     request_count: u32,
     start_count: u32,
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// A world as [`Self::seeded`] makes it, with clocks that began at different moments and go up
-    /// to so many millionths too fast or too slow; with none all are right.
+    /// to `millionths` millionths too fast or too slow; with none all are right.
     pub fn skewed(name: &str, seed: u64, rules: Rules, millionths: u32) -> Self {
         Self::within(Limits::USUAL, name, seed, rules, millionths)
     }

@@ -12,7 +12,7 @@ const FIRST: HostIndex = HostIndex(1);
 /// A silent host is given up after 5 s here; what follows from that takes less than one more.
 const TOLD_MS: u64 = 6000;
 
-/// A machine of so many hosts, all of which vote that should.
+/// A machine of `count` hosts, with as many voters as there should be.
 fn machine(count: u32, seed: u64) -> World {
     let mut world = World::seeded("vm", seed, Rules::plain());
     let operator = world.connect(FIRST, Role::Operator).expect("a host");
@@ -28,7 +28,7 @@ fn hosts(world: &World) -> Vec<HostIndex> {
     world.nodes.keys().copied().collect()
 }
 
-/// Kills so many hosts, any, at once.
+/// Kills `count` random hosts at once.
 fn kill(world: &mut World, count: usize, random: &mut Random) {
     for _ in 0..count {
         let host = random.pick(&hosts(world)).expect("a host");

@@ -227,7 +227,7 @@ fn a_put_of_a_mebibyte_over_a_cable_of_one_megabit_is_answered() {
 #[test]
 fn a_seed_is_replayed() {
     for seed in 0..number("PVM_SIM_REPLAYS").unwrap_or(10) {
-        // Of the scenes whose runs take longest two are enough.
+        // Two runs are enough for the scenes that take longest.
         let long = [Scene::SlowCables, Scene::SlowestCables, Scene::Stopped, Scene::HalfDeaf];
         for scene in Scene::ALL.into_iter().filter(|scene| seed < 2 || !long.contains(scene)) {
             let states: Vec<_> = (0..2).map(|_| format!("{:?}", run(scene, seed, None))).collect();

@@ -1,4 +1,4 @@
-//! Who wants a group frozen just when it is.
+//! A request to freeze a group just when it is being frozen.
 
 use pvm_core::Rules;
 use pvm_sim::World;

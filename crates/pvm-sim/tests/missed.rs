@@ -14,7 +14,7 @@ const LAGS: HostIndex = HostIndex(3);
 /// Three times as much is more than anybody keeps for a host that lags behind.
 const PUT_BYTES: usize = 2 << 20;
 
-/// A machine of so many hosts, and the connection of a task on each.
+/// A machine of `count` hosts, and the connection of a task on each.
 fn machine(seed: u64, witness: &str, count: u32) -> (World, Vec<u64>) {
     let rules = Rules { witness: witness.into(), ..Rules::plain() };
     let mut world = World::seeded("vm", seed, rules);
@@ -176,8 +176,8 @@ fn a_drained_host_that_missed_that_it_was_taken_back_took_no_task_any_more() {
     assert!(world.nodes[&LAGS].tasks().any(|(connection, _)| connection == task));
 }
 
-/// The second host takes the first one for dead and asks the witness, and hears it again so much
-/// later: nobody goes on alone, and the lock is the second one's.
+/// The second host takes the first one for dead and asks the witness, and hears it again `ms`
+/// milliseconds later: neither goes on alone, and the lock is the second one's.
 fn doubt(world: &mut World, ms: u64) {
     world.later(0, Happening::News(SECOND, News::HostDead { host: FIRST }));
     go(world, ms);
@@ -242,7 +242,7 @@ fn what_an_earlier_witness_answered_late_counted_for_the_present_one() {
     assert_waits_for_the_witness(&mut world);
 }
 
-/// Who leads was let in while this host heard nothing, so that it neither knows nor hears it. The
+/// The leader joined while this host heard nothing, so this host neither knows nor hears it. The
 /// leader, which does not hear this host, learns from others that they do, and gives way to one of
 /// them.
 #[test]

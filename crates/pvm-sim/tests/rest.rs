@@ -131,9 +131,9 @@ fn along_a_tree_such_a_member_had_each_taken_out_that_is_not_near_to_the_leader(
     assert!(met > 20, "{met} times");
 }
 
-/// Along a tree the leader hears of it from those that watch the host, calls it, and asks others.
-/// All of that has to be done between the silence that is noticed (here after 5 s, in a daemon
-/// after 3.75 s) and five seconds.
+/// Along a tree the leader hears of it from the hosts that watch this one, calls it, and asks
+/// others. All of that has to be done between the silence that is noticed (here after 5 s, in a
+/// daemon after 3.75 s) and five seconds.
 #[test]
 fn along_a_tree_a_silent_host_is_told_of_in_time() {
     let mut slowest = 0;
@@ -155,7 +155,7 @@ fn along_a_tree_a_silent_host_is_told_of_in_time() {
     assert!(slowest <= 1250, "{slowest} ms");
 }
 
-/// Machines of so many hosts, one of which is away for a moment and another one lies.
+/// Sizes of machines, each with a host that is away for a moment and another one that lies.
 fn lies() -> impl Iterator<Item = (u32, HostIndex, HostIndex)> {
     let pairs = |count: u32| {
         let hosts = move || (2..=u16::try_from(count).unwrap_or(2)).map(HostIndex);

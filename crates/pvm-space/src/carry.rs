@@ -52,7 +52,7 @@ impl Post {
         }
     }
 
-    /// Who has sent what was received, and its tag.
+    /// The sender of the received message, and its tag.
     pub(crate) const fn from(&self) -> (Tid, i32) {
         (self.received.source(), self.received.tag())
     }

@@ -2,8 +2,8 @@
 //!
 //! [`Spaces`] is a task's side: it opens spaces and carries its requests to their servers.
 //! [`server`] is the program `pvmtuples`, a task on each host that keeps spaces. Both speak in
-//! messages ([`pvm_tuples::frames`]); who keeps which space stands in the machine's named messages
-//! ([`registry`]).
+//! messages ([`pvm_tuples::frames`]); the servers of each space stand in the machine's named
+//! messages ([`registry`]).
 
 #![forbid(unsafe_code)]
 

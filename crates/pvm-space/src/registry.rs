@@ -1,9 +1,9 @@
-//! Who keeps which space, in the machine's named messages.
+//! The servers of each space, in the machine's named messages.
 //!
 //! A space has a name there with an entry for each epoch. An entry is put at exactly its index, and
-//! refused if there is one: so each epoch has one, which all hosts agree on. Entries outlive those
-//! who put them; whoever has put a later one deletes the earlier ones. Each server has an entry of
-//! its own, which ends with it.
+//! refused if there is one: so each epoch has one, which all hosts agree on. Entries outlive the
+//! servers that put them; a server that has put a later one deletes the earlier ones. Each server
+//! has an entry of its own, which ends with it.
 
 use pvm::Task;
 use pvm_tuples::frames::Entry;
@@ -59,9 +59,8 @@ fn from(task: &Task, space: &Blob, index: i32) -> Result<Option<(i32, Message)>,
     read(task, entry_name(space), index, FIRST_AVAILABLE)
 }
 
-/// The entry that a message is. None if it is something else that somebody has put under the name:
-/// an entry names tasks, and whoever puts it is the primary. The daemons vouch for who has put a
-/// message.
+/// The entry that a message is. None if another program has put something else under the name: an
+/// entry names tasks, and its sender is the primary. The daemons vouch for the sender of a message.
 fn entry_of(message: &Message) -> Option<Entry> {
     let entry = Entry::from_bytes(&message.body.0).ok()?;
     let names_tasks = entry.copies.iter().chain([&entry.primary]).all(|tid| tid.is_task());
@@ -195,7 +194,7 @@ pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Cod
 pub(crate) fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
     match task.request(&Request::TaskStatus { tid }) {
         Ok(_) => Ok(true),
-        // `BadParam`: what somebody else has put there is no task's id.
+        // `BadParam`: another program has put something there that is no task's id.
         Err(Code::NoTask | Code::HostFail | Code::NoHost | Code::BadParam) => Ok(false),
         Err(code) => Err(code),
     }

@@ -512,7 +512,7 @@ impl Server {
         Ok(put.map(|epoch| (epoch, entry)))
     }
 
-    /// True if somebody keeps the space, or may go on with it.
+    /// True if a server keeps the space, or may go on with it.
     fn is_held(&self, entry: &Entry) -> Result<bool, Code> {
         let has_failed = entry.primary == self.task.tid() && self.failed.contains(&entry.space);
         if entry.deleted || has_failed {

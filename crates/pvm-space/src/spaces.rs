@@ -74,12 +74,12 @@ pub struct Found {
 }
 
 impl Spaces {
-    /// Of a task.
+    /// The spaces of a task.
     pub fn new(task: &'static Task) -> Self {
         Self::resting(task, |task, token, until| Ok(task.wait(token, until).map(drop)?))
     }
 
-    /// Of a task whose calls wait so.
+    /// The spaces of a task whose calls wait by `rest`.
     pub fn resting(task: &'static Task, rest: Rest) -> Self {
         let inner = Inner {
             post: Post::new(task),
@@ -97,7 +97,7 @@ impl Spaces {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Whoever panicked has left no half change that matters more than going on.
+        // A panicked thread has left no half change that matters more than going on.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -182,7 +182,7 @@ impl Spaces {
                 other => return other,
             }
             match self.create(name, options, owned) {
-                // Somebody else was quicker, or deletes it at this moment.
+                // Another task was quicker, or deletes it at this moment.
                 Err(Error::Exists | Error::NoSpace) => {
                     std::thread::sleep(LOOK * turn.min(10));
                 }

@@ -24,7 +24,7 @@ pub enum BuildError {
 #[derive(Clone, Default, Debug)]
 pub struct Builder {
     heads: Vec<u8>,
-    /// Behind [`ROOM`] bytes, once there are some.
+    /// The data, after [`ROOM`] free bytes, once there are some.
     data: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! A client of a space: its requests, each of which is done once, whoever is the primary.
+//! A client of a space: its requests, each of which is done once, even if the primary changes.
 
 use crate::frames::{Ask, Entry, Seen, Told};
 use crate::ops::{Op, Outcome, Reason};
@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// A request that was not answered is sent again after this time, then after twice as long ...
 const ASK_AGAIN_MS: u64 = 2000;
-/// ... and at least so often.
+/// ... and at the latest after this time.
 const ASK_AGAIN_MAX_MS: u64 = 60_000;
-/// While nobody is known to hold the space, the names are looked up so often.
+/// While no server is known to hold the space, the names are looked up at this interval.
 const LOOK_AGAIN_MS: u64 = 10;
 /// A request that was cancelled and is not answered within this is left behind: its caller waits no
 /// longer.
 const PATIENCE_MS: u64 = 500;
-/// A space whose primary has ended and whose copies have put no entry for so long is lost.
+/// A space whose primary has ended and whose copies have put no entry for this long is lost.
 const LOST_MS: u64 = 60_000;
 
 /// What a client wants done.
@@ -322,8 +322,8 @@ impl Client {
         open.map(Self::due).chain(self.look_at).chain(left).min()
     }
 
-    /// When [`Client::handle_timeout`] is to be called for this request: whoever waits for it alone
-    /// sleeps until then, and not until something is due for one of a thousand others.
+    /// When [`Client::handle_timeout`] is to be called for this request: a caller that waits for it
+    /// alone sleeps until then, and not until something is due for one of a thousand others.
     pub fn poll_timeout_of(&self, number: u64) -> Option<u64> {
         let open = self.requests.get(&number).filter(|request| request.end.is_none())?;
         self.look_at.into_iter().chain([Self::due(open)]).min()

@@ -46,7 +46,7 @@ choice! {
         4 => Delete { /// For the answer.
             number: u64, /// The space.
             space: u64 },
-        /// What is in a space, and who waits.
+        /// The content of a space, and the waiting clients.
         5 => Look { /// For the answer.
             number: u64, /// The space.
             space: u64, /// At most so many tuples.
@@ -63,7 +63,8 @@ choice! {
         1 => Answer { /// Which.
             number: u64, /// What.
             outcome: Outcome },
-        /// The server does not hold this space (any more): ask the machine's names who does.
+        /// The server does not hold this space (any more): look up its servers in the machine's
+        /// names.
         2 => Elsewhere { /// The request.
             number: u64 },
         /// What is in the space.
@@ -180,13 +181,13 @@ record! {
         pub fail_when_full: bool,
     }
 
-    /// An entry of the machine's names: who holds a space.
+    /// An entry of the machine's names: the servers of a space.
     pub struct Entry {
         /// The number of the space, which no other one has or had.
         pub space: u64,
-        /// Who answers for it.
+        /// The server that answers for it.
         pub primary: Tid,
-        /// Who has all that was answered.
+        /// The servers that have all that was answered.
         pub copies: Vec<Tid>,
         /// What it is like.
         pub options: Options,
@@ -200,7 +201,7 @@ record! {
         pub generation: u64,
     }
 
-    /// Somebody who waits.
+    /// A client that waits.
     pub struct Waiter {
         /// Who.
         pub client: Tid,
@@ -230,11 +231,11 @@ record! {
     pub struct Seen {
         /// How many tuples.
         pub tuples: u64,
-        /// Their bytes, with those that are claimed.
+        /// Their bytes, with the claimed ones.
         pub bytes: u64,
         /// The oldest ones.
         pub oldest: Vec<Tuple>,
-        /// Who waits, in order.
+        /// The waiting clients, in sequence.
         pub waiting: Vec<Waiter>,
         /// What is claimed.
         pub claimed: Vec<Claimed>,

@@ -17,7 +17,7 @@ fn place(signature: u64, keys: [Option<u64>; 2]) -> u64 {
     })
 }
 
-/// The places where those wait whom a tuple may serve: one for each form of a template's first two
+/// The places of the waiters that a tuple may serve: one for each form of a template's first two
 /// fields.
 fn places_of_waiters(marks: Marks) -> impl Iterator<Item = u64> {
     let Marks { signature, keys: [first, second] } = marks;
@@ -67,7 +67,7 @@ impl Index {
         self.0.get(&place_for_template(marks)).into_iter().flat_map(Ids::iter)
     }
 
-    /// Somebody waits with a template, or no more.
+    /// A waiter with a template comes.
     pub(crate) fn put_waiter(&mut self, marks: Marks, id: u64) {
         self.put(place(marks.signature, marks.keys), id);
     }
@@ -76,7 +76,7 @@ impl Index {
         self.take(place(marks.signature, marks.keys), id);
     }
 
-    /// Those whose template this tuple may fit, in the order in which they came.
+    /// The waiters whose template this tuple may fit, in the sequence in which they came.
     pub(crate) fn for_tuple(&self, marks: Marks) -> impl Iterator<Item = u64> {
         // Nobody waits most of the time.
         let places = (!self.0.is_empty()).then(|| places_of_waiters(marks));

@@ -1,10 +1,9 @@
 //! Tuple spaces, without I/O and without a clock.
 //!
 //! A [`Tuple`] is a row of typed fields, and also the template that others are matched with. A
-//! [`Store`] holds the tuples of one space and everybody who waits for some: a state machine that
-//! gives the same answers for the same inputs, so that several servers can hold the same space.
-//! [`frames`] is what clients and servers say to each other. `doc/tuples.md` says what a space
-//! guarantees.
+//! [`Store`] holds the tuples of one space and the waiters for some: a state machine that gives the
+//! same answers for the same inputs, so that several servers can hold the same space. [`frames`] is
+//! what clients and servers say to each other. `doc/tuples.md` says what a space guarantees.
 
 #![forbid(unsafe_code)]
 

@@ -44,7 +44,7 @@ choice! {
         1 => Copy,
         /// It is taken (`in`).
         2 => Take,
-        /// It is claimed, for so many milliseconds; 0 has no end.
+        /// It is claimed, for `lease_ms` milliseconds; 0 has no end.
         3 => Claim { /// Its lease.
             lease_ms: u64 },
     }
@@ -122,7 +122,7 @@ choice! {
 record! {
     /// An answer to a client.
     pub struct Answer {
-        /// Whom it is for.
+        /// The client that it is for.
         pub client: Tid,
         /// To which request.
         pub number: u64,

@@ -1,11 +1,11 @@
 //! A space as one server holds it: as the primary, which orders and answers, or as a copy.
 //!
 //! The machine's named messages hold an entry for each epoch of a space, and the entry of an epoch
-//! can be put once: whoever puts the last one is the primary. Two rules keep tuples from being lost
-//! or taken twice. *The primary answers nothing before all copies that its entry names have it.*
-//! *Only a server that the last entry names puts the next one, and confirms nothing to the old
-//! primary from then on.* So an old primary that does not know yet that it is none can answer
-//! nothing any more, and the new one has everything that was answered.
+//! can be put once: the server that puts the last one is the primary. Two rules keep tuples from
+//! being lost or taken twice. *The primary answers nothing before all copies that its entry names
+//! have it.* *Only a server that the last entry names puts the next one, and confirms nothing to
+//! the old primary from then on.* So an old primary that does not know yet that it is none can
+//! answer nothing any more, and the new one has everything that was answered.
 
 mod copy;
 mod joining;
@@ -24,11 +24,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub const RESEND_MS: u64 = 1000;
 /// Where no server was found for a missing copy, one is looked for again after this time.
 const SEARCH_AGAIN_MS: u64 = 10_000;
-/// Whoever has not found in the names what it needs looks again after this time ...
+/// A server that has not found its entry in the names looks again after this time ...
 const LOOK_AGAIN_MS: u64 = 500;
-/// ... for so long: what its primary wanted to put last may still come, and name it.
+/// ... for this long: the last entry of its primary may still come, and name it.
 const UNDECIDED_MS: u64 = 60_000;
-/// A copy that confirms nothing so often is given up.
+/// A copy that confirms nothing this many times is given up.
 const RESENDS_MAX: u32 = 5;
 
 /// What a partition is told.
@@ -56,7 +56,7 @@ pub enum Event {
     /// The answer to [`Output::Put`].
     Put {
         /// The epoch in which the entry was put: that which was asked for, or a later one. None if
-        /// there is one of somebody else.
+        /// another server has put one.
         epoch: Option<i32>,
     },
     /// Another answer to [`Output::Put`] or [`Output::Look`]: the machine cannot do it now.
@@ -120,7 +120,7 @@ pub enum Output {
     },
     /// One more server is wanted, which is none of these and not on their hosts.
     Want {
-        /// Those that there are.
+        /// The servers that there are.
         besides: Vec<Tid>,
     },
     /// Entries before this epoch are not needed any more.
@@ -201,7 +201,7 @@ pub struct Partition {
     role: Role,
     /// That of the last entry.
     epoch: i32,
-    /// Of the primary that this is, or follows.
+    /// The term of the primary that this is, or follows.
     term: i32,
     entry: Entry,
     store: Store,
@@ -234,13 +234,13 @@ pub struct Partition {
     /// Ends of leases by claim.
     leases: BTreeMap<u64, u64>,
     resend_at: Option<u64>,
-    /// Who waits for the space to be made, with the request's number.
+    /// The client that waits for the space to be made, with the request's number.
     creator: Option<(Tid, u64)>,
-    /// Who waits for its end.
+    /// The clients that wait for its end.
     deleters: Vec<(Tid, u64)>,
     ending: bool,
     journal: Journal,
-    /// What whoever makes the space should know.
+    /// A note for the client that makes the space.
     note: Blob,
     outputs: VecDeque<Output>,
     now: u64,

@@ -8,7 +8,7 @@ pub enum Bug {
     AnswersEarly,
     /// A request that comes again is done again.
     DoesTwice,
-    /// Who is not named by the last entry takes over, too.
+    /// A server that the last entry does not name takes over, too.
     UnnamedTakesOver,
     /// What a client that is gone had claimed stays away.
     KeepsClaims,
@@ -26,11 +26,11 @@ pub enum Bug {
     SnapshotWithoutClaims,
     /// A snapshot lacks the answers.
     SnapshotWithoutAnswers,
-    /// A snapshot lacks those who wait.
+    /// A snapshot lacks the waiters.
     SnapshotWithoutWaiters,
     /// A new tuple goes to a waiter and into the space.
     OffersTwice,
-    /// Who does not want to wait is told that there is nothing.
+    /// A client that does not want to wait is told that there is nothing.
     SaysNothing,
     /// What a client that is gone waited for is taken for it.
     ServesTheDead,

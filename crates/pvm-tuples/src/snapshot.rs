@@ -79,7 +79,7 @@ record! {
         pub tuples: Vec<(u64, Kept)>,
         /// Claimed ones.
         pub claims: Vec<(u64, Claim)>,
-        /// Who waits.
+        /// The waiters.
         pub waiting: Vec<(u64, Waiting)>,
         /// What waits for room.
         pub blocked: Vec<Blocked>,

@@ -1,4 +1,4 @@
-//! The tuples of one space and everybody who waits for some.
+//! The tuples of one space and the waiters for some.
 //!
 //! [`Store::apply`] takes one [`Input`] after another. What it answers depends on nothing else, so
 //! all servers of a space give the same answers and one can go on for another.
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes of all tuples in one answer.
 pub(crate) const GATHERED_BYTES_MAX: usize = 64 << 20;
-/// A tuple costs so much beside its bytes: what the store keeps of it in its tables.
+/// The cost of a tuple beside its bytes: its places in the tables of the store.
 pub(crate) const TUPLE_COST: u64 = 128;
 
 /// One space.
@@ -48,7 +48,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// An empty space that holds at most so many bytes.
+    /// An empty space that holds at most `limit` bytes.
     pub fn new(limit: u64, fail_when_full: bool) -> Self {
         Self {
             limit,

@@ -94,7 +94,7 @@ impl Head {
         if is_scalar { 1 } else { self.number }
     }
 
-    /// Bytes of its data behind the heads, if so many can be.
+    /// The bytes of its data after the heads, if their number fits.
     fn size(&self) -> Option<usize> {
         if self.formal || self.is_inline() {
             return Some(0);
@@ -141,7 +141,7 @@ pub(crate) fn is_sound(head: &Head, data: &[u8]) -> bool {
 }
 
 impl Tuple {
-    /// Checks bytes that somebody has sent.
+    /// Checks bytes that another process has sent.
     ///
     /// # Errors
     /// They are no tuple.

@@ -99,8 +99,7 @@ impl Ahead {
     /// `now` is the time since any moment; `look` asks the kernel, and where that tells nothing
     /// there is always room.
     ///
-    /// # Errors
-    /// What is under way, where that is so much that nothing more is to go.
+    /// # Errors The data under way, if that is too much for more to go.
     pub fn room(
         &mut self,
         now: Duration,
@@ -183,7 +182,8 @@ impl Ahead {
         }
     }
 
-    /// To what goes out in the time `most`, where so much did in the time `during`.
+    /// Shrinks the window to the bytes that go out in the time `most`, if `confirmed` bytes did in
+    /// the time `during`.
     fn shrink(&mut self, confirmed: u64, during: Duration, most: Duration) {
         let rate = confirmed as f64 / during.as_secs_f64();
         let window = (rate * most.as_secs_f64()) as u64;
@@ -218,7 +218,7 @@ mod tests {
         way: u64,
         now: u64,
         senders: Vec<Sender>,
-        /// Who has sent how much, in the order in which it goes out.
+        /// The sender and size of each packet, in the sequence in which they go out.
         queue: std::collections::VecDeque<(usize, u64)>,
     }
 
@@ -264,8 +264,8 @@ mod tests {
             self.queue.iter().map(|(_, bytes)| bytes).sum()
         }
 
-        /// Everybody sends all that may go for so long; the longest that anything stood in the
-        /// queue, in the second half.
+        /// All senders send what may go for `time`. Returns the longest wait in the queue in the
+        /// second half.
         fn run(&mut self, time: u64) -> u64 {
             let (end, mut longest) = (self.now + time, 0);
             while self.now < end {
@@ -399,7 +399,7 @@ mod tests {
         let mut ahead = Ahead::default();
         let stuck = UnderWay { bytes: 20_000, sent: true, ..UnderWay::default() };
         assert!(ahead.room(MILLISECOND, || Some(stuck)).is_ok());
-        // Who computes for a second and comes back knows nothing of the time between.
+        // A task that computes for a second and comes back knows nothing of the time between.
         let arrived = UnderWay { bytes: 0, sent: false, confirmed: 20_000, ..stuck };
         assert!(ahead.room(MILLISECOND * 1000, || Some(arrived)).is_ok());
         assert_eq!(ahead.window(), FIRST_WINDOW as usize);

@@ -116,8 +116,8 @@ impl Kind {
         })
     }
 
-    /// A type of this machine whose items are of this shape, the first of those that are told as
-    /// one.
+    /// A type of this machine whose items are of this shape, the first of the types with this
+    /// shape.
     pub const fn of_shape(shape: Shape) -> Option<Self> {
         Some(match shape {
             Shape::Word => Self::Int,
@@ -131,7 +131,7 @@ impl Kind {
         })
     }
 
-    /// The run of so many bytes of items, no part of one.
+    /// The run of `bytes` bytes of whole items.
     #[inline(always)]
     pub const fn run_of(self, bytes: usize) -> Run {
         let shape = self.shape().0;

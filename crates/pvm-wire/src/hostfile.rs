@@ -23,7 +23,7 @@ const ERRORS_MAX: usize = 100;
 pub struct HostLine {
     /// The name that the host goes by.
     pub name: Blob,
-    /// `&`: the options are known, but the host is added only when somebody asks for it.
+    /// `&`: the options are known, but the host is added only on request.
     pub later: bool,
     /// `$`: one more daemon on that computer, even if there is one already.
     pub again: bool,
@@ -254,7 +254,7 @@ impl HostLine {
             id: first(&self.id, &other.id),
             tunnel: self.tunnel || other.tunnel,
             push: self.push || other.push,
-            // Of the machine, not of a host.
+            // These belong to the machine, not to a host.
             witness: self.witness.clone(),
             survive: self.survive,
         }

@@ -104,7 +104,7 @@ choice! {
         },
         /// Something about the output of a task, for a task on this host.
         11 => Output {
-            /// Whom it is for.
+            /// The task that it is for.
             target: Target,
             /// Whose output.
             tid: Tid,
@@ -156,16 +156,17 @@ choice! {
             /// Which.
             host: HostIndex,
         },
-        /// To the leader, which hands it on to `host`: make a link to `with`, who cannot call.
+        /// To the leader, which hands it on to `host`: make a link to `with`, which cannot call.
         20 => Meet {
-            /// Who is to call.
+            /// The host that is to call.
             host: HostIndex,
             /// Whom.
             with: HostIndex,
         },
         /// To the leader of a term: please order this command.
         70 => Put {
-            /// The term. Who does not lead in it drops this; the proposer asks the next leader.
+            /// The term. A host that does not lead in it drops this; the proposer asks the next
+            /// leader.
             term: u64,
             /// Counts what the sender has proposed, from 1.
             ticket: u64,
@@ -174,7 +175,8 @@ choice! {
         },
         /// To the leader of a term: a request that needs what is up to date, or other tasks.
         71 => AskHome {
-            /// The term. Who does not lead in it drops this; the asker asks the next leader.
+            /// The term. A host that does not lead in it drops this; the asker asks the next
+            /// leader.
             term: u64,
             /// The asking host's number for it.
             ask: u64,
@@ -214,14 +216,14 @@ choice! {
         },
         /// A task wants a direct route to one of this host.
         40 => RouteWanted {
-            /// Who wants it.
+            /// The task that wants it.
             from: Tid,
             /// To whom.
             to: Tid,
         },
         /// The answer. If it is yes, the host with the higher place calls the other one.
         41 => RouteAnswer {
-            /// Who wants it.
+            /// The task that wants it.
             from: Tid,
             /// To whom.
             to: Tid,
@@ -274,7 +276,7 @@ choice! {
             index: i32,
             /// Flags.
             flags: i32,
-            /// Who takes it.
+            /// The task that takes it.
             asker: Tid,
         },
         /// `pvm_delinfo`.
@@ -285,7 +287,7 @@ choice! {
             index: i32,
             /// Flags.
             flags: i32,
-            /// Who deletes it.
+            /// The task that deletes it.
             asker: Tid,
         },
         /// Delete what a task has put under a name.
@@ -327,7 +329,7 @@ choice! {
         71 => Freeze {
             /// Group.
             group: Blob,
-            /// Who is to be answered: hosts and their numbers of the request.
+            /// The askers to be answered: hosts and their numbers of the request.
             asks: Vec<(HostIndex, u64)>,
         },
         /// A piece of a command that is too long for one place of the order. Pieces of one host

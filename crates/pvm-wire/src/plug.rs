@@ -2,9 +2,9 @@
 //! programs: a *hoster* starts daemons, a *tasker* starts the tasks of its host, a *manager*
 //! answers what the tasks of its host ask about hosts and tasks.
 //!
-//! All of them are ordinary messages in the default encoding. They are few, so they go through
-//! the daemons ([`crate::request::Request::Post`]), which see who answers whom. What is in them
-//! was asked of PVM 3.4.6 (`conformance/facts.md`).
+//! All of them are ordinary messages in the default encoding. They are few, so they go through the
+//! daemons ([`crate::request::Request::Post`]), which see the sender and the receiver of each
+//! answer. What is in them was asked of PVM 3.4.6 (`conformance/facts.md`).
 
 const FIRST: i32 = 0x8004_0001_u32.cast_signed();
 

@@ -31,7 +31,7 @@ choice! {
         },
         /// `pvm_send`; to several tasks it is `pvm_mcast`.
         3 => Send {
-            /// Who gets it.
+            /// The receivers.
             to: Vec<Tid>,
             /// The context.
             context: i32,
@@ -85,7 +85,7 @@ choice! {
             /// The group.
             group: Blob,
         },
-        /// Who is in a group.
+        /// The members of a group.
         10 => Members {
             /// The group.
             group: Blob,

@@ -27,7 +27,7 @@ pub use tasks::{
 pub const HIDDEN: u8 = 0;
 
 choice! {
-    /// Who connects.
+    /// The role of a connecting process.
     pub enum Role {
         /// A task: gets an id and an inbox.
         1 => Task,
@@ -50,7 +50,7 @@ choice! {
 
     /// A request.
     pub enum Request {
-        /// First of all: who is there.
+        /// The first request: the role and program of the asker.
         1 => Hello {
             /// [`crate::PROTOCOL_VERSION`] of the asker.
             version: u16,
@@ -352,7 +352,7 @@ choice! {
             id: SegmentId,
         },
         /// The asker's send waits for credit, and has just tried again in vain. Answered with
-        /// [`crate::Code::OutOfRes`] when all who could give it any wait in a send as well.
+        /// [`crate::Code::OutOfRes`] when all tasks that could give it any wait in a send as well.
         122 => Blocked {
             /// The receivers of the message.
             to: Vec<Tid>,
@@ -492,7 +492,7 @@ choice! {
             /// The bytes, at most [`MEMORY_BYTES_MAX`].
             bytes: Blob,
         },
-        /// How large exposed memory is, and who may write it.
+        /// The size of exposed memory, and whether others may write it.
         118 => DescribeMemory {
             /// Whose.
             owner: Tid,

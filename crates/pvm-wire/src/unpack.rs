@@ -88,7 +88,7 @@ impl Cursor {
         if self.xdr_in_run != 0 || run.shape as u8 != shape as u8 {
             return None;
         }
-        // Of a shape that the compiler knows.
+        // The run gets a shape that the compiler knows.
         let run = Run { shape, ..run };
         if run.size() != bytes {
             return None;
@@ -100,7 +100,7 @@ impl Cursor {
         Some(from)
     }
 
-    /// Passes over so many bytes of a message without runs, which has as many more.
+    /// Passes over `bytes` bytes of a message without runs, which has at least as many left.
     #[inline(always)]
     pub const fn pass_raw(&mut self, bytes: usize) {
         self.done += bytes;

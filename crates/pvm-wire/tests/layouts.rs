@@ -98,7 +98,7 @@ proptest! {
         prop_assert_eq!(cursor.done(), runs.xdr_size());
     }
 
-    /// The view through which other types read is the same bytes whoever sent.
+    /// The view through which other types read has equal bytes for each sender.
     #[test]
     fn all_machines_send_the_same_view(calls in calls()) {
         let views: Vec<Vec<u8>> = Layout::ALL

@@ -1,4 +1,4 @@
-//! Who speaks this protocol without this crate.
+//! Other programs that speak this protocol without this crate.
 
 use pvm_wire::PROTOCOL_VERSION;
 

@@ -19,7 +19,7 @@ pub(crate) enum Output {
 #[derive(Debug)]
 pub(crate) struct Cores {
     cores: u64,
-    /// Who wants how much more processor time.
+    /// The tasks that compute, and the processor time that each still needs.
     running: Vec<(TaskNumber, Time)>,
     /// Up to when that is so.
     at: Time,
@@ -34,14 +34,14 @@ impl Cores {
         Self { cores, running, at: Time::ZERO, wish: 0, out }
     }
 
-    /// A task wants so much processor time.
+    /// A task wants this much processor time.
     pub(crate) fn handle(&mut self, now: Time, task: TaskNumber, time: Time) {
         self.advance(now);
         self.running.push((task, time));
         self.plan();
     }
 
-    /// Somebody may be done.
+    /// A task may be done.
     pub(crate) fn handle_timeout(&mut self, now: Time, wish: u64) {
         if wish != self.wish {
             return;
@@ -61,7 +61,7 @@ impl Cores {
         self.out.pop_front()
     }
 
-    /// How many share a core, as a fraction: so many tasks, so many cores.
+    /// The number of tasks that share a core, as a fraction: tasks, cores.
     fn share(&self) -> (u64, u64) {
         let tasks = self.running.len() as u64;
         if tasks <= self.cores || planted::is(Bug::CoresForgotten) {
@@ -93,7 +93,7 @@ impl Cores {
 mod tests {
     use super::*;
 
-    /// Runs until nobody wants anything; who was done when.
+    /// Runs until no task wants anything. Returns when each task was done.
     fn ends(cores: &mut Cores) -> Vec<(TaskNumber, u64)> {
         let (mut done, mut now, mut next) = (Vec::new(), Time::ZERO, None);
         loop {

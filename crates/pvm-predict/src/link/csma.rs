@@ -1,9 +1,9 @@
 //! A cable that all stations share: CSMA/CD as IEEE 802.3 has it, at any rate.
 //!
-//! A station with a frame waits until the cable has been free for a gap, then sends. Who begins
-//! before the first bits of another one have reached it collides with it. Both jam, draw a number
-//! of slots below 2^n (n collisions of this frame, 10 at most), and try again; after 16 attempts
-//! the frame is given up.
+//! A station with a frame waits until the cable has been free for a gap, then sends. A station that
+//! begins before the first bits of another one have reached it collides with it. Both jam, draw a
+//! number of slots below 2^n (n collisions of this frame, 10 at most), and try again; after 16
+//! attempts the frame is given up.
 
 use crate::kernel::Dice;
 use crate::planted::{self, Bug};
@@ -29,7 +29,7 @@ pub struct Rules {
     pub header: u64,
     /// From one station to any other one.
     pub propagation: Time,
-    /// After so many attempts a frame is given up.
+    /// After this many attempts a frame is given up.
     pub attempts: Option<u32>,
 }
 
@@ -71,7 +71,7 @@ impl Rules {
     }
 }
 
-/// Backoff does not grow after so many collisions of a frame.
+/// Backoff does not grow after this many collisions of a frame.
 const DOUBLINGS_MAX: u32 = 10;
 
 /// What a cable has to say.
@@ -93,7 +93,7 @@ pub enum Output {
 /// How a frame came across.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carried {
-    /// Who sent it.
+    /// The station that sent it.
     pub port: usize,
     /// Which frame.
     pub token: u64,
@@ -160,7 +160,7 @@ enum Medium {
 }
 
 impl Csma {
-    /// A silent cable with so many stations.
+    /// A silent cable with `ports` stations.
     pub fn new(rules: Rules, ports: usize, seed: u64) -> Self {
         // The gap before the first frame is over.
         Self {
@@ -179,7 +179,7 @@ impl Csma {
         self.collisions
     }
 
-    /// A station has a packet to send, behind those that it had before.
+    /// A station has a packet to send, after its earlier ones.
     pub fn handle(&mut self, now: Time, port: usize, token: u64, bytes: u64) {
         self.settle(now);
         let own = &mut self.ports[port];
@@ -307,7 +307,7 @@ impl Csma {
         seen.max(sent) + self.rules.jam()
     }
 
-    /// Who sent, or collided, is done.
+    /// The stations that sent, or collided, are done.
     fn end(&mut self, now: Time) {
         let medium = std::mem::replace(&mut self.medium, Medium::Free { since: now });
         let Medium::Busy { senders, began, .. } = medium else { return };

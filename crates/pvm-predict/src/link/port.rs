@@ -73,7 +73,7 @@ impl Port {
         }
     }
 
-    /// A frame of so many bytes is to go.
+    /// A frame of `bytes` bytes is to go.
     pub fn handle(&mut self, now: Time, token: u32, bytes: u64) {
         let most = if planted::is(Bug::QueueWithoutBound) { u64::MAX } else { self.rules.queue };
         let too_long = self.rules.burst.is_some_and(|burst| bytes > burst);

@@ -1,5 +1,5 @@
-//! Links that flows share by max-min fairness: nobody gets more as long as somebody who gets less,
-//! or as much, would have to give it up.
+//! Links that flows share by max-min fairness: no flow gets more if a flow that gets less, or as
+//! much, would have to give it up.
 //!
 //! All flows grow alike until a link is full; the flows of that link stay as they are, and the
 //! others grow on (progressive filling, Bertsekas and Gallager, *Data Networks*, 6.5.2). Rates
@@ -67,14 +67,14 @@ struct Filling {
 }
 
 impl Share {
-    /// Links that take so many picoseconds for a byte.
+    /// Links, each with the picoseconds that it takes for a byte.
     pub fn new(links: impl IntoIterator<Item = f64>) -> Self {
         let links = links.into_iter().map(f64::recip).collect();
         let (flows, out, filling) = (Vec::new(), VecDeque::new(), Filling::default());
         Self { links, flows, at: Time::ZERO, wish: 0, is_stale: false, out, filling }
     }
 
-    /// A flow of so many bytes begins to cross two links.
+    /// A flow of `bytes` bytes begins to cross two links.
     pub fn handle(&mut self, now: Time, name: u32, links: [u32; 2], bytes: u64) {
         self.advance(now);
         let (left, mark) = (bytes as f64, None);
@@ -82,7 +82,7 @@ impl Share {
         self.ask(now);
     }
 
-    /// A flow that is under way gets a mark: it is told once so many bytes, or fewer, are left of
+    /// A flow that is under way gets a mark: it is told once `mark` bytes, or fewer, are left of
     /// it.
     pub fn mark(&mut self, now: Time, name: u32, mark: u64) {
         self.advance(now);

@@ -17,7 +17,7 @@ pub(super) struct Came {
     pub(super) chain: Chain,
 }
 
-/// Who waits where.
+/// The tasks that wait at each point.
 #[derive(Debug, Default)]
 pub(super) struct Meetings {
     open: Map<u32, Vec<Came>>,

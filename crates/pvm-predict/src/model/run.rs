@@ -70,7 +70,7 @@ pub(super) fn run<N: Network>(
 #[derive(Clone, Copy, Debug)]
 enum Planned<P> {
     Task(TaskNumber),
-    /// Somebody may have had the processor time that it wanted, on this computer.
+    /// A task may have had the processor time that it wanted, on this computer.
     Cores(u32, u64),
     /// A message through memory is there.
     Memory(u32),
@@ -159,7 +159,7 @@ impl<N: Network> Run<'_, N> {
         }
     }
 
-    /// A task wants a processor for so long; then its call or computation is over.
+    /// A task wants a processor for `time`; then its call or computation is over.
     fn busy(&mut self, now: Time, number: TaskNumber, time: Time) {
         self.tasks[number as usize].busy = (now, time);
         if self.places.handle(now, number, time) {

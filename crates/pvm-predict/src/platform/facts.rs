@@ -45,7 +45,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// How long so many bytes take behind one another.
+    /// How long `bytes` bytes take one after the other.
     pub fn time_of(&self, bytes: u64) -> Time {
         Time((bytes as f64 * self.byte).round() as u64)
     }
@@ -105,12 +105,12 @@ impl Default for Host {
 }
 
 impl Host {
-    /// What a send of so many bytes costs.
+    /// The time of a send of `bytes` bytes.
     pub fn send_of(&self, bytes: u64) -> Time {
         self.send + Time((bytes as f64 * self.byte).round() as u64)
     }
 
-    /// What a receive of so many bytes costs.
+    /// The time of a receive of `bytes` bytes.
     pub fn receive_of(&self, bytes: u64) -> Time {
         self.receive + Time((bytes as f64 * self.byte).round() as u64)
     }

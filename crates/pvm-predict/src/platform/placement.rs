@@ -11,9 +11,9 @@ pub enum Placement {
     /// Each task has a host of its own.
     #[default]
     Each,
-    /// So many tasks on the first host, so many on the next one ...
+    /// This many tasks on the first host, as many on the next one ...
     Blocks(u32),
-    /// Round and round over so many hosts.
+    /// Round and round over this many hosts.
     Round(u32),
     /// The host of each task.
     List(Vec<u32>),
@@ -45,7 +45,7 @@ impl Placement {
         }
     }
 
-    /// The host of each of so many tasks.
+    /// The host of each of `tasks` tasks.
     pub fn hosts(&self, tasks: TaskNumber) -> Result<Vec<u32>, String> {
         match self {
             Self::Each => Ok((0..tasks).collect()),

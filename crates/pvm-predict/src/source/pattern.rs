@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::program::Source;
 use crate::unit::Time;
 
-/// Who talks to whom in a round.
+/// The pairs of tasks that talk in a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// Tasks 0 and 1, 2 and 3 ... send one message forth and back.
@@ -55,7 +55,7 @@ struct Progress {
 }
 
 impl Pattern {
-    /// So many tasks do so many rounds.
+    /// `tasks` tasks do `rounds` rounds.
     pub fn new(
         shape: Shape,
         tasks: TaskNumber,

@@ -46,7 +46,7 @@ pub struct Recorded<R> {
 }
 
 impl<R: Read + Seek> Recorded<R> {
-    /// Of an open trace, and what the first pass over it has found.
+    /// The source of an open trace, with the findings of the first pass over it.
     pub fn new(reader: Reader<R>, survey: &Arc<Survey>, wish: Wish) -> Result<Self, Error> {
         if reader.tables().tasks.is_empty() {
             return Err(Error::Unfit("the trace has no tasks".to_owned()));

@@ -21,7 +21,7 @@ pub struct Stations<R> {
 }
 
 impl<R: BufRead> Stations<R> {
-    /// Of the stations' files in their order.
+    /// The source of the stations' files, in their sequence.
     pub fn new(files: impl IntoIterator<Item = R>) -> Self {
         Self { files: files.into_iter().map(Lines::new).collect() }
     }

@@ -35,7 +35,7 @@ pub(crate) enum Input {
     Asked(Job),
     /// The frame that was offered has come across.
     Carried,
-    /// Bytes of a message of another station are here; the message has so many in all.
+    /// Bytes of a message of another station are here; the message has `size` in all.
     Arrived { from: TaskNumber, message: u32, bytes: u64, size: u64 },
 }
 
@@ -82,7 +82,7 @@ enum Step {
         bytes: u64,
         until: Time,
     },
-    /// Its packets: so many bytes are left, and these are on the cable.
+    /// Its packets: `left` bytes are still to go, and `flying` are on the cable.
     Sending {
         message: u32,
         left: u64,

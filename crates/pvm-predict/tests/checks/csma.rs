@@ -81,8 +81,8 @@ fn first_of_two(rules: Rules, seed: u64) -> Result<(u64, Time), String> {
     }
 }
 
-/// A collision takes 9.6 us: 6.4 until the preambles are sent, 3.2 of jam. Behind it a frame begins
-/// with the gap, or with a slot, or with two or three behind the second collision.
+/// A collision takes 9.6 us: 6.4 until the preambles are sent, 3.2 of jam. After it a frame begins
+/// with the gap, or with a slot, or with two or three after the second collision.
 pub(crate) fn two_collide_and_back_off() -> Told {
     let (jammed, gap, slot) = (9_600u64, 9_600u64, 51_200u64);
     let mut seen = std::collections::BTreeSet::new();
@@ -111,10 +111,10 @@ pub(crate) fn collisions_of_two() -> Told {
 }
 
 /// Metcalfe and Boggs (1976): E = F / (F + W T), W = (1 - A) / A, A = (1 - 1/Q)^(Q-1), for Q
-/// stations and slots of T. Their stations all begin in each slot with the best chance; who draws
-/// few slots behind its own frame gets on sooner, so real cables do better: Boggs, Mogul and Kent
-/// (1988) measured it. Ours lies between the formula and what is left of a cable that one station
-/// has for itself.
+/// stations and slots of T. Their stations all begin in each slot with the best chance; a station
+/// that draws few slots after its own frame goes on sooner, so real cables do better: Boggs, Mogul
+/// and Kent (1988) measured it. Ours lies between the formula and what is left of a cable that one
+/// station has for itself.
 pub(crate) fn efficiency_as_published() -> Told {
     let mut rules = Rules::ethernet(Rate::megabits(10));
     rules.propagation = Time::microseconds(20);

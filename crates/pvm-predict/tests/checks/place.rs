@@ -78,7 +78,7 @@ pub(crate) fn factors_change_what_they_name() -> Told {
     is("a tenth of a call", report.stations[0].sending, Time::microseconds(10))
 }
 
-/// Each send and receive takes up to so much longer, by chance: other times with each seed, and the
+/// Each send and receive takes longer by chance, up to a bound: other times with each seed, and the
 /// same ones with the same seed.
 pub(crate) fn jitter_differs_by_seed_alone() -> Told {
     let mut platform = named("switch-1000").ok_or("it is built in")?;

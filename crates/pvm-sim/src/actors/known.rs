@@ -12,7 +12,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// From now on everybody who asks must be shown this name.
+    /// From now on every reader must be shown this name.
     pub(super) fn add(&mut self, name: &[u8]) {
         if !self.numbers.contains_key(name) {
             self.numbers.insert(name.to_owned(), self.names.len());

@@ -1,5 +1,5 @@
-//! What hosts have said to one another: a number means one thing for ever, whoever was started
-//! again meanwhile, and nobody has heard what was not said, or less than before.
+//! The messages between hosts: a number means one message for ever, even after restarts, and no
+//! host has heard a message that was not said, or less than before.
 
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::{HostIndex, Wire as _};

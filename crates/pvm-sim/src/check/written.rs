@@ -1,4 +1,4 @@
-//! What tasks have written: each piece comes to somebody, or into the log, and comes there once.
+//! The output of tasks: each piece comes to a reader, or into the log file, and comes there once.
 
 use pvm_core::io::Effect;
 use pvm_wire::Tid;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// In front of the number of a piece, and behind it.
 const MARKS: (&str, u8) = ("<o", b'>');
 
-/// All pieces, by number: who wrote it, and how often it has come.
+/// All pieces, by number: the task that wrote it, and how often it has come.
 #[derive(Debug, Default)]
 pub(super) struct Written(BTreeMap<u64, (Tid, u32)>);
 
@@ -36,7 +36,7 @@ impl Written {
         })
     }
 
-    /// A piece that has not come, of those whose writer has to be heard.
+    /// A piece that has not come although its writer has to be heard.
     pub(super) fn lost(&self, counts: impl Fn(Tid) -> bool) -> Option<String> {
         let lost = self.0.iter().find(|(_, (tid, count))| *count == 0 && counts(*tid));
         lost.map(|(number, (tid, _))| format!("what {tid} wrote as number {number} is lost"))

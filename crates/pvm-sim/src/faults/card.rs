@@ -1,7 +1,7 @@
 //! A network card of the leader that loses what goes to some hosts, or what comes from them.
 //!
-//! The others hear one another. So nobody may be taken out, and after a while somebody leads that
-//! is heard by all; a host that really dies is told of as quickly as ever.
+//! The others hear one another. So no host may be taken out, and after a while a host leads that
+//! all hear; the death of a host is reported as quickly as ever.
 
 use super::{Run, SECOND};
 use crate::time::MS;
@@ -20,7 +20,7 @@ impl Run {
         let hosts = self.hosts();
         let Some(leader) = self.leader() else { return Err("nobody leads".to_owned()) };
         let mut others: Vec<HostIndex> = hosts.iter().copied().filter(|h| *h != leader).collect();
-        // The leader still hears a majority of those that vote: three of up to four hosts, or five.
+        // The leader still hears a majority of the voters: three of up to four hosts, or five.
         let most = if hosts.len() < 5 { 1 } else { 2 };
         for _ in 0..=self.random.below(most) {
             let at = usize::try_from(self.random.below(others.len() as u64)).unwrap_or(0);

@@ -8,7 +8,7 @@ use crate::time::MS;
 use pvm_wire::request::{Request, Role};
 use pvm_wire::{HostIndex, Tid};
 
-/// It hears nothing for so long.
+/// It hears nothing for this time.
 const DEAF: u64 = 2 * SECOND;
 /// A link still stands for 50 ms after its end is known.
 const AFTER_MS: u32 = 80;

@@ -26,7 +26,7 @@ impl Run {
             self.actors.rest();
             self.go(SECOND)?;
             self.overrule()?;
-            // Before anybody has been silent for so long that he is taken out.
+            // The links come back before any silent host is taken out.
             self.heal_all();
             self.actors.go_on();
             self.go(8 * SECOND)?;
@@ -40,7 +40,7 @@ impl Run {
         }
     }
 
-    /// Ends early where another is elected than has to be, or somebody was taken out.
+    /// Ends early if another host than intended is elected, or a host was taken out.
     fn overrule(&mut self) -> Result<(), String> {
         let hosts = self.hosts();
         let Some(a) = self.leader().filter(|_| hosts.len() == 3) else { return Ok(()) };

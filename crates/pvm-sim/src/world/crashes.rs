@@ -57,7 +57,7 @@ impl World {
         }
     }
 
-    /// A death, but its computer lives: after this time somebody is sure that it is gone.
+    /// A death, but its computer lives: after this time another host is sure that it is gone.
     pub fn kill_seen(&mut self, host: HostIndex, after: u64) {
         self.kill(host);
         self.later(after, Happening::Evidence(host));
@@ -91,7 +91,7 @@ impl World {
         }
     }
 
-    /// Whoever can ask hears that a host is gone, again until nobody has it in its table.
+    /// Hosts that can ask hear that a host is gone, again until no host has it in its table.
     pub(super) fn evidence(&mut self, host: HostIndex) {
         let hosts: Vec<_> = self.nodes.keys().copied().collect();
         let mut again = false;

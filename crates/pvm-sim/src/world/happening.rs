@@ -35,8 +35,8 @@ pub enum Happening {
     Restart(HostIndex),
     /// A launched program says hello.
     Enrol(HostIndex, Tid),
-    /// A host has had no link to another for so long that it takes it for dead, unless there was
-    /// one since this moment.
+    /// A host takes another one for dead, because it had no link to it for too long, unless there
+    /// was one since this moment.
     Silence {
         /// Who.
         at: HostIndex,
@@ -49,7 +49,7 @@ pub enum Happening {
     Call(HostIndex, HostIndex),
     /// A direction in which nothing arrives is noticed at both ends.
     Stalled(Pair),
-    /// Somebody has made sure that a host is gone.
+    /// It is certain that a host is gone.
     Evidence(HostIndex),
     /// A slow link is as fast as the others again.
     Hastened(Pair),

@@ -1,4 +1,4 @@
-//! The network between hosts: who is connected with whom, what arrives, and what does not.
+//! The network between hosts: its links, and the messages that arrive or are lost.
 
 use super::World;
 use super::happening::Happening;
@@ -21,7 +21,7 @@ const STALL_NS: u64 = 3000 * MS;
 const SLOW_NS: u64 = 10 * MS;
 /// What a task sends at a time.
 const BULK_BYTES: usize = 256 << 10;
-/// A link that nobody uses for so long is closed, unless it is to stand.
+/// A link that is not used for this long is closed, unless it is to stand.
 const REST_NS: u64 = 2_000 * MS;
 /// How often a host calls another that does not let it in.
 pub(super) const CALL_NS: u64 = 1000 * MS;
@@ -110,7 +110,7 @@ impl World {
         self.later(at - self.now, Happening::Arrival { from, to, made, message });
     }
 
-    /// Tasks of two hosts have so many bytes for one another that so many always wait on the link.
+    /// Tasks of one host send so much to another one that `bytes` bytes always wait on the link.
     pub fn send_bulk(&mut self, from: HostIndex, to: HostIndex, bytes: usize) {
         while self.cables.bulk(from, to) < bytes && self.links.made(from, to).is_some() {
             let envelope = Envelope::new(Tid::host_id(from), Tid::host_id(to), 1, 0);
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// What two hosts say to one another takes so long for a while.
+    /// Messages between two hosts take `latency` for a while.
     pub fn slow_down(&mut self, a: HostIndex, b: HostIndex, latency: u64, hasten_after: u64) {
         let pair = pair(a, b);
         self.links.slow_down(pair, latency);
@@ -199,7 +199,7 @@ impl World {
         let others: Vec<_> = others.iter().copied().filter(|&other| lives(other)).collect();
         for other in others {
             let (a, b) = pair(host, other);
-            // One that joins knows nobody yet; those who know it connect.
+            // A joining host knows no other one yet; hosts that know it connect.
             let wanted = match (self.known.contains_key(&a), self.known.contains_key(&b)) {
                 (true, true) => self.knows(a, b) && self.knows(b, a),
                 _ => self.knows(a, b) || self.knows(b, a),
@@ -262,7 +262,7 @@ impl World {
                 // Either may be the first to find the other one silent, and to ask the witness.
                 let (first, second) = self.either_first(pair);
                 for (at, of) in [first, second] {
-                    // Whoever it was made for, it is made again.
+                    // The link is made again, whichever side wanted it.
                     self.reaching.insert((at, of));
                     self.note_silence(at, of);
                     self.later(0, Happening::News(at, News::LinkDown { host: of }));

@@ -68,7 +68,7 @@ impl World {
         }
     }
 
-    /// Somebody asks.
+    /// A client makes a request.
     pub fn request(&mut self, host: HostIndex, connection: u64, request: Request) {
         self.request_count += 1;
         let id = self.request_count;

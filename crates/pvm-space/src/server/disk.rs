@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 const SUFFIX: &str = ".tuples";
 /// Room is reserved in such pieces; one of them is always left for what servers do by themselves.
 const ROOM: u64 = 1 << 20;
-/// A file is begun anew when its steps have so many bytes, and as many as what it began with.
+/// A file is begun anew when its steps have at least this many bytes, and as many as its first
+/// state.
 const STEPS_MIN: u64 = 4 << 20;
 
 /// The file of a space.
@@ -80,8 +81,8 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Sees to it that so many bytes more have room, and what servers do by themselves behind that.
-    /// What takes tuples away may use a part of that, so that a full space can be emptied.
+    /// Reserves room for `bytes` more bytes, and for the servers' own steps after that. A step that
+    /// takes tuples away may use a part of that reserve, so that a full space can be emptied.
     pub(super) fn reserve(&mut self, bytes: usize, puts: bool) -> io::Result<()> {
         let own = if puts { ROOM } else { ROOM / 2 };
         let ahead = self.written + self.pending.len() as u64 + bytes as u64 + own;

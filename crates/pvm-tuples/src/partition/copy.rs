@@ -95,7 +95,7 @@ impl Partition {
         }
     }
 
-    /// What the last entry says, which somebody else may have put.
+    /// Handles the last entry, which another server may have put.
     pub(super) fn latest(&mut self, look: u64, latest: Option<(i32, Entry)>) {
         if look < self.first_look {
             return;

@@ -34,7 +34,7 @@ impl Partition {
         }
     }
 
-    /// Those that the entry should name: who has everything, or is named already and lives.
+    /// The servers that the entry should name: each has everything, or is named already and lives.
     fn copies(&self) -> Vec<Tid> {
         let fit = self.followers.iter().filter(|(tid, follower)| {
             !follower.is_lost && (follower.confirmed.is_some() || self.entry.copies.contains(tid))
@@ -55,7 +55,7 @@ impl Partition {
         self.tend();
     }
 
-    /// The space is as it can be now: whoever has made it is told.
+    /// The space is as it can be now: the client that has made it is told.
     fn stands(&mut self) {
         if let Some((client, number)) = self.creator.take() {
             let (space, note) = (self.entry.space, std::mem::take(&mut self.note));

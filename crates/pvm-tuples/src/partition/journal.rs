@@ -12,7 +12,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Of a space that begins; none of it is on disk yet.
+    /// The journal of a space that begins; none of it is on disk yet.
     pub(super) const fn new(is_durable: bool) -> Self {
         Self { is_durable, persisted: 0 }
     }
@@ -33,7 +33,7 @@ impl Journal {
         self.persisted = self.persisted.max(number);
     }
 
-    /// Of the steps up to this one, those that outlive the server as far as they have to.
+    /// The last step, up to this one, that outlives the server as far as it has to.
     pub(super) fn kept(self, applied: u64) -> u64 {
         let all = !self.is_durable || planted::is(Bug::AnswersBeforeTheDisk);
         if all { applied } else { applied.min(self.persisted) }

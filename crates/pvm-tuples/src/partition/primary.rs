@@ -164,7 +164,7 @@ impl Partition {
             let outcome = Outcome::Failed { reason: Reason::NoSpace };
             self.tell(client, number, Told::Answer { number, outcome });
         }
-        // Before that: whoever has deleted a space finds its name gone.
+        // This comes before the answers: a client that has deleted a space finds its name gone.
         self.outputs.push_back(Output::Forget { before: None });
         for (client, number) in std::mem::take(&mut self.deleters) {
             self.tell(client, number, Told::Answer { number, outcome: Outcome::Done });

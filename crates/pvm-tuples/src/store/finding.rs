@@ -66,8 +66,8 @@ impl Store {
         }
     }
 
-    /// A tuple becomes free. Whoever waits for it gets it: each who copies, in order, up to the
-    /// first who takes.
+    /// A tuple becomes free. Its waiters get it: each that copies, in sequence, up to the first
+    /// that takes.
     pub(super) fn offer(&mut self, id: u64, kept: Kept) {
         let marks = kept.tuple.marks();
         let served = self.served_by(&kept.tuple, marks);

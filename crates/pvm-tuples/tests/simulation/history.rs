@@ -201,14 +201,14 @@ fn all_or_none(
     Ok(())
 }
 
-/// Who did not want to wait is told that there is nothing only if at one moment of the call there
-/// was nothing.
+/// A client that did not want to wait is told that there is nothing only if at one moment of the
+/// call there was nothing.
 fn nothing_was_true(
     all: &[Did],
     put: &BTreeMap<Item, &Did>,
     removed: &BTreeMap<Item, &Did>,
 ) -> Result<(), String> {
-    // What may have been away at some time: claimed, or asked for by somebody who died.
+    // What may have been away at some time: claimed, or asked for by a client that died.
     let mut touched: BTreeSet<Item> = BTreeSet::new();
     for did in all.iter().filter(|did| matches!(did.deed, Deed::Claim(_))) {
         touched.extend(did.got());

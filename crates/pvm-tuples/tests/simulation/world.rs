@@ -572,8 +572,8 @@ impl World {
         let number = self.next_request;
         (worker.under_way, worker.deed) = (Some(number), self.history.len());
         worker.deeds.insert(number, self.history.len());
-        // Whoever ends a claim waits until it is over, and the collector until it has what there
-        // is.
+        // A worker that ends a claim waits until it is over, and the collector until it has what
+        // there is.
         let is_patient = worker.is_collector || matches!(deed, Deed::Done(..) | Deed::GiveBack(_));
         let limit = 1 + self.dice.below(3000);
         let deadline = (!is_patient).then_some(self.now + limit);
@@ -703,7 +703,7 @@ impl World {
 
     fn kill_server(&mut self) {
         let all: Vec<Tid> = self.servers.keys().copied().collect();
-        // Those that hold the space die most often.
+        // Servers that hold the space die most often.
         let last = self.entries.last_key_value().unwrap().1;
         let named: Vec<Tid> = [last.primary].into_iter().chain(last.copies.clone()).collect();
         let victim = if self.dice.chance(70) { self.dice.one(&named) } else { self.dice.one(&all) };
@@ -752,7 +752,7 @@ impl World {
         workers.iter().for_each(|_| self.add_worker(false));
     }
 
-    /// Whoever watches a task hears of its end behind its last message.
+    /// A watcher of a task hears of its end after its last message.
     fn dies(&mut self, task: Tid) {
         self.tally.killed += 1;
         let watchers: Vec<Tid> =
@@ -808,7 +808,7 @@ impl World {
         Ok(())
     }
 
-    /// Who holds the space at the end, for the message.
+    /// The servers of the space at the end, for the message.
     fn about(&self) -> String {
         let servers = self.servers.iter().filter_map(|(tid, server)| {
             let partition = server.partition.as_ref()?;

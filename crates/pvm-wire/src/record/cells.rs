@@ -234,7 +234,7 @@ impl Transfer {
 }
 
 impl Record {
-    /// How many cells it takes: [`Record::encode`] puts so many.
+    /// The number of cells that [`Record::encode`] puts.
     #[inline]
     pub fn cells(&self) -> usize {
         self.what.shape().cells

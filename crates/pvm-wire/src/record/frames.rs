@@ -22,7 +22,7 @@ use crate::{Blob, DecodeError, HostIndex, Reader, Tid, Wire, choice, record};
 /// In this context both say it, in messages of raw bytes: a frame each, under any tag.
 pub const CONTEXT: i32 = 0x7ec0_4de5;
 
-/// A block holds at most so many cells: 512 KiB.
+/// The most cells of a block: 512 KiB.
 pub const BLOCK_CELLS_MAX: usize = 1 << 14;
 
 record! {
@@ -52,7 +52,7 @@ record! {
     pub struct TaskFacts {
         /// The task.
         pub tid: Tid,
-        /// Who spawned it, [`Tid`] 0 for nobody.
+        /// The task that spawned it, [`Tid`] 0 for none.
         pub parent: Tid,
         /// Its process id.
         pub process: u32,
@@ -70,7 +70,7 @@ record! {
         pub at: u64,
         /// The other one's clock less this one's, at that moment, in nanoseconds.
         pub offset: i64,
-        /// It lies within so much of that: half of the round trip.
+        /// The largest error of the offset: half of the round trip.
         pub error: u64,
     }
 
@@ -79,7 +79,7 @@ record! {
     pub struct Counts {
         /// Records that it noted.
         pub noted: u64,
-        /// Of these, found no room or could not be passed on.
+        /// Records among them that found no room or could not be passed on.
         pub lost: u64,
     }
 }
@@ -98,7 +98,7 @@ choice! {
         2 => Stop,
         /// What the recorder's clock shows: [`Frame::Shows`].
         3 => Clock {
-            /// For the one who asks.
+            /// The asker's number, to be sent back.
             number: u64,
         },
     }
@@ -118,7 +118,7 @@ choice! {
             task: TaskFacts,
         },
         /// Whole records of one task. Where both looks are the same one they are names that were
-        /// told before, repeated for who came later, and count as nothing.
+        /// told before, repeated for later listeners, and do not count.
         3 => Block {
             /// The task.
             tid: Tid,

@@ -187,7 +187,7 @@ pub enum What {
     },
     /// The task's first record.
     Begin {
-        /// Who spawned it, [`Tid`] 0 for nobody.
+        /// The task that spawned it, [`Tid`] 0 for none.
         parent: Tid,
         /// Its process id.
         process: u32,
@@ -200,7 +200,7 @@ pub enum What {
         status: i32,
         /// Records that it noted.
         noted: u64,
-        /// Of these, found no room.
+        /// Records among them that found no room.
         lost: u64,
     },
 }

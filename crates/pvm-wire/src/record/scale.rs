@@ -41,7 +41,7 @@ impl Scale {
         }
     }
 
-    /// How long so many ticks are.
+    /// The length of `ticks` ticks, in nanoseconds.
     pub fn span(&self, ticks: u64) -> u64 {
         let scaled = u128::from(ticks) * u128::from(self.nanoseconds) / u128::from(self.ticks);
         u64::try_from(scaled).unwrap_or(u64::MAX)

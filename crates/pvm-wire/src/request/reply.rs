@@ -130,7 +130,7 @@ choice! {
             /// Their ids.
             tids: Vec<Tid>,
         },
-        /// Up to date is who has applied the commands up to this one.
+        /// A host is up to date if it has applied the commands up to this one.
         90 => Applied {
             /// The number of the command.
             number: u64,
@@ -167,8 +167,8 @@ choice! {
             /// Which task.
             tid: Tid,
         },
-        /// Whoever asked has given up ([`super::Request::GiveUp`]): nothing has come of the
-        /// question, and nothing will.
+        /// The asker has given up ([`super::Request::GiveUp`]): the question had no effect, and
+        /// will have none.
         133 => Withdrawn,
         /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
         60 => Route {
@@ -226,7 +226,7 @@ record! {
         pub restarts: u32,
         /// What the kernel keeps the daemon from, in words.
         pub guard: String,
-        /// What is wrong with the order of commands, in words; empty where somebody leads.
+        /// Why no commands are ordered, in words; empty if there is a leader.
         pub order: String,
     }
 }

@@ -50,7 +50,7 @@ record! {
     /// What a trace ring held that went unread. A ring of [`Tid`] 0 stands for several.
     #[derive(Copy)]
     pub struct Dropped {
-        /// Who spawned the task, [`Tid`] 0 if nobody knows.
+        /// The task that spawned the task, [`Tid`] 0 if that is not known.
         pub parent: Tid,
         /// Between these two moments of the monotonic clock, in nanoseconds.
         pub from: u64,
@@ -58,7 +58,7 @@ record! {
         pub to: u64,
         /// Records that the task noted.
         pub noted: u64,
-        /// Of these, were not passed on by any reader.
+        /// Records among them that no reader passed on.
         pub lost: u64,
     }
 }

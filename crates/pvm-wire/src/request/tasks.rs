@@ -2,8 +2,8 @@
 
 use crate::{Blob, Tid, record};
 
-/// In [`TraceOptions::options`]: the task is recorded from its first call on, and so are those that
-/// it spawns. Programs do not see it.
+/// In [`TraceOptions::options`]: the task is recorded from its first call on, and so are the tasks
+/// that it spawns. Programs do not see it.
 pub const RECORDED: i32 = 1 << 16;
 /// Beside [`RECORDED`]: the recorded tasks of a host take turns, as if each had a computer of its
 /// own.

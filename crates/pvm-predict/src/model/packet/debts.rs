@@ -3,10 +3,10 @@
 
 use crate::action::TaskNumber;
 
-/// Whom each task has to tell.
+/// The senders that each task has to tell.
 #[derive(Debug)]
 pub(super) struct Debts {
-    /// Bytes of a confirmation; 0 where nobody confirms.
+    /// Bytes of a confirmation; 0 if there are no confirmations.
     pub(super) bytes: u64,
     tasks: Vec<Debt>,
 }
@@ -48,7 +48,7 @@ impl Debts {
         }
     }
 
-    /// A task has found nothing more: whom it tells now.
+    /// A task has found nothing more. Returns the senders that it tells now.
     pub(super) fn take(&mut self, task: TaskNumber) -> Vec<TaskNumber> {
         let debt = self.tasks.get_mut(task as usize);
         debt.map(|debt| std::mem::take(&mut debt.owed)).unwrap_or_default()

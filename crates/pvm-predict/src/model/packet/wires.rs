@@ -197,7 +197,7 @@ impl Wires {
         }
     }
 
-    /// A packet is no more: whoever keeps it until then has it no longer.
+    /// A packet is no more: a keeper of it is told.
     fn end(&mut self, number: u32) {
         let packet = self.packets[number as usize];
         if packet.is_kept {

@@ -14,7 +14,7 @@ pub(in crate::model) trait Network {
     /// What it wants to be reminded of.
     type Planned: Copy + Debug;
 
-    /// What a message of so many bytes is on the network.
+    /// The length of a message of `bytes` bytes on the network.
     fn length(&self, bytes: u64) -> u64;
 
     /// How long nothing takes there and back.

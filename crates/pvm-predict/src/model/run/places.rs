@@ -69,7 +69,7 @@ impl<W: Way> Places<W> {
         self.host(one) == self.host(other)
     }
 
-    /// A task wants a processor for so long; false if nobody shares it.
+    /// A task wants a processor for `time`; false if no other task shares it.
     pub(super) fn handle(&mut self, now: Time, task: TaskNumber, time: Time) -> bool {
         let computer = self.host(task) % self.computers;
         let Some(cores) = &mut self.cores[computer as usize] else { return false };

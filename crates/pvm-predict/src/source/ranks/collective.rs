@@ -96,7 +96,7 @@ impl Part<'_> {
         self.out.push_back(Action::Receive { time: Time::ZERO, bytes, from, tag: self.tag });
     }
 
-    /// The rank that is so many behind this one, round a ring.
+    /// The rank that is `count` behind this one, round a ring.
     const fn behind(&self, count: TaskNumber) -> TaskNumber {
         ((self.rank as u64 + count as u64) % self.ranks as u64) as TaskNumber
     }

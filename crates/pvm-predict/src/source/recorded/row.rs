@@ -38,7 +38,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A task that begins so long after the run's begin, at this moment of its own clock.
+    /// A task that begins `after` nanoseconds after the run's begin, at the moment `begin` of its
+    /// own clock.
     pub(super) fn new(
         task: TaskNumber,
         (after, begin): (u64, u64),

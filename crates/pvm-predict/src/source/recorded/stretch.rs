@@ -77,7 +77,7 @@ impl Stretch {
 }
 
 impl Awake {
-    /// Of the time up to a sleep, the share in which it had a processor, if it is less than all.
+    /// The share of the time up to a sleep in which it had a processor, if it is less than all.
     fn share_until(self, fell: Self) -> Option<f64> {
         let wall = fell.wall.checked_sub(self.wall).filter(|wall| *wall > 0)?;
         let processor = fell.processor.checked_sub(self.processor)?;

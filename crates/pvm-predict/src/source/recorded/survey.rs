@@ -1,4 +1,4 @@
-//! The first pass over a trace: who starts whom, and what is missing.
+//! The first pass over a trace: the starts of tasks, and gaps.
 
 use crate::action::TaskNumber;
 use pvm_trace::matching::{Name, halves};
@@ -48,14 +48,14 @@ impl Lacks {
     }
 }
 
-/// What the first pass over a trace finds: who starts whom, and what is missing.
+/// The findings of the first pass over a trace: the starts of tasks, and gaps.
 #[derive(Debug, Default)]
 pub struct Survey {
     lacks: Lacks,
     /// By tid: when each task with it began, in their order.
     tasks: HashMap<Tid, Vec<(u64, TaskNumber)>>,
     halves: HashSet<Name>,
-    /// By a task that was started: who did it, and when the call began and ended.
+    /// By a task that was started: the task that started it, and when the call began and ended.
     started: BTreeMap<TaskNumber, (TaskNumber, u64, u64)>,
     /// By task: when it began, or when its recording did.
     begins: BTreeMap<TaskNumber, u64>,
@@ -145,7 +145,7 @@ impl Survey {
         }
     }
 
-    /// States with one name are one section, whoever named them; groups as well.
+    /// States with one name are one section, even if different tasks named them; groups as well.
     fn name(&mut self, tables: &Tables) {
         let mut sections: BTreeMap<&[u8], u32> = BTreeMap::new();
         let mut groups: BTreeMap<&[u8], u32> = BTreeMap::new();

@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 const HIGH: f64 = 2.885;
 /// The pace in eight rounds.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The highest rate of so many rounds counts.
+/// The highest rate of this many rounds counts.
 const ROUNDS: u64 = 10;
-/// The shortest time there and back counts for so long.
+/// The shortest round trip counts for this time.
 const RTT_LIFE: Time = Time::microseconds(10_000_000);
 const PROBE: Time = Time::microseconds(200_000);
 const LEAST: f64 = 4.0;
-/// So many segments make the window grow in any case.
+/// Up to this many segments the window grows in any case.
 const FIRST: f64 = 10.0;
 /// The kernel counts microseconds.
 const RTT_MIN: Time = Time::microseconds(1);
@@ -65,7 +65,7 @@ struct Extra {
 }
 
 impl Extra {
-    /// A maximum counts for so many rounds, and as many more.
+    /// A maximum counts for this many rounds, and as many more.
     const ROUNDS: u32 = 5;
 
     /// Another round begins.

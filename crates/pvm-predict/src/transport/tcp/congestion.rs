@@ -133,12 +133,13 @@ impl Window {
     }
 }
 
-/// HyStart begins with a window of so many segments, and decides by so many samples (RFC 9406).
+/// HyStart begins with a window of `HYSTART_WINDOW` segments, and decides by `HYSTART_SAMPLES`
+/// samples (RFC 9406).
 const HYSTART_WINDOW: f64 = 16.0;
 const HYSTART_SAMPLES: u32 = 8;
 
 impl Cubic {
-    /// Times there and back have grown so much that a queue fills: slow start ends.
+    /// True if round trips have grown, because a queue fills: slow start ends.
     fn is_late(&mut self, rtt: Option<Time>, window: f64) -> bool {
         let Some(rtt) = rtt else { return false };
         self.shortest = self.shortest.min(rtt);

@@ -6,7 +6,7 @@ use crate::planted::{self, Bug};
 use crate::platform::Tcp;
 use crate::unit::Time;
 
-/// At first, so many segments are acknowledged at once (Linux: `TCP_MAX_QUICKACKS`).
+/// At first, this many segments are acknowledged at once (Linux: `TCP_MAX_QUICKACKS`).
 const QUICK: u32 = 16;
 
 /// The half of an end that receives.
@@ -81,7 +81,7 @@ impl Receiving {
         self.told = self.next;
         self.due = None;
         if segment.bytes > 0 {
-            // Who answers has data for its acknowledgements to ride on.
+            // An end that answers has data for its acknowledgements to ride on.
             self.quick = 0;
         }
     }

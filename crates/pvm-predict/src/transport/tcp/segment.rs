@@ -2,7 +2,7 @@
 
 use crate::unit::Time;
 
-/// Out of order, so many ranges are told in an acknowledgement.
+/// The most ranges beyond a gap that an acknowledgement tells.
 pub(super) const RANGES: usize = 3;
 
 /// Data, an acknowledgement, or both.

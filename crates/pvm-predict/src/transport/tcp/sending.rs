@@ -69,8 +69,8 @@ pub(super) struct Sending {
     recovery: Option<u64>,
     delivered: f64,
     delivered_at: Time,
-    /// The sender had nothing more to send; until so much is delivered, rates tell of that, not of
-    /// the network.
+    /// The sender had nothing more to send; until this much is delivered, rates tell of that, not
+    /// of the network.
     app_limited: Option<f64>,
     was_limited: bool,
     /// When the segment was sent that was delivered last.
@@ -78,7 +78,7 @@ pub(super) struct Sending {
     rtt: Option<(Time, Time)>,
     /// The shortest time there and back.
     shortest: Time,
-    /// When the segment was sent that was sent last of those that have come, and where it begins.
+    /// When the latest segment that has arrived was sent, and where it begins.
     newest: (Time, u64),
     backoff: u32,
     timer: Option<Time>,
@@ -196,7 +196,7 @@ impl Sending {
         (self.window.segments.floor().max(1.0) as u64).saturating_sub(self.under_way as u64)
     }
 
-    /// In a millisecond at the pace, so many bytes go.
+    /// The bytes that go in a millisecond at the pace.
     fn pace(&self) -> u64 {
         if let Some(rate) = self.window.pacing() {
             return rate.bytes_in(Time::microseconds(1_000));
