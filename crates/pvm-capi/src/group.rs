@@ -272,11 +272,11 @@ unsafe fn collective<'a>(
     known.map(|_| (task, call))
 }
 
-/// What a look for a member's message found.
+/// The result of a look for a member's message.
 enum Step {
     Done,
     Handler(Errand),
-    /// From now on it is watched whether the member lives.
+    /// From now on the call watches whether the member lives.
     Watch,
     Wait(&'static Task, WaitToken),
 }

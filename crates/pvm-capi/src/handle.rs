@@ -503,7 +503,7 @@ unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *
     status(inside(|| {
         let slot = buffer::get(handle)?;
         let (address, size) = slot.content(|content| {
-            // What a reader has seen must stay where it is: packing begins a new message.
+            // Data that a reader has seen must stay where they are: packing begins a new message.
             content.reading = true;
             let buffer = &content.buffer;
             let native = buffer.envelope().layout == pvm_wire::Layout::NATIVE;

@@ -1,10 +1,10 @@
 //! Functions of the program that take messages as they arrive (`pvm_addmhf`).
 //!
-//! Before a receiving call looks for its own message, it takes what the handlers are waiting for.
-//! A handler runs outside of the library, with no current send buffer and the message as the
-//! current receive buffer; afterwards both are as they were. Messages that a look had taken in
-//! before it was registered are received as ever; those that had come and that nobody had looked at
-//! are the handler's, as in PVM.
+//! Before a receiving call looks for its own message, it takes the messages that the handlers are
+//! waiting for. A handler runs outside of the library, with no current send buffer and the message
+//! as the current receive buffer; afterwards both are as they were. Messages that a look had taken
+//! in before it was registered are received as ever; those that had come and that nobody had looked
+//! at are the handler's, as in PVM.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
@@ -20,8 +20,8 @@ use crate::{aside, buffer, output, pointer, session};
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
 
-/// What PVM's own handlers are for: messages of one context, with tags that no program uses. A
-/// handler of any tag that would take those, too, is refused.
+/// The messages that PVM's own handlers take: messages of one context, with tags that no program
+/// uses. A handler of any tag that would take those, too, is refused.
 const OWN: Selection = Selection { source: -1, tag: c_int::MIN, context: 0x7_ffff };
 
 /// Runs a handler on its message, outside of the library, which it may call. Meanwhile the context
@@ -73,7 +73,7 @@ unsafe extern "C" {
     fn pvm_tc_settrcopt(message: c_int) -> c_int;
 }
 
-/// What the library itself does with an order of another task, as PVM's own handlers do.
+/// The library's own function for an order of another task, as PVM's own handlers have one.
 fn own_function(envelope: &Envelope) -> Option<Function> {
     let function: Function = match envelope.tag {
         orders::SET_TRACE => pvm_tc_settrace,

@@ -1,7 +1,7 @@
 //! Messages that a program's own matching (`pvm_recvf`) has been shown.
 //!
-//! A matching function may unpack what it is shown, so the messages leave the task's queue for the
-//! buffer table. They stay in order here, and every later receive looks here first: they
+//! A matching function may unpack the messages that it is shown, so they leave the task's queue for
+//! the buffer table. They stay in order here, and every later receive looks here first: they
 //! arrived before anything that is still in the queue.
 
 use std::ffi::c_int;
@@ -51,7 +51,7 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
     }
 }
 
-/// The task leaves: what it has not received is nobody's.
+/// The task leaves: messages that it has not received are nobody's.
 pub(crate) fn forget_all() -> Result<(), Code> {
     if !is_possible() {
         return Ok(());

@@ -15,7 +15,7 @@ use crate::{pointer, session};
 const POLL_TYPE: usize = 19;
 const POLL_TIME: usize = 20;
 
-/// What PVM accepts as a value. Values that PVM does not check are not checked here either.
+/// Checks that PVM accepts a value. Values that PVM does not check are not checked here either.
 fn check(number: usize, value: c_int) -> Result<(), Code> {
     let good = match number {
         session::ROUTE => (1..=3).contains(&value),
@@ -28,7 +28,7 @@ fn check(number: usize, value: c_int) -> Result<(), Code> {
     if good { Ok(()) } else { Err(Code::BadParam) }
 }
 
-/// True for a task that could receive what is sent to it.
+/// True for a task that could receive messages.
 fn is_running(tid: Tid) -> Result<bool, Code> {
     let task = session::task()?;
     if !tid.is_task() || tid == task.tid() {
@@ -166,8 +166,8 @@ fn exported() -> Vec<OsString> {
     names.map(|name| OsStr::from_bytes(name).to_owned()).collect()
 }
 
-/// What spawned tasks get on top of their daemon's environment: the variables named by
-/// `PVM_EXPORT`, and that variable.
+/// The variables that spawned tasks get on top of their daemon's environment: the variables named
+/// by `PVM_EXPORT`, and that variable.
 pub(crate) fn environment() -> Vec<Blob> {
     let names = exported();
     let mut all = Vec::new();

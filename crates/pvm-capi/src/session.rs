@@ -22,7 +22,7 @@ static CONTEXT: AtomicI32 = AtomicI32::new(0);
 
 /// `PvmRoute`
 pub(crate) const ROUTE: usize = 1;
-/// `PvmAllowDirect`, what a task does that has said nothing.
+/// `PvmAllowDirect`, the value for a task that has set none.
 const ALLOW_DIRECT: c_int = 2;
 /// `PvmAutoErr`
 pub(crate) const AUTO_ERR: usize = 3;
@@ -162,7 +162,7 @@ pub(crate) struct Tracing {
     pub(crate) options: c_int,
 }
 
-/// None if nobody wants this task's events.
+/// Where the events of this task go; none if nobody wants them.
 pub(crate) fn tracing() -> Option<Tracing> {
     let own = current()?.tid();
     let Target { tid: to, context, tag } = target(OWN_TRACE_TID, OWN_TRACE_CONTEXT, OWN_TRACE_TAG);
@@ -176,7 +176,7 @@ pub(crate) fn is_traced(kind: u16) -> bool {
     letter & 1 << (kind & 3) != 0
 }
 
-/// Calls look further only where somebody wants to know.
+/// Calls look further only if this task's events are wanted.
 fn settle_tracing(task: &Task) {
     if tracing_of(task) {
         task.probe_word().fetch_or(EVENTS, Ordering::Relaxed);
@@ -256,7 +256,7 @@ fn adopt(inherited: &Inherited) {
     }
 }
 
-/// What tasks spawned now inherit.
+/// The settings that tasks spawned now inherit.
 pub(crate) fn inherited() -> Inherited {
     let (output, trace) = settings_of_children();
     Inherited { context: context(), output, trace }
@@ -282,8 +282,8 @@ pub(crate) fn announce_output(task: &Task) -> Result<(), Code> {
     task.request(&Request::SetOutput { output }).map(drop)
 }
 
-/// Where events go, of this task and of those that it spawns: to whom, in which context, with which
-/// tag.
+/// Sets the task, the context and the tag to which events go, of this task and of those that it
+/// spawns.
 pub(crate) fn lead_events([tid, context, tag]: [c_int; 3]) {
     set_all([(OWN_TRACE_TID, tid), (OWN_TRACE_CONTEXT, context), (OWN_TRACE_TAG, tag)]);
     set_all([(TRACE_TID, tid), (TRACE_CONTEXT, context), (TRACE_TAG, tag)]);

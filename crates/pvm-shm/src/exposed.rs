@@ -32,7 +32,7 @@ pub(crate) fn create(bytes: u64) -> Result<(OwnedFd, Arc<Mapping>, usize), Code>
     Ok((fd, Arc::new(head), size))
 }
 
-/// Keeper: says what became of it.
+/// Keeper: sets the state.
 pub(crate) fn end(head: &Mapping, state: u32) {
     word(head).store(state, Ordering::Release);
 }
@@ -93,7 +93,7 @@ impl Exposed {
     }
 
     fn of(mapping: Mapping, writable: bool) -> Result<Self, Code> {
-        // Read once; what it claims beyond the segment is a lie.
+        // The length is read once; a length beyond the segment is a lie.
         let bytes = usize::try_from(length(&mapping).load(Ordering::Acquire)).unwrap_or(usize::MAX);
         let room = mapping.size().checked_sub(PAGE).ok_or(Code::NoMem)?;
         Ok(Self { mapping: Arc::new(mapping), bytes: bytes.min(room), writable })
@@ -114,7 +114,7 @@ impl Exposed {
         self.mapping.at(PAGE, self.bytes)
     }
 
-    /// Nothing, or why it is of no more use.
+    /// Ok while it is in use; the error tells why it is of no more use.
     ///
     /// # Errors
     /// [`Code::NotFound`] if it was withdrawn, [`Code::NoTask`] if its owner is gone.
@@ -133,7 +133,7 @@ impl Exposed {
         if inside { Ok(PAGE + offset) } else { Err(Code::BadParam) }
     }
 
-    /// Reads. What was written before something that is read here is seen by the next read. Four or
+    /// Reads. The next read sees all that was written before the bytes that are read here. Four or
     /// eight bytes at a multiple of their number are read as a whole.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl Exposed {
     }
 }
 
-/// The value before, whatever became of it.
+/// The value before, whether it was exchanged or not.
 fn before<T>(exchanged: Result<T, T>) -> T {
     exchanged.unwrap_or_else(|found| found)
 }

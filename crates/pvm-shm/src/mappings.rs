@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Mappings that are kept though nothing in them is being read.
 const KEPT: usize = 64;
-/// Bytes of all mappings from which on those that nobody reads go when another one comes.
+/// Above this many bytes of all mappings, those that nobody reads go when another one comes.
 const KEPT_BYTES: usize = 40 << 20;
 
 /// The mappings of one reader.

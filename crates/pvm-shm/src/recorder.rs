@@ -18,7 +18,7 @@
 //! word tells where a region ended, so a writer that is killed leaves nothing to be told. Without
 //! room a record is counted: nobody ever waits for a reader.
 //!
-//! What a task says of itself (its program, its parent, the texts of its names) is in the ring and
+//! A task's records of itself (its program, its parent, the texts of its names) are in the ring and
 //! once more in the cells of names, one behind the other, without stamps: a reader that comes when
 //! they were read out of the ring finds them there. `names` counts the cells that are complete.
 

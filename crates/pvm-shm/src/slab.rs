@@ -238,7 +238,7 @@ impl Pool {
         given
     }
 
-    /// True while a slab is in the hands of its owner or of a reader.
+    /// The number of slabs that their owner has dropped and that some reader still holds.
     pub fn in_flight(&self) -> usize {
         let mut slots = self.slots();
         slots.classes.iter_mut().map(|class| class.count_unread()).sum()

@@ -7,7 +7,7 @@
 //! A file is written by its sender with `pwrite` and read with `pread` when the program takes the
 //! message: nobody maps it. So its pages belong to no process, and neither a full disk nor one that
 //! fails raises a signal. It is allocated before it is used, so a full disk is told to the send.
-//! The descriptor goes through the lane as that of a slab does, ahead of what lies on the disk; the
+//! The descriptor goes through the lane as that of a slab does, ahead of the body on the disk; the
 //! segment beside the file has the holders, and the keeper strikes out the dead as in slabs.
 
 use crate::broker::{Broker, map};
@@ -103,7 +103,7 @@ impl Draft {
         self.size
     }
 
-    /// Puts bytes where they belong.
+    /// Writes bytes at an offset.
     ///
     /// # Errors
     /// [`Code::BadParam`] outside of it, [`Code::Overflow`] if the disk fails.
@@ -225,7 +225,7 @@ impl Spill {
         }
     }
 
-    /// Gives back what has been read.
+    /// Gives back the files that have been read.
     pub fn shrink(&mut self, broker: &mut dyn Broker) {
         self.files.retain(|file| {
             let unread = file.is_unread();
@@ -270,7 +270,7 @@ pub struct SpillView {
     holder: usize,
     offset: u64,
     size: usize,
-    /// Where it is read more than once.
+    /// The file, where it is read more than once.
     fd: Option<Arc<OwnedFd>>,
 }
 
@@ -368,8 +368,8 @@ impl SpillView {
         bytes.try_reserve_exact(self.size).map_err(|_| Code::NoMem)?;
         bytes.resize(self.size, 0);
         self.read_from(fd, 0, &mut bytes)?;
-        // Read once, and never again: others need the page cache more. What the disk has not
-        // taken yet stays there.
+        // The body is read once and never again: others need the page cache more. Pages that the
+        // disk has not taken yet stay there.
         let length = std::num::NonZeroU64::new(self.size as u64);
         let _ = rustix::fs::fadvise(fd, self.offset, length, Advice::DontNeed);
         Ok(bytes)

@@ -4,15 +4,16 @@
 //! first page of a slab segment:  2048 + 64 s   filled u64   bytes of slot s that may be read
 //!                                2056 + 64 s   left u32     1 once the owner is gone
 //! ```
-//! The owner publishes how far it is, the reader follows. An owner that dies in between leaves a
-//! body that is never whole; the keeper says so in `left`, behind the owner's last write.
+//! The owner publishes how far it has written, and the reader follows. An owner that dies in
+//! between leaves a body that is never whole; the keeper says so in `left`, behind the owner's last
+//! write.
 
 use crate::segment::Mapping;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Where the words begin, and how many slots have some.
 const OFFSET: usize = 2048;
-/// Slots of a segment at most.
+/// The most slots of a segment.
 pub(crate) const SLOTS_MAX: usize = 16;
 
 /// The words of one slot, on a cache line of their own.
@@ -48,8 +49,8 @@ impl Words {
         self.left.store(1, Ordering::Release);
     }
 
-    /// Reader: how far the owner is. Whether it has left is asked first: what it wrote before is
-    /// seen then.
+    /// Reader: how far the owner has written. The mark that it has left is read first, so that all
+    /// that it wrote before is seen.
     pub fn filled(&self) -> Filled {
         let left = self.left.load(Ordering::Acquire) != 0;
         let bytes = self.filled.load(Ordering::Acquire);
@@ -78,9 +79,9 @@ pub(crate) fn leave(mapping: &Mapping) {
 const LOOKS: u32 = 2000;
 const YIELDS: u32 = 64;
 
-/// Waits until the owner has written more than `offset` bytes, and tells how many; none if it never
-/// will. A copy goes on without a pause as long as its owner runs, so the wait is short; one that
-/// is stopped costs the reader a look each millisecond.
+/// Waits until the owner has written more than `offset` bytes, and returns how many; none if it
+/// never will. A copy goes on without a pause as long as its owner runs, so the wait is short; one
+/// that is stopped costs the reader a look each millisecond.
 pub(crate) fn wait_beyond(words: &Words, offset: u64) -> Option<u64> {
     let mut looks = 0u32;
     loop {

@@ -424,7 +424,7 @@ impl Transit {
         self.lanes.get(&number).is_none_or(|lane| lane.unconfirmed() == 0)
     }
 
-    /// What a cell leads to.
+    /// The message that a cell leads to.
     ///
     /// # Errors
     /// [`Code::BadMsg`] where that makes no sense; what [`may_pass`] where it is out of reach now.

@@ -121,8 +121,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Nobody waits for an answer any more: it is dropped when it comes, and what came beside it as
-    /// well.
+    /// Nobody waits for an answer any more: it is dropped when it comes, with the descriptors
+    /// beside it.
     pub(crate) fn forget(&mut self, id: u32) {
         if self.replies.remove(&id).is_none() {
             self.unwanted.insert(id, false);
@@ -130,7 +130,7 @@ impl Connection {
     }
 
     /// Leaves. The host has heard it when this returns, and so before anything that this process
-    /// says later; what the machine makes of it concerns nobody here.
+    /// says later; the machine's answer concerns nobody here.
     pub(crate) fn say_goodbye(&mut self) -> Result<(), Code> {
         self.tell(&Request::Leave)?;
         // This names no segment: the parent answers by itself, in the order in which it has read.
@@ -223,8 +223,8 @@ impl Connection {
         }
     }
 
-    /// Gives each frame that is complete its descriptors, and puts it where it is looked for. True
-    /// if one was a secret.
+    /// Gives each complete frame its descriptors, and puts it into the list in which it is looked
+    /// for. True if one was a secret.
     fn sort(&mut self) -> Result<bool, Code> {
         let mut secret = false;
         while let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::SysErr)? {
@@ -247,13 +247,13 @@ impl Connection {
         Ok(secret)
     }
 
-    /// Waits for one answer: only for what the other end answers at once.
+    /// Waits for one answer: only for requests that the other end answers at once.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply, Code> {
         self.ask_within(request, Some(self.patience)).map(|(reply, _)| reply)
     }
 
-    /// Like `ask`, with what comes beside the answer. Without a limit only the end of the
-    /// connection ends the wait.
+    /// Like `ask`, with the descriptors that come beside the answer. Without a limit only the end
+    /// of the connection ends the wait.
     fn ask_within(&mut self, request: &Request, limit: Option<Duration>) -> Result<Answer, Code> {
         let id = match request {
             Request::OpenLane { to, .. } => self.ask_lane(*to, request)?,
@@ -313,7 +313,7 @@ impl Connection {
         segment_of(self.ask_within(request, Some(self.patience))?)
     }
 
-    /// A segment without which a message would be lost: a parent that is slow is waited for.
+    /// Waits for a segment without which a message would be lost, also if the parent is slow.
     fn await_segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
         match self.ask_within(request, None)? {
             // It came, and this process had no number left for it.
@@ -330,7 +330,7 @@ fn segment_of((reply, mut beside): Answer) -> Result<(Segment, OwnedFd), Code> {
     }
 }
 
-/// True for what makes a segment for the asker that nobody else gives back.
+/// True for a request that makes a segment for the asker that nobody else gives back.
 const fn opens(request: &Request) -> bool {
     matches!(
         request,
@@ -338,7 +338,7 @@ const fn opens(request: &Request) -> bool {
     )
 }
 
-/// True for what comes with descriptors.
+/// True for a reply that comes with descriptors.
 const fn has_descriptors(reply: &Reply) -> bool {
     matches!(reply, Reply::Welcome { .. } | Reply::Segment { .. } | Reply::Route { .. })
 }

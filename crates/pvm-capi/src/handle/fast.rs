@@ -1,6 +1,6 @@
 //! The fast paths of the calls that a small message needs. They are those of `pvm3.h`, for a buffer
-//! that is told by its number. Each gives none if it did nothing; the long way then does it, or
-//! tells what is wrong.
+//! that is told by its number. Each gives none if it did nothing; the long way then does the work,
+//! or tells what is wrong.
 
 use std::ffi::c_void;
 

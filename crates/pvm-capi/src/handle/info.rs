@@ -1,4 +1,4 @@
-//! What the interface with handles tells of a message.
+//! The facts of a message that the interface with handles tells.
 
 use pvm::Head;
 use pvm_wire::{Encoding, Envelope};

@@ -1,5 +1,5 @@
-//! Messages that are few items of one type, in one call each: what other languages would do in
-//! three or four.
+//! Messages that are few items of one type, in one call each: other languages would need three or
+//! four.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -65,8 +65,8 @@ unsafe extern "C" fn neopvm_send_items(
     status(inside(|| unsafe { send(encoding, (kind, items, count), (tid, tag), context) }))
 }
 
-/// The long way: a buffer that has no number. Raw data are copied once, to where their receiver
-/// reads them.
+/// The long way: a buffer that has no number. Raw data are copied once, to the place where their
+/// receiver reads them.
 ///
 /// # Safety
 /// As for [`neopvm_send_items`].
@@ -110,13 +110,13 @@ unsafe fn fast_send(
             let items = (kind.run_of(bytes).to_word(), data);
             send_items_of(CALL, Encoding::Default, items, to)
         }
-        // What is read in place is raw once it is sent.
+        // Data that are read in place are raw once they are sent.
         Encoding::Raw | Encoding::InPlace => send_items_of(CALL, Encoding::Raw, (0, data), to),
         Encoding::Trace => None,
     }
 }
 
-/// What a receive of few items gives.
+/// The result of a receive of few items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Few {
     /// A message that has a number, and of which the program is not told yet.
@@ -204,8 +204,8 @@ unsafe fn receive_noted(wanted: Selection, received: *mut Received) -> Glance<Fe
 /// not either.
 static LONGER: AtomicBool = AtomicBool::new(false);
 
-/// The fast path: straight out of the lane what finds room in `received`, into a buffer what is
-/// longer. `note` sees the message.
+/// The fast path: it takes a message straight out of the lane, into `received` if it finds room
+/// there, else into a buffer. `note` sees the message.
 ///
 /// # Safety
 /// `received` points to its type.
@@ -244,8 +244,8 @@ unsafe fn fast_receive(
     }
 }
 
-/// Takes a small message of any length into a buffer. What is too long for a [`Received`] is told
-/// at once, while it is known.
+/// Takes a small message of any length into a buffer. A message that is too long for a [`Received`]
+/// is told at once, while its head is known.
 ///
 /// # Safety
 /// `received` points to its type.

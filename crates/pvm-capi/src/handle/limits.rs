@@ -9,7 +9,7 @@ use crate::pointer::store;
 use crate::session;
 use crate::trace::noted;
 
-/// Says what sends do that find no credit, and tells what they did so far. A negative `policy`
+/// Sets the policy of sends that find no credit, and tells the one before. A negative `policy`
 /// changes nothing.
 ///
 /// # Safety

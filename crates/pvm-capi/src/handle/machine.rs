@@ -115,7 +115,7 @@ unsafe extern "C" fn neopvm_spawn(
     }))
 }
 
-/// What `neopvm_spawn` asks for.
+/// The wish that `neopvm_spawn` makes.
 ///
 /// # Safety
 /// The texts are null or end with 0, `args` is null or ends with null; all live for `'a`.
@@ -135,7 +135,7 @@ pub(super) unsafe fn wish<'a>(
     Ok(Spawn { file, args, flags, place, count })
 }
 
-/// Tells what came of a spawn.
+/// Tells the outcome of a spawn.
 ///
 /// # Safety
 /// `outcomes` is null or has room for all results, `started` is null or points to a number.

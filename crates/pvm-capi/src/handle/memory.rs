@@ -32,7 +32,7 @@ unsafe extern "C" fn neopvm_view_items(
     let view = || {
         let (kind, count) = (kind(kind_number)?, size(count)?);
         let viewed = buffer::get(handle)?.content(|content| {
-            // What a reader has seen must stay where it is: packing begins a new message.
+            // Data that a reader has seen must stay where they are: packing begins a new message.
             content.reading = true;
             content.buffer.view_items(kind, count)
         })??;

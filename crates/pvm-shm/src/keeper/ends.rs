@@ -1,4 +1,4 @@
-//! What becomes of the segments of a task that is gone.
+//! The end of the segments of a task that is gone.
 
 use super::{Keeper, Use};
 use crate::bells;
@@ -11,7 +11,8 @@ use rustix::net::SocketAddrUnix;
 use std::sync::Arc;
 
 impl Keeper {
-    /// A task is gone: its inbox is closed, what it read is let go, what it sent stays readable.
+    /// A task is gone: its inbox is closed, the slabs that it read are let go, and the messages
+    /// that it sent stay readable.
     pub fn remove_task(&mut self, tid: Tid) {
         if let Some(own) = self.boxes.remove(&tid) {
             own.inbox.close(&self.activity);
@@ -30,10 +31,10 @@ impl Keeper {
         self.sweep();
     }
 
-    /// A sender is gone, or starts anew with the same id (a daemon): what it has sent stays
-    /// readable, its next lanes are new ones.
+    /// A sender is gone, or starts anew with the same id (a daemon): its messages stay readable,
+    /// and its next lanes are new ones.
     pub fn remove_sender(&mut self, tid: Tid) {
-        // First what a receiver finds that is woken by the second.
+        // This comes first: a receiver that the second step wakes finds it done.
         if let Some(slabs) = self.slabs.remove(&tid) {
             for id in &slabs {
                 if let Some(Use::Slab(_, page)) = self.segments.get(id).map(|kept| &kept.purpose) {
@@ -56,8 +57,8 @@ impl Keeper {
                     && let Some(Some(lane)) = lanes.get_mut(*place as usize)
                 {
                     lane.orphan = true;
-                    // It may have died before it told of its last message, or before it rang. What
-                    // it was still writing is dropped at the next look.
+                    // It may have died before it told of its last message, or before it rang. A
+                    // message that it was still writing is dropped at the next look.
                     if receiver.inbox.header().remind(*place) {
                         receiver.inbox.count_awake(&self.activity);
                         let doorbell = SocketAddrUnix::new(receiver.doorbell.0.as_slice());

@@ -116,7 +116,7 @@ impl Keeper {
         }
     }
 
-    /// Nobody reads the rings any more: no task notes, and what waits is let go.
+    /// Nobody reads the rings any more: no task notes, and waiting records are let go.
     pub fn end_recording(&mut self) {
         (self.rings.recorded, self.rings.all) = (false, false);
         self.boxes.values().for_each(|own| own.inbox.note_records(false));

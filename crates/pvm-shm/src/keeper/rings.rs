@@ -15,7 +15,7 @@ pub(super) struct Rings {
     pub(super) living: BTreeMap<Tid, SegmentId>,
     /// The rings of tasks that are gone, the oldest first.
     pub(super) ended: VecDeque<Ring>,
-    /// How tasks ended whose rings are still to be ended.
+    /// The exit statuses of tasks whose rings are still to be ended.
     pub(super) statuses: BTreeMap<Tid, i32>,
     /// The host's recorder.
     pub(super) reader: Option<Tid>,

@@ -62,7 +62,7 @@ impl Outbox {
         sent
     }
 
-    /// Sends what found no credit in memory: from a file, if this sender spills.
+    /// Sends a message that found no credit in memory: from a file, if this sender spills.
     #[cold]
     pub(super) fn send_spilled(
         &mut self,

@@ -201,9 +201,8 @@ impl Task {
         }
     }
 
-    /// Does not want to wait any longer. What comes of it is to be looked for as before, and told
-    /// at once: it was met meanwhile, or it [is left](BarrierWait::is_left) and does not count this
-    /// member.
+    /// Gives up the wait. The result is to be looked for as before, and comes at once: it was met
+    /// meanwhile, or it [is left](BarrierWait::is_left) and does not count this member.
     ///
     /// # Errors
     /// As for [`Task::barrier`].
@@ -251,7 +250,7 @@ impl Task {
         }
     }
 
-    /// This thread waits no more in a roster.
+    /// This thread does not wait in a roster any more.
     fn end_barrier(&self) {
         self.end_group_wait();
         self.watch_again();

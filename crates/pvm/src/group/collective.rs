@@ -15,7 +15,7 @@ use pvm_shm::Glance;
 use pvm_wire::{Code, Encoding, Kind, Tid};
 use std::sync::Arc;
 
-/// Where collective messages travel; PVM's `SYSCTX_SG`.
+/// The context of collective messages; PVM's `SYSCTX_SG`.
 pub const CONTEXT: i32 = 0x7_fffd;
 /// Bytes that are combined at once: they stay in the first cache.
 const BLOCK: usize = 16 << 10;
@@ -29,16 +29,16 @@ pub struct Arguments<'a> {
     pub root: i32,
     /// The tag of the messages.
     pub tag: i32,
-    /// What each member's items are.
+    /// The type of each member's items.
     pub kind: Kind,
-    /// How many each member has.
+    /// How many items each member has.
     pub count: usize,
 }
 
 /// One call of one member.
 #[derive(Clone, Debug)]
 pub struct Collective<'a> {
-    /// What was asked for.
+    /// The arguments of the call.
     pub arguments: Arguments<'a>,
     members: Arc<Members>,
     own: Tid,

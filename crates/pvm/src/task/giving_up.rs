@@ -13,7 +13,7 @@ use pvm_wire::request::{Reply, Request};
 
 impl Task {
     /// Tells the host that nobody wants to wait for this question any longer. Its answer comes at
-    /// once and is to be looked for as before: what has come of it meanwhile, or
+    /// once and is to be looked for as before: the result that came meanwhile, or
     /// [`Reply::Withdrawn`].
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Receiving: looks at what is there, and a wait for it.
+//! Receiving: looks for messages, and waits for them.
 
 use super::Task;
 use crate::buffer::{self, Buffer};
@@ -70,9 +70,9 @@ impl Task {
         self.waiter.inbox.wish().set(wanted);
     }
 
-    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::fast_take`] has
-    /// not found: true if something has come. No lock is held and nothing is owned: longjmp may
-    /// leave it.
+    /// Waits a little, as [`Task::wait`] does before it sleeps, for a message that
+    /// [`Task::fast_take`] has not found: true if something has come. No lock is held and nothing
+    /// is owned: longjmp may leave it.
     #[inline]
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
         // If the task is over, the next look says so.
@@ -148,8 +148,8 @@ impl Task {
         Ok(found)
     }
 
-    /// All that wait, of all contexts, in the order of their arrival: what a matcher of
-    /// `pvm_recvf` is shown.
+    /// All waiting messages, of all contexts, in the order of their arrival: those that a matcher
+    /// of `pvm_recvf` is shown.
     ///
     /// # Errors
     /// As for [`Task::receive`].
@@ -165,7 +165,7 @@ impl Task {
 
     /// The waiting messages that have come since a mark was made, of all contexts and in the order
     /// of their arrival, and a new mark: a caller that goes on from there sees each message once,
-    /// and pays for what is new however much waits. The first mark is [`MessageKey::FIRST`].
+    /// and its cost grows with the new messages only. The first mark is [`MessageKey::FIRST`].
     ///
     /// # Errors
     /// As for [`Task::receive`].
@@ -183,8 +183,8 @@ impl Task {
         Ok((since, next))
     }
 
-    /// A mark for [`Task::pending_since`] behind what a look has taken in; what has come since the
-    /// last look is behind it.
+    /// A mark for [`Task::pending_since`] behind the messages that a look has taken in; messages
+    /// that have come since the last look are behind it.
     ///
     /// # Errors
     /// As for [`Task::receive`].

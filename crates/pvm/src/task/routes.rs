@@ -1,4 +1,4 @@
-//! What a task has to do with direct routes to tasks of other hosts.
+//! A task's calls about direct routes to tasks of other hosts.
 
 use super::Task;
 use crate::route::{DONT_ROUTE, watch_too};
@@ -74,7 +74,7 @@ impl Task {
         Ok(())
     }
 
-    /// The descriptor of the direct routes, once there are some, is waited for with the others.
+    /// Once there are direct routes, a wait waits for their descriptor, too.
     pub(super) fn follow_routes(&self, state: &mut State) {
         state.adopt();
         if self.waiter.routes.load(Ordering::Relaxed) >= 0 || state.routes.open.is_empty() {

@@ -12,7 +12,7 @@ impl Task {
     /// receiver that does not exist gets nothing, and nobody is told.
     ///
     /// # Errors
-    /// [`Code::BadParam`] for what is no task, [`Code::NoMem`], [`Code::SysErr`].
+    /// [`Code::BadParam`] for an id that is no task's, [`Code::NoMem`], [`Code::SysErr`].
     pub fn send(&self, buffer: &mut Buffer, to: Tid, tag: i32, context: i32) -> Result<(), Code> {
         if plug::is_carried(to, tag) {
             return self.request(&plug::post(buffer, (self.tid(), to), tag, context)?).map(drop);
@@ -30,8 +30,8 @@ impl Task {
         self.send_all(buffer, &[to], tag, context)
     }
 
-    /// A message that rides in its lane, or that its receiver reads while it is written; false if
-    /// it is neither.
+    /// Sends a message that rides in its lane, or that its receiver reads while it is written;
+    /// false if it is neither.
     fn send_here(
         &self,
         buffer: &mut Buffer,

@@ -20,7 +20,7 @@ impl Task {
     /// [`Code::OutOfRes`] if the process has no descriptor left.
     pub fn descriptor(&self) -> Result<RawFd, Code> {
         let mut state = self.live()?.enter()?;
-        // It is rung by this task itself, too.
+        // This task itself rings it, too.
         self.waiter.bind();
         if self.watch.get().is_none() {
             let watch = self.new_watch().map_err(|_| Code::OutOfRes)?;
@@ -55,9 +55,9 @@ impl Task {
         }
     }
 
-    /// Keeps the descriptor's promise: readable while something is there that was not looked
-    /// at, else armed so that the next sender rings. At the end of a call only: a wait that comes
-    /// behind it ends at once.
+    /// Keeps the descriptor's promise: readable while something is there that was not looked at,
+    /// else armed so that the next sender rings. Called at the end of a call only: a wait after it
+    /// would end at once.
     pub(super) fn rewatch(&self, state: &mut State, looked: bool) {
         if !self.waiter.watched.load(Ordering::Acquire) {
             return;
