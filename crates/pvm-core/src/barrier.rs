@@ -9,7 +9,7 @@ use crate::agreed::{Ask, Group, Left};
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::BTreeMap;
 
-/// What tasks wait for.
+/// The purpose of a gathering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Purpose {
@@ -45,7 +45,7 @@ impl Gatherings {
         Self { gatherings: BTreeMap::new() }
     }
 
-    /// A member has come. Returns everybody if it was the last, nobody if it must wait.
+    /// A member has come. Returns all questions if it was the last, none if it must wait.
     pub(crate) fn enter(
         &mut self,
         name: &Blob,

@@ -40,13 +40,13 @@ record! {
 
     /// Something that this host has proposed and that has not been applied.
     pub struct Proposed {
-        /// What this host knows it by.
+        /// The number by which this host knows it.
         pub mark: u64,
         pub command: Command,
     }
 }
 
-/// What came to this host as the leader and is not in the order yet.
+/// A command that came to this host as the leader and is not in the log yet.
 #[derive(Debug)]
 struct Held {
     from: HostIndex,
@@ -72,7 +72,7 @@ pub(crate) struct Consensus {
     held: VecDeque<Held>,
     /// Records of the library that changed.
     changes: Vec<Change>,
-    /// What the library wants done.
+    /// The outputs of the library that are to be handled.
     wanted: VecDeque<QuorumOutput>,
 }
 
@@ -123,7 +123,8 @@ impl Consensus {
         self.held.clear();
     }
 
-    /// True if this host leads and nobody can have taken its place, as long as its clock goes on.
+    /// True if this host leads and no other one can have taken its place, as long as its clock goes
+    /// on.
     pub(crate) fn is_current(&self, now: Time) -> bool {
         self.is_leader() && !self.has_output() && self.quorum.is_current(now)
     }
@@ -257,7 +258,7 @@ impl Consensus {
         self.long.abandon(tid).then_some(nothing)
     }
 
-    /// What this host knows those of its commands by that go in pieces.
+    /// The marks of this host's commands that go in pieces.
     pub(crate) fn long_marks(&self) -> Vec<u64> {
         self.long.marks()
     }
@@ -416,7 +417,7 @@ impl Consensus {
         self.seats.iter().min_by_key(|(_, seat)| seat.incarnation).map(|(&host, _)| host)
     }
 
-    /// What a new host starts from.
+    /// The records that a new host starts from.
     pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.seats.records(out);
         self.long.records(out);
@@ -442,8 +443,8 @@ impl Consensus {
         seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
     }
 
-    /// Those of this host's commands that have been applied without it: what it knows each by, and,
-    /// where it went in one piece, the command.
+    /// The commands of this host that were applied while it missed them: the mark of each and, if
+    /// it went in one piece, the command.
     pub(crate) fn take_missed(&mut self) -> Vec<(u64, Option<Command>)> {
         let applied = self.seats.get(&self.me).map_or(0, |seat| seat.ticket);
         let mut marks = Vec::new();

@@ -8,7 +8,7 @@ use crate::records::{Change, Slot};
 pub(crate) struct Departure {
     /// It has asked to be let go.
     asked: Slot<bool>,
-    /// What its tasks have sent is on its way. Not kept: a new shell is asked again.
+    /// Its tasks' messages are on their way. Not stored: a new shell is asked again.
     flushing: bool,
 }
 
@@ -32,7 +32,7 @@ impl Departure {
         self.flushing = true;
     }
 
-    /// It is safe. False if nobody waits for that any more.
+    /// These messages are safe. Returns false if no departure waits for that any more.
     pub(crate) const fn flushed(&mut self) -> bool {
         std::mem::replace(&mut self.flushing, false)
     }

@@ -21,7 +21,7 @@ pub(crate) struct Hears {
     pub(crate) unheard: u32,
 }
 
-/// What is known of a host.
+/// The knowledge of a host.
 #[derive(Debug)]
 enum Doubt {
     /// Others have been asked.
@@ -34,7 +34,7 @@ enum Doubt {
     },
     /// Another host hears it.
     Spared { again_at: u64 },
-    /// Nobody that could be asked hears it.
+    /// No host that could be asked hears it.
     Dead,
 }
 
@@ -51,7 +51,7 @@ impl Doubts {
         !self.of.contains_key(&host)
     }
 
-    /// Nobody hears it.
+    /// No host hears it.
     pub(crate) fn is_dead(&self, host: HostIndex) -> bool {
         matches!(self.of.get(&host), Some(Doubt::Dead))
     }

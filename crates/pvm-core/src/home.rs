@@ -29,10 +29,10 @@ impl Asked {
     }
 }
 
-/// What a leader knows; what it let go is kept by all.
+/// The knowledge of a leader; all hosts keep the barriers that it has released.
 #[derive(Debug)]
 pub(crate) struct Home {
-    /// Since which term, 0 where another leads.
+    /// The term in which this host leads, 0 where another leads.
     pub(crate) term: u64,
     /// Hosts that have reported; when this leader is sure that it leads, those it waits for.
     pub(crate) reported: BTreeSet<HostIndex>,
@@ -46,7 +46,7 @@ pub(crate) struct Home {
     pub(crate) marks: u64,
     pub(crate) confirmed: u64,
     pub(crate) gatherings: Gatherings,
-    /// What leaders have let go, as far as this host has heard.
+    /// The barriers that leaders have released, as far as this host has heard.
     pub(crate) released: Table<(u64, u64), Released>,
     /// The term whose leader this host has reported to.
     pub(crate) heard: Slot<u64>,

@@ -5,10 +5,10 @@
 //! next one. *News* come from the daemon's own shell: links and starters. Outputs are *effects*
 //! that the parent applies, all of an event's or none, and *acts* of the shell.
 //!
-//! What the shell promises, besides:
+//! The shell also promises:
 //!
 //! * All effects of one input reach the parent as one frame *before* the acts of that input are
-//!   done. So what another host has been told was never forgotten here.
+//!   done. So this host never forgets anything that it has told another host.
 //! * Time counts from 1970 and never goes back, also not when the daemon is started again: the
 //!   parent reads the wall clock once, and adds the monotonic clock from then on. Deadlines are
 //!   kept in records, and `pvm_hostsync` answers with it.
@@ -34,7 +34,7 @@ pub type HostList = Arc<BTreeMap<HostIndex, Arc<HostFacts>>>;
 pub type Connection = u64;
 
 choice! {
-    /// What the parent tells.
+    /// An event that the parent tells.
     pub enum Event {
         /// A process connected whose credentials are good.
         1 => Hello {
@@ -42,7 +42,7 @@ choice! {
             connection: Connection,
             /// The request's number.
             id: u32,
-            /// What it wants to be.
+            /// Its role.
             role: Role,
             /// Its program name.
             program: Blob,
@@ -59,7 +59,7 @@ choice! {
             connection: Connection,
             /// The request's number.
             id: u32,
-            /// What is asked. Never one of those that the parent answers itself.
+            /// The request. It is none that the parent answers itself.
             request: Request,
         },
         /// The connection ended.
@@ -87,7 +87,7 @@ choice! {
         6 => Exited {
             /// The task.
             tid: Tid,
-            /// As `waitpid` tells it; 0 where nobody can know (a task that was not launched).
+            /// As `waitpid` tells it; 0 if it cannot be known (a task that was not launched).
             status: i32,
         },
         /// A launched task wrote.
@@ -96,7 +96,7 @@ choice! {
             tid: Tid,
             /// 1 standard output, 2 standard error.
             stream: u8,
-            /// What it wrote.
+            /// The output.
             bytes: Blob,
         },
         /// Both outputs of a launched task are at their end.
@@ -111,7 +111,7 @@ choice! {
             /// Absolute path of the program.
             path: Blob,
         },
-        /// What became of [`Effect::Upgrade`].
+        /// The outcome of [`Effect::Upgrade`].
         130 => Upgraded {
             /// As it was given.
             mark: Blob,
@@ -122,7 +122,7 @@ choice! {
             /// Why it is still the old program; empty if it is not.
             failure: String,
         },
-        /// What [`Effect::Ask`] asked.
+        /// The answer to [`Effect::Ask`].
         110 => Answered {
             /// Which question.
             ticket: u64,
@@ -131,7 +131,7 @@ choice! {
         },
     }
 
-    /// What the parent is to do. Those of one event are applied together.
+    /// An effect that the parent applies. The effects of one event are applied together.
     pub enum Effect {
         /// Answer.
         1 => Reply {
@@ -258,7 +258,7 @@ record! {
     }
 }
 
-/// What the shell tells on its own account.
+/// News that the shell tells on its own account.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum News {
     /// A link to this host is up; both ends know each other's keys.
@@ -271,7 +271,7 @@ pub enum News {
         /// The host.
         host: HostIndex,
     },
-    /// The link to this host was closed by agreement, as nobody has used it for a while.
+    /// The link to this host was closed by agreement, because it was not used for a while.
     LinkRests {
         /// The host.
         host: HostIndex,
@@ -305,14 +305,14 @@ pub enum News {
         /// For people: what failed, where, what to do.
         failure: Failure,
     },
-    /// What [`Act::Flush`] asked for is done.
+    /// The request of [`Act::Flush`] is done.
     Flushed,
     /// Other daemons reach this host at these addresses from now on, in the order to be tried.
     Addresses {
         /// `ADDRESS:PORT` each.
         addresses: Vec<String>,
     },
-    /// What [`Act::Invite`] asked for.
+    /// The answer to [`Act::Invite`].
     Invited {
         /// Which start.
         ticket: u64,
@@ -325,14 +325,14 @@ pub enum News {
         /// Which of the user's machines this is (`PVM_VMID`).
         vmid: Blob,
     },
-    /// What [`Act::Drain`] asked for: the messages of the task to that host are all there.
+    /// The answer to [`Act::Drain`]: all messages of the task to that host have arrived.
     Drained {
         /// The task.
         tid: Tid,
         /// The host.
         host: HostIndex,
     },
-    /// What [`Act::Token`] asked for.
+    /// The answer to [`Act::Token`].
     Token {
         /// As it was given.
         mark: Blob,
@@ -346,7 +346,7 @@ pub enum News {
         /// The task there.
         peer: Tid,
     },
-    /// What the machine is bound to has ended: the machine ends.
+    /// The process to which the machine is bound has ended: the machine ends.
     Unbound,
     /// A peer sent bytes that are none of ours and was dropped.
     BadPeer,
@@ -388,14 +388,14 @@ pub struct GroupState {
     pub frozen: bool,
     /// True once a member of a frozen group has gone: no barrier of it can be met again.
     pub defunct: bool,
-    /// Members that died and whose places nobody has taken.
+    /// Members that died and whose places no other task has taken.
     pub lost: u32,
 }
 
 /// How members have gone since a group was shown last: the gravest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Departure {
-    /// Nobody has.
+    /// No member has gone.
     None,
     /// One has left the group.
     Left,
@@ -403,7 +403,7 @@ pub enum Departure {
     Gone,
 }
 
-/// What the shell is to do.
+/// An act of the shell.
 #[expect(clippy::large_enum_variant, reason = "an act is made once and consumed at once")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Act {
@@ -415,8 +415,8 @@ pub enum Act {
         /// What.
         message: PeerMessage,
     },
-    /// To these hosts a link is to stand at all times. One to another host may be closed when
-    /// nobody has used it for a while.
+    /// To these hosts a link is to stand at all times. A link to another host may be closed when it
+    /// was not used for a while.
     Near {
         /// Which.
         hosts: BTreeSet<HostIndex>,
@@ -488,8 +488,8 @@ pub enum Act {
         /// The task there.
         peer: Tid,
     },
-    /// What a task here has sent by a direct route and the receiver has not confirmed goes by
-    /// the link.
+    /// Messages of a task here that the receiver of a direct route has not confirmed go by the
+    /// link.
     ReleaseRoute {
         /// The task here.
         from: Tid,
@@ -501,9 +501,9 @@ pub enum Act {
     Group {
         /// Its name.
         name: Blob,
-        /// What it is now; none if it is no more.
+        /// Its state now; none if it is no more.
         group: Option<GroupState>,
-        /// Whether a task is no member any more.
+        /// How a task has ceased to be a member, if one has.
         departure: Departure,
     },
     /// Make a token with which one host may join. Answered with [`News::Token`] at once, and with

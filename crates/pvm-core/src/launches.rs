@@ -95,7 +95,7 @@ impl Launches {
         open.map(|(key, _)| *key).collect()
     }
 
-    /// What became of one task; the whole, if it was the last.
+    /// Notes the outcome of one task. Returns the whole, if it was the last.
     pub(crate) fn settle(
         &mut self,
         key: SpawnedTaskKey,
@@ -110,7 +110,7 @@ impl Launches {
         self.take_if_complete(key.0)
     }
 
-    /// What became of the tasks of one host: an outcome for each, or one for all.
+    /// Notes the outcomes of the tasks of one host: one for each, or one for all.
     pub(crate) fn settle_host(
         &mut self,
         number: u64,
@@ -204,8 +204,8 @@ impl Launches {
         }
     }
 
-    /// What came of such a spawn call. Returns what the command is to be told, in order; nothing
-    /// at all if the run is over.
+    /// Notes the outcome of such a spawn call. Returns the replies to the command, in sequence;
+    /// none if the run is over.
     pub(crate) fn joined(
         &mut self,
         operator: &Operator,

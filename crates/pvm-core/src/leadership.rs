@@ -19,12 +19,12 @@ pub(crate) enum Leadership {
     Leaderless {
         /// When this host ends for that.
         ends_at: u64,
-        /// Whether it has said so.
+        /// The state of its report.
         report: Report,
     },
 }
 
-/// The report that nobody leads.
+/// The report that there is no leader.
 #[derive(Debug)]
 pub(crate) enum Report {
     /// It is due then.
@@ -78,7 +78,7 @@ impl Leadership {
         }
     }
 
-    /// When the host ends because nobody leads.
+    /// When the host ends because there is no leader.
     pub(crate) const fn ends_at(&self) -> Option<u64> {
         match self {
             Self::Leaderless { ends_at, .. } => Some(*ends_at),

@@ -20,7 +20,7 @@ const COMMAND_BYTES_MAX: u64 = 64 << 20;
 record! {
     /// A long command of this host.
     pub struct Open {
-        /// What this host knows it by.
+        /// The number by which this host knows it.
         pub mark: u64,
         /// The task that it is for, if any.
         pub owner: Tid,
@@ -103,7 +103,7 @@ impl Long {
         begun
     }
 
-    /// What this host knows its commands by.
+    /// The marks of this host's commands.
     pub(crate) fn marks(&self) -> Vec<u64> {
         self.open.values().map(|open| open.mark).collect()
     }
@@ -148,7 +148,7 @@ impl Long {
         self.pieces.clear();
     }
 
-    /// What a new host starts from.
+    /// The records that a new host starts from.
     pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.pieces.records(out);
     }

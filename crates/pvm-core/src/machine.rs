@@ -1,4 +1,4 @@
-//! What the daemon of one host decides.
+//! The decisions of the daemon of one host.
 //!
 //! The rooms beside this file hold the state; the files below it say what each event, request,
 //! command and word of another host does to them, by noun. Everything that a machine knows is a
@@ -71,7 +71,7 @@ const HOST_START_NS: u64 = 90 * SECOND_NS;
 /// How long a task may live on without its connection before it counts as gone.
 const CLOSED_NS: u64 = SECOND_NS;
 
-/// What a machine is told once.
+/// The facts that a machine is told once.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// This host's place.
@@ -93,7 +93,7 @@ pub struct Config {
     pub debugger: Blob,
 }
 
-/// What gives all hosts one order of commands, and what holds where it cannot.
+/// The consensus of all hosts, and the rules where there can be none.
 #[derive(Debug)]
 pub struct Order {
     /// The library.
@@ -128,11 +128,11 @@ pub struct Machine {
     near: Near,
     /// Hosts that this one has heard nothing of for too long.
     suspects: BTreeSet<HostIndex>,
-    /// What others say of them, where this host leads.
+    /// The answers of others about them, if this host leads.
     doubts: Doubts,
-    /// Those of them that the order is about to take out, in this term.
+    /// The suspects whose removal is being ordered, in this term.
     fencing: BTreeSet<HostIndex>,
-    /// Until then this host does not give way again to one that is to go itself.
+    /// Until this time this host does not give way again to one that is to go itself.
     gave_way_until: u64,
     /// This host as one of two.
     pair: Pair,
@@ -275,7 +275,7 @@ impl Machine {
         next.into_iter().flatten().min().map(Time)
     }
 
-    /// What follows from the last input; to be drained before the next one.
+    /// The next output of the last input; to be drained before the next input.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
@@ -326,7 +326,7 @@ impl Machine {
         self.agreed.registry().is_owner(tid) || self.agreed.groups().has_member(tid)
     }
 
-    /// What all hosts agree on, as records.
+    /// The state that all hosts agree on, as records.
     pub fn agreed_records(&self) -> Vec<(Blob, Blob)> {
         self.snapshot_records()
     }
@@ -336,7 +336,7 @@ impl Machine {
         *self.joined.get()
     }
 
-    /// True where this host leads and nobody can have taken its place.
+    /// True if this host leads and no other one can have taken its place.
     pub fn is_current(&self, now: Time) -> bool {
         self.consensus.is_current(now)
     }

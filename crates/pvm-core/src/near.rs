@@ -33,12 +33,12 @@ pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u
 /// The hosts near to this one, and the hosts about which others have asked.
 #[derive(Debug, Default)]
 pub(crate) struct Near {
-    /// What the shell was told follows from this.
+    /// The cause of the set that the shell was told.
     cause: Option<Cause>,
     hosts: BTreeSet<HostIndex>,
     /// Others have asked whether these are heard, and links to them are being made.
     probes: Vec<Probe>,
-    /// Since when there is no link where there should be one.
+    /// Hosts to which there should be a link and is none, and since when.
     lacking: BTreeMap<HostIndex, u64>,
     /// Hosts that others hear nothing of, and when that counts.
     reported: BTreeMap<HostIndex, u64>,

@@ -42,7 +42,7 @@ choice! {
             wait: u32,
             count: u32,
         },
-        /// Nobody.
+        /// No receiver.
         5 => Nobody,
         /// A change of the host table that is to be answered once it is known everywhere.
         7 => Change {
@@ -117,11 +117,12 @@ record! {
         pub deadline: u64,
         /// The wanted message, for a read that waits until there is one.
         pub want: Option<Want>,
-        /// What to answer, if it is not the command's own outcome.
+        /// The answer, if it is not the command's own outcome.
         pub reply: Option<Reply>,
     }
 
-    /// What a reader waits for (`PvmMboxWaitForInfo`). Without that flag it has given up meanwhile.
+    /// The message that a reader waits for (`PvmMboxWaitForInfo`). Without that flag it has given
+    /// up meanwhile.
     pub struct Want {
         pub name: Blob,
         pub index: i32,
@@ -164,7 +165,7 @@ record! {
         /// Its place in the answer.
         pub place: u32,
         pub deadline: u64,
-        /// What it told of itself, once it has.
+        /// The facts that it has told of itself, if it has.
         pub facts: Option<HostFacts>,
         /// True once it has been proposed: the order of the table is waited for.
         pub proposed: bool,
@@ -233,9 +234,9 @@ record! {
     /// A request to add hosts.
     pub struct Addition {
         pub asker: Asker,
-        /// What became of each line; none while it is not known.
+        /// The outcome of each line; none while it is not known.
         pub results: Vec<Option<HostResult>>,
-        /// Until when a daemon that is ready waits for those named before it.
+        /// Until when a daemon that is ready waits for daemons named before it.
         pub precedence: Precedence,
         /// The hosts that it has let in.
         pub new: Vec<HostIndex>,
@@ -382,7 +383,7 @@ impl Pending {
         names
     }
 
-    /// What was to be said to a host, in order, now that it is known.
+    /// The messages that waited until a host was known, in sequence.
     pub(crate) fn take_late(&mut self, fits: impl Fn(&Late) -> bool) -> Vec<Late> {
         let keys = self.late.keys_where(|_, late| fits(late));
         keys.iter().filter_map(|key| self.late.remove(key)).collect()

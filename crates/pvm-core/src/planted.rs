@@ -10,7 +10,7 @@ pub enum Bug {
     VoteNotReset,
     /// Entries are acknowledged and not stored.
     AcknowledgedBeforeStored,
-    /// One vote less than the majority is enough to order something.
+    /// One vote less than the majority is enough to commit an entry.
     CommitByMinority,
     /// One vote less than the majority is enough to lead.
     LeadByMinority,
@@ -18,19 +18,19 @@ pub enum Bug {
     StaleLogVotedFor,
     /// An entry of an earlier term counts as ordered once a majority has it.
     EarlierTermCounted,
-    /// What follows the state that a new host gets is not sent to it.
+    /// A new host gets the state, but not the entries after it.
     SnapshotWithoutTail,
     /// A new host gets the state as if it were older than it is.
     SnapshotTooOld,
     /// A command that was proposed again after a change of leader is done again.
     DoubledOnResume,
-    /// What was proposed to a leader that died is not proposed again.
+    /// A command that was proposed to a leader that died is not proposed again.
     ProposalForgotten,
     /// A host that was taken out is listened to.
     FenceForgotten,
-    /// A leader that nobody answers goes on answering what must be up to date.
+    /// A leader without answers goes on answering linearizable reads.
     StaleRead,
-    /// Everybody's suspicion removes a host, not the leader's alone.
+    /// Any host's suspicion removes a host, not the leader's alone.
     SuspicionDecides,
     /// A leader has a host taken out that it alone does not hear.
     NoSecondOpinion,
@@ -38,9 +38,10 @@ pub enum Bug {
     LeadsHalfDeaf,
     /// A leader answers under its lease, although its clock may have stood still.
     LeaseOverAPause,
-    /// A member that has missed more than anybody keeps is told what follows, which it cannot take.
+    /// A member that has missed more entries than any member keeps is sent later ones, which it
+    /// cannot take.
     LaggardWithoutState,
-    /// What such a member is told is added to what it knew.
+    /// The state that such a member gets is added to its old one.
     CatchesUpByAdding,
     /// A barrier that the leader let go is not told to its successor.
     ReleaseForgotten,
@@ -58,7 +59,7 @@ pub enum Bug {
     VoterNotReplaced,
     /// A member votes for two in one term.
     VotedTwice,
-    /// What another leader left in a log is kept where the present one says otherwise.
+    /// An entry of another leader stays in a log although the present leader has another one there.
     LogNotTruncated,
     /// Entries are taken without a look at the one before them.
     BeforeNotChecked,
@@ -88,7 +89,7 @@ pub enum Bug {
     StampOfAnother,
     /// A leader sends all that a member lacks, whatever of it is under way.
     NoWindow,
-    /// What is under way is sent again with each beat.
+    /// Entries under way are sent again with each heartbeat.
     ResentOnBeat,
     /// Beats, votes and answers wait behind entries.
     BeatsBehindBulk,
@@ -96,13 +97,13 @@ pub enum Bug {
     LongInOnePiece,
     /// A relay hands on what is not committed.
     RelayedUncommitted,
-    /// What those below a relay lack is not asked about when the log is cut.
+    /// Entries that members below a relay lack do not count when the log is cut.
     BelowUncounted,
     /// Along a tree only the member above another one, as far as that one knows, may tell it that
     /// the entries that it lacks are not kept any more. The random runs of `pvm-quorum/tests/lag`
     /// find this one and the next.
     LackUnheard,
-    /// A member that knows of no tree asks nobody to speak to it when all are silent.
+    /// A member that knows of no tree asks no other one to send to it when all are silent.
     LostOutsideTheTree,
 }
 

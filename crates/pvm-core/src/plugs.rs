@@ -1,4 +1,4 @@
-//! What is under way between this host and the tasks that do a part of its work: a hoster, a
+//! The open requests between this host and the tasks that do a part of its work: a hoster, a
 //! tasker, a manager.
 
 use crate::io::Connection;
@@ -10,7 +10,7 @@ record! {
     /// A task that a tasker is to start, until its end is known.
     pub struct Given {
         pub tasker: Tid,
-        /// What the task is known by when it says hello.
+        /// The number with which the task says hello.
         pub cookie: u32,
         /// The flags of the spawn call.
         pub flags: i32,
@@ -19,7 +19,7 @@ record! {
         /// Its number among those of the same call on this host, and how many there are.
         pub at: u32,
         pub count: u32,
-        /// What the tasker has told of its end.
+        /// The exit status that the tasker has told.
         pub status: Option<i32>,
         /// Its process is gone.
         pub gone: bool,

@@ -1,4 +1,4 @@
-//! What the machine asks of the library that gives its hosts one order of commands.
+//! The machine's interface to the consensus library, which gives its hosts one log of commands.
 //!
 //! The library knows neither hosts nor commands: it orders strings of bytes among *members*, some
 //! of which vote. It has the four methods of every machine here, so time is an argument and what
@@ -51,7 +51,7 @@ impl Wire for Member {
     }
 }
 
-/// What goes in.
+/// An input of the library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum QuorumInput {
     /// A machine begins here: this member is all there is.
@@ -91,7 +91,7 @@ pub enum QuorumInput {
         /// Each member's.
         of: Vec<(Member, Blob)>,
     },
-    /// What all commands up to `number` have made, for a member that has nothing yet.
+    /// The state after all commands up to `number`, for a member that has nothing yet.
     State {
         /// For whom.
         to: Member,
@@ -139,7 +139,7 @@ pub enum QuorumInput {
     },
 }
 
-/// What comes out.
+/// An output of the library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum QuorumOutput {
     /// Send this if there is a link; it may be lost.
@@ -182,7 +182,7 @@ pub enum QuorumOutput {
     Leader {
         /// Of which term. There is at most one leader in a term.
         term: u64,
-        /// Who, if anybody.
+        /// The leader, if there is one.
         leader: Option<Member>,
     },
     /// This member led at some moment since the questions up to this one came, and all that had
@@ -219,7 +219,7 @@ pub trait Quorum: fmt::Debug + Send {
     fn is_settled(&self) -> bool;
     /// True where this member is settled and all proposals are committed.
     fn is_at_rest(&self) -> bool;
-    /// It is settled, and as many vote as should.
+    /// True if this member is settled, and there are as many voters as there should be.
     fn is_arranged(&self) -> bool;
     /// True if this member leads, and a majority of the voters other than `member` has the whole
     /// log and has answered since [`QuorumInput::Part`]; none if that question has to be asked

@@ -1,4 +1,5 @@
-//! What this host says to the others: numbered, kept until heard, said again when a link is back.
+//! This host's messages to the others: numbered, stored until confirmed, sent again when a link is
+//! back.
 //!
 //! A link may flap and a daemon may be started again between any two messages. So every message
 //! is a record until the other side has acknowledged it, and the other side keeps the number of
@@ -192,7 +193,7 @@ impl Sessions {
         self.early.insert(number, Early { host, said });
     }
 
-    /// What came before the snapshot, in order.
+    /// The messages that came before the snapshot, in sequence.
     pub(crate) fn take_early(&mut self) -> Vec<Early> {
         let keys: Vec<u64> = self.early.keys().copied().collect();
         keys.iter().filter_map(|key| self.early.remove(key)).collect()

@@ -1,4 +1,4 @@
-//! The speed of a host that nobody named one for (`sp=`), found out by ourselves.
+//! The speed of a host without a given one (`sp=`), found out by ourselves.
 //!
 //! PVM's speeds are relative, and 1000 where nothing is said. Each daemon measures its computer and
 //! tells what it found ([`HostFacts::measured`]); what that is as a speed, the machine says once,
@@ -8,7 +8,7 @@
 
 use pvm_wire::peer::HostFacts;
 
-/// What a host has where nothing is known.
+/// The speed of a host of which nothing is known.
 pub(crate) const USUAL: i32 = 1000;
 /// PVM's largest.
 const MAX: u64 = 1_000_000;

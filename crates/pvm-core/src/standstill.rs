@@ -30,7 +30,7 @@ pub struct Standstill {
 }
 
 impl Standstill {
-    /// Nobody waits.
+    /// No task waits.
     pub fn new() -> Self {
         Self::default()
     }

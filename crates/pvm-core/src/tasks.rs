@@ -83,7 +83,7 @@ record! {
     }
 }
 
-/// What inheritance is for tasks that were not spawned.
+/// The inheritance of tasks that were not spawned.
 pub(crate) fn nothing_inherited() -> Inherited {
     let nobody = Target { tid: Tid::NONE, context: 0, tag: 0 };
     let trace =
@@ -241,7 +241,7 @@ impl Tasks {
         Some(task)
     }
 
-    /// These are siblings: notes it with those of them that live here and did not know yet.
+    /// These are siblings: notes that for each of them that lives here and did not know yet.
     pub(crate) fn set_family(&mut self, tids: &[Tid]) {
         let Some(&first) = tids.first() else { return };
         let mut here = 0;

@@ -25,7 +25,8 @@ record! {
 #[derive(Debug)]
 pub(crate) struct Tracers {
     pub(crate) tasks: Table<Tid, Traced>,
-    /// What a tracer was told: bit 0 the table of data, then the kinds of events.
+    /// The descriptions that a tracer was sent: bit 0 is the table of data, then the kinds of
+    /// events.
     told: Table<Tid, u32>,
 }
 

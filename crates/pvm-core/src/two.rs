@@ -9,7 +9,7 @@ use crate::planted::{self, Bug};
 use crate::quorum::{Member, QuorumInput};
 use pvm_wire::Blob;
 
-/// What a host knows of the other one of two.
+/// The knowledge of one of two hosts about the other one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
     /// There is a link.
@@ -25,7 +25,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Whether nothing is committed before the other one has it; true inside where this host leads
+    /// Some if nothing is committed before the other host has it; true inside if this host leads
     /// only while the other one answers.
     pub const fn need(self) -> Option<bool> {
         let free = if self.decides { self.lock } else { self.met || self.suspected };
@@ -33,7 +33,7 @@ impl Standing {
     }
 }
 
-/// What a witness grants to one of two hosts. What another witness has granted is another lock.
+/// The lock that a witness grants to one of two hosts. Another witness grants another lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lock {
     pub(crate) witness: Blob,
@@ -41,7 +41,7 @@ pub(crate) struct Lock {
     pub(crate) pair: u64,
 }
 
-/// What a pair is shown of the machine.
+/// The data of the machine that a pair needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Sight {
     pub(crate) me: Option<Member>,
@@ -71,7 +71,7 @@ impl Sight {
     }
 }
 
-/// What is to be done.
+/// The steps to be taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     /// Nothing.
@@ -115,8 +115,9 @@ impl Pair {
         self.told = None;
     }
 
-    /// Whether the other one is needed, and whether this host leads only while it answers, if the
-    /// library does not know that yet. It has to before it acts: also on a host that does not lead.
+    /// Tells the library whether the other host is needed, and whether this host leads only while
+    /// it answers, if the library does not know that yet. It must know that before it acts, also on
+    /// a host that does not lead.
     pub(crate) fn arrange(&mut self, sight: &Sight) -> Option<QuorumInput> {
         let need = |partner| Some((vec![partner], self.standing(sight, partner).need()?));
         let need = sight.partner.and_then(need).filter(|_| !planted::is(Bug::SecondNotNeeded));
@@ -191,7 +192,7 @@ mod tests {
     const ME: Member = Member::new(1, HostIndex(1));
     const OTHER: Member = Member::new(7, HostIndex(2));
 
-    /// Of two hosts the second, which hears nothing of the one that leads.
+    /// The second of two hosts, which hears nothing of the leader.
     fn apart(witness: &str) -> Sight {
         Sight {
             me: Some(ME),

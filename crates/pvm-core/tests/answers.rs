@@ -164,8 +164,8 @@ fn odd_requests_get_the_codes_of_pvm() {
     }
 }
 
-/// The request lay in the socket when its task was killed, so it came behind the end of the task:
-/// it was taken for a command's, and its message had no owner with whom it would go.
+/// The request lay in the socket when its task was killed, so it came after the end of the task: it
+/// was taken for a command's, and its message had no owner with whom it would go.
 #[test]
 fn a_put_that_is_read_behind_the_end_of_its_task_leaves_nothing() {
     let host = &mut Host::with_task();
@@ -489,7 +489,7 @@ fn context_and_tag_of_a_registered_tracer_were_thrown_away() {
     let output = Target { tid: ME, context: 8, tag: 67 };
     let given = Inherited { context: 0, output, trace };
     host.ask(1, Request::RegisterTracer { given: given.clone() });
-    // One that nobody has spawned, as PVM tells of it, and to its end.
+    // A task that was not spawned, as PVM tells of it, and to its end.
     let effects = host.hello(2, Role::Task, None);
     assert_eq!(traced(&effects, ME), [TABLE, [DESCRIBED, 75]]);
     let welcome = effects.into_iter().find_map(|effect| match effect {
@@ -498,7 +498,7 @@ fn context_and_tag_of_a_registered_tracer_were_thrown_away() {
     });
     assert_eq!(welcome, Some(given.clone()));
     assert_eq!(traced(&host.ask(2, Request::Leave), ME), [[DESCRIBED, 76]]);
-    // One whose parent traces for nobody: its output goes there, too.
+    // A task whose parent has no tracer: its output goes there, too.
     let mut wanted = spawn("y", 1, 0, "");
     wanted.inherited.output.tid = Tid::NONE;
     host.ask(1, Request::Spawn { spawn: wanted });

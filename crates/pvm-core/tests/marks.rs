@@ -22,7 +22,7 @@ fn no_two_rooms_keep_records_under_one_mark() {
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
     let mut owners: BTreeMap<char, PathBuf> = BTreeMap::new();
     for file in files {
-        // `records.rs` tests its own tables, which nobody keeps.
+        // `records.rs` tests its own tables, which are not stored.
         if file.ends_with("records.rs") {
             continue;
         }

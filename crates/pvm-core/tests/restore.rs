@@ -198,7 +198,7 @@ fn step(me: u16) -> impl Strategy<Value = Input> {
             Event::Wrote { tid, stream: 1, bytes: "line\npart".into() }
         }),
     ];
-    // Nobody else is let in: a leader that was started again waits to hear of the others.
+    // No other host is let in: a leader that was started again waits to hear of the others.
     let news = prop_oneof![
         Just(News::Flushed),
         Just(News::LinkRests { host: HostIndex(2) }),

@@ -1,4 +1,4 @@
-//! Nobody speaks in another host's name: each kind of thing said that names its source.
+//! No host speaks in another host's name: each kind of message that names its source.
 
 use pvm_core::io::{Act, Event, HostFacts, Input, News, Output};
 use pvm_core::{Config, Machine, Order, Rules, Time};
@@ -148,7 +148,7 @@ fn who_is_dead_is_for_the_leader_alone_to_order() {
 #[test]
 fn an_answer_counts_only_from_who_was_asked() {
     let mut here = Here::new();
-    // Nobody asked: it is no answer, and no lie either.
+    // There was no question: it is no answer, and no lie either.
     assert!(!here.distrusts(Said::Answer { ask: 77, reply: Reply::Done }));
 }
 

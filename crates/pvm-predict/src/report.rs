@@ -159,7 +159,7 @@ pub trait Watcher {
     /// Something has happened.
     fn event(&mut self, event: Event<'_>) -> Result<(), crate::error::Error>;
 
-    /// So many actions are done; false ends the run.
+    /// `actions` actions are done; false ends the run.
     fn goes_on(&mut self, actions: u64) -> bool;
 }
 

@@ -81,13 +81,13 @@ pub struct Core {
     pub(crate) heard_at: u64,
     /// When to stand for election, or to say something as a leader.
     pub(crate) next_at: u64,
-    /// Since when this member leads.
+    /// The time since which this member leads.
     pub(crate) leads_since: u64,
     /// The deadline for handing the lead to another member, while this leader gives way.
     pub(crate) resigning: Option<u64>,
     /// The host that should lead then; none for any host.
     pub(crate) heir: Option<HostIndex>,
-    /// Until this time others should lead, because this member hears less of the machine than they.
+    /// Until this time other members should lead, because this one hears less of the machine.
     pub(crate) unwell_until: u64,
     /// All members have the log up to this entry.
     pub(crate) everywhere: u64,

@@ -1,12 +1,12 @@
 //! Every run of a few members within bounds, searched state by state.
 //!
-//! What may happen at any moment: a message arrives, late, in another order or never; a host's
-//! clock goes on, each by itself; a due timeout is handled, late too; a daemon is killed and comes
-//! back with its records; a link breaks and comes back, and each side notices the break when it
-//! does; one of two that hears nothing of the other asks the witness, in either order, and hears
-//! the answer late; a command is proposed; a linearizable read is requested; the leader gives way.
-//! Most of it is bounded by a number ([`Bounds`]), terms too; time is not. States that no member
-//! could tell apart count as one (`hash`), and the real core runs, not a model of it.
+//! At any moment: a message arrives, late, in another order or never; a host's clock goes on, each
+//! by itself; a due timeout is handled, late too; a daemon is killed and comes back with its
+//! records; a link breaks and comes back, and each side notices the break when it does; one of two
+//! that hears nothing of the other asks the witness, in either order, and hears the answer late; a
+//! command is proposed; a linearizable read is requested; the leader gives way. Most of it is
+//! bounded by a number ([`Bounds`]), terms too; time is not. States that no member could tell apart
+//! count as one (`hash`), and the real core runs, not a model of it.
 //!
 //! Each step checks that a term has one leader; that a leader of a later term than all before has
 //! every command that was ever applied; that a host that answers a read has applied all that any
@@ -21,7 +21,7 @@ mod world;
 use self::world::{Bounds, Step, World};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-/// What a search has seen.
+/// The findings of a search.
 #[derive(Debug)]
 struct Found {
     states: usize,

@@ -116,7 +116,7 @@ impl Sending {
         let offset = self.sent;
         let end = (offset + limits.piece_bytes).min(whole);
         let last = end == whole;
-        // Behind the end there is nothing more to send.
+        // After the end there is nothing more to send.
         self.sent = if last { whole + 1 } else { end };
         Some((offset, Blob(self.state.0[offset..end].to_vec()), last))
     }

@@ -1,14 +1,14 @@
 //! Handing on committed entries, where the log goes along a tree.
 //!
-//! A relay speaks to those below it as a leader does to its followers, with one difference: it
-//! hands on what is committed, which no later leader takes back. So it matters neither from whom a
-//! member has an entry nor in which order the members above it change. The leader's name is handed
+//! A relay sends to the members below it as a leader does to its followers, with one difference: it
+//! hands on only committed entries, which no later leader takes back. So neither the sender of an
+//! entry matters nor the sequence in which the members above change. The leader's name is handed
 //! on, too, with the time since the leader said it: this age grows on the way, so that a name that
 //! goes in a circle becomes too old.
 //!
-//! Each answer says up to where the sender and all below it have everything. It counts only where
-//! both sides have worked out the same tree. Then every member is below exactly one other, and the
-//! leader cuts off nothing that somebody lacks.
+//! Each answer names the entry up to which the sender and all members below it have the log. It
+//! counts only if both sides have computed the same tree. Then every member is below exactly one
+//! other, and the leader cuts off no entry that a member lacks.
 //!
 //! A member asks members further up to send to it if it hears nothing from above, or of no leader,
 //! or if it lacks entries that the member above does not keep any more.
@@ -64,7 +64,7 @@ impl Core {
         self.serve();
     }
 
-    /// Those below this member, and those that it fosters.
+    /// The members below this one, and the members that it fosters.
     pub(crate) fn below(&self) -> impl Iterator<Item = Member> + '_ {
         let fosters = self.relay.fosters.keys().filter(|member| self.is_member(**member));
         self.tree.below.iter().chain(fosters).copied()

@@ -44,7 +44,7 @@ impl Core {
         unknown && !planted::is(Bug::NeedForgotten)
     }
 
-    /// Those that are needed and are members still.
+    /// The needed members that are still members.
     pub(crate) fn needed(&self) -> impl Iterator<Item = Member> + '_ {
         let members = self.need.iter().flat_map(|need| need.members.iter().copied());
         members.filter(|member| self.is_member(*member))
@@ -100,7 +100,7 @@ impl Core {
         alone || self.need_is_unknown()
     }
 
-    /// Whether this member may go on without the other one.
+    /// True if this member may go on without the other one.
     ///
     /// Where a witness says so and nobody is certain, two hosts must be all that anybody can know
     /// of: no change of voters is under way, and none votes but the two. Otherwise a third one and

@@ -10,7 +10,7 @@
 //! That majority may still be lost after it has answered. So the answer of the voter that goes does
 //! not count for its own removal, where a majority is left without it (in the Raft paper a new set
 //! of voters counts as soon as it is in the log). Until the removal is committed that voter is not
-//! sent it, nor anything behind it; and if it is not committed for too long while a majority
+//! sent that entry, nor a later one; and if it is not committed for too long while a majority
 //! answers, the leader takes it out of its log and steps down. A leader may forget what it has not
 //! committed: its own log counts for nobody but itself.
 //!

@@ -145,7 +145,7 @@ impl Core {
     }
 
     /// The healthy member that shares its computer with the fewest voters and then has most of the
-    /// log, of those that fit.
+    /// log, among the members that fit.
     fn best(&self, fits: impl Fn(&Self, Member) -> bool) -> Option<Member> {
         let spoken_to = self.peers.keys().copied().filter(|member| self.is_member(*member));
         let mut all: Vec<_> = spoken_to.filter(|member| fits(self, *member)).collect();

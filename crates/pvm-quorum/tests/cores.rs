@@ -29,7 +29,7 @@ struct Host {
 struct Net {
     now: u64,
     hosts: BTreeMap<HostIndex, Host>,
-    /// What is on its way, by arrival.
+    /// The messages on their way, by arrival.
     queue: BTreeMap<(u64, u64), (HostIndex, HostIndex, Blob)>,
     sent: u64,
     leaders: BTreeMap<u64, Member>,

@@ -344,7 +344,7 @@ fn those_below_a_member_that_is_cut_off_from_above_lost_the_leader_with_it() {
     net.go(8000);
     assert_eq!(net.have(2), net.hosts.len() - 1);
     assert_eq!(net.led_by(leader), net.hosts.len() - 1);
-    // The same of the leader, which is one of those that vote.
+    // The same test with the leader, which is a voter.
     assert!(net.keep_below(leader, &voters) > 2, "some are below it");
     net.go(4000);
     let next = net.leader();
@@ -377,7 +377,7 @@ fn a_log_of_many_is_cut_when_all_have_it_and_not_before() {
     assert_eq!(everywhere(&net), net.hosts[&leader].applied.last().expect("200 commands").0);
 }
 
-/// All hear from above that nobody leads, and each may ask one of those that vote to speak to it.
+/// All members hear from above that there is no leader, and each may ask a voter to send to it.
 #[test]
 fn where_nobody_leads_all_of_many_called_the_same_voter_at_once() {
     let mut net = Net::at_rest(count());

@@ -13,7 +13,7 @@ pub(crate) struct Left {
     pub(crate) size: usize,
     /// No barrier can be met any more: the group has ended, or was frozen.
     pub(crate) defunct: bool,
-    /// A member has died and nobody has taken its place.
+    /// A member has died and no other task has taken its place.
     pub(crate) lost: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Fact {
     HostOut {
         /// Which.
         host: HostIndex,
-        /// What it was called.
+        /// Its name.
         name: String,
         /// How it went.
         exit: Exit,
@@ -52,7 +52,7 @@ pub(crate) enum Fact {
         /// False where that was so already.
         changed: bool,
     },
-    /// What is known of a host is another thing now.
+    /// The facts of a host have changed.
     HostChanged,
     /// A task is a member of a group no more.
     Departed {
@@ -62,7 +62,7 @@ pub(crate) enum Fact {
         tid: Tid,
         /// False where it has left this group alone, and lives on.
         gone: bool,
-        /// What the group was then.
+        /// The state of the group after that.
         left: Left,
     },
     /// A group was to be frozen.

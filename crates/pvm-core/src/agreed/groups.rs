@@ -16,7 +16,7 @@ record! {
         pub defunct: bool,
         /// The number of the last command by which a member died.
         pub last_death: u64,
-        /// Members that died and whose places nobody has taken.
+        /// Members that died and whose places no other task has taken.
         pub lost: u32,
     }
 }
@@ -38,7 +38,7 @@ pub(crate) struct Groups {
     groups: Table<Blob, Group>,
     /// Whose questions froze a group: a host that has missed it answers its own from here.
     froze: Table<Blob, Vec<Ask>>,
-    /// What has changed and has not been told.
+    /// The changes that have not been told.
     unshown: BTreeMap<Blob, Departure>,
 }
 
@@ -128,8 +128,8 @@ impl Groups {
         all.collect()
     }
 
-    /// A task is gone: it leaves all its groups. `died`: not by its own will, so that those who
-    /// wait for it do so in vain. Returns the names.
+    /// A task is gone: it leaves all its groups. `died` is true if it did not leave by itself, so
+    /// that tasks wait for it in vain. Returns the names.
     pub(super) fn task_gone(&mut self, tid: Tid, died: bool) -> Vec<Blob> {
         let names = self.groups.keys_where(|_, group| group.has(tid));
         for name in &names {
@@ -175,7 +175,7 @@ impl Groups {
         }
     }
 
-    /// What a departure has left of a group.
+    /// The state of a group after a departure.
     pub(super) fn left(&self, name: &Blob) -> Left {
         match self.groups.get(name) {
             Some(group) => {
@@ -208,8 +208,8 @@ impl Groups {
         self.iter().map(|(name, group)| (name.clone(), group.clone())).collect()
     }
 
-    /// Groups were known so before what has been missed: where a member is one no more, those who
-    /// wait for it look again.
+    /// Compares the groups with their state `before` the missed commands: if a member has gone,
+    /// tasks that wait for it look again.
     pub(super) fn note_missed(&mut self, before: &BTreeMap<Blob, Group>) {
         for (name, group) in before {
             let is_gone = |tid: &Tid| self.find(name).is_ok_and(|now| !now.has(*tid));

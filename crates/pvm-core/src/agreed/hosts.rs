@@ -262,7 +262,7 @@ impl Hosts {
         self.iter().map(info).collect()
     }
 
-    /// Nothing is known of anybody.
+    /// Forgets all hosts.
     pub(super) fn clear(&mut self) {
         self.members.clear();
         self.draining.clear();

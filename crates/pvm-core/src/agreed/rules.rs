@@ -1,9 +1,9 @@
-//! What holds while a machine has two hosts, where no majority can decide.
+//! The rules for a machine of two hosts, where no majority can decide.
 
 use pvm_wire::{Blob, record};
 
 record! {
-    /// What the second host does when it hears nothing of the first one.
+    /// The second host's rule for the case that it hears nothing of the first one.
     pub struct Rules {
         /// `witness=`: an account (as for ssh) on a third computer where only one of the two gets
         /// a lock; empty for none. Then both need it to go on without the other.

@@ -1,8 +1,10 @@
-//! A member that has missed more of the order than anybody keeps gets what the commands have made.
+//! A member that has missed more of the log than any member keeps gets the state that the commands
+//! have made.
 //!
-//! What it knew is replaced, not added to: what is gone meanwhile is in no record. Requests that
-//! wait here for effects of those commands are answered as far as possible: hosts that are gone are
-//! gone, and the outcome of a command of this host that was among them is not known.
+//! Its old state is replaced, not added to: things that are gone meanwhile are in no record.
+//! Requests that wait here for effects of those commands are answered as far as possible: hosts
+//! that are gone are gone, and the outcome of a command of this host that was among them is not
+//! known.
 
 use super::Machine;
 use crate::agreed::{Fact, Group};

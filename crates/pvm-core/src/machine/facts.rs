@@ -1,4 +1,4 @@
-//! What follows on this host from a change of what all agree on.
+//! The consequences on this host of a change of the agreed state.
 
 use super::Machine;
 use crate::agreed::Fact;

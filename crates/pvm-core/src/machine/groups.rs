@@ -144,7 +144,7 @@ impl Machine {
         }
     }
 
-    /// A task leaves the machine in order: nobody has to make its place good.
+    /// A task leaves the machine in order: no other task has to take its place.
     pub(super) fn leave_groups_of(&mut self, tid: Tid) {
         if self.agreed.groups().iter().any(|(_, group)| group.has(tid)) {
             self.propose(Asker::Nobody, Command::TaskLeft { tid });

@@ -190,7 +190,7 @@ impl Machine {
         }
         let (me, reply) = (self.me(), released.reply.clone());
         let asks = released.asks.clone();
-        // Where nobody else is concerned nobody else needs to know.
+        // If no other host is concerned, no other host needs to know.
         if asks.iter().any(|(host, _)| *host != me) {
             self.home.released.insert((term, released.number), released);
         }
@@ -199,7 +199,7 @@ impl Machine {
         }
     }
 
-    /// What leaders before this term let go has been told again.
+    /// The releases of leaders before this term have been told again.
     pub(super) fn forget_releases(&mut self, term: u64) {
         for key in self.home.released.keys_where(|key, _| key.0 < term) {
             self.home.released.remove(&key);

@@ -14,7 +14,7 @@ use pvm_wire::{Blob, Code, HostIndex, Tid};
 pub(super) const LOCAL: &[u8] = b"local";
 /// Daemons that one request may start: as many as a machine has places.
 const ADD_COUNT_MAX: usize = HostIndex::MAX.0 as usize;
-/// How long a daemon that is ready waits for those that were named before it.
+/// How long a daemon that is ready waits for daemons that were named before it.
 const TURN_NS: u64 = SECOND_NS;
 
 /// Why a host is not added.
@@ -53,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// What a line asks for, with all options that count; or why it is refused.
+    /// The host that a line asks for, with all options that count; or why it is refused.
     fn wanted(&self, line: &Blob, earlier: &[Blob]) -> Result<HostLine, Refusal> {
         let refused = |code, why: String| (code, Failure::of(why));
         let line = parse_line(&line.0).map_err(|why| refused(Code::BadParam, why.to_string()))?;
@@ -246,7 +246,7 @@ impl Machine {
         self.consensus.seat(host, self.consensus.applied());
         match (start, ticket) {
             (Some(start), Some(ticket)) => self.start_is_in(&start, ticket, host),
-            // Nobody waits for it any more.
+            // No request waits for it any more.
             (_, Some(_)) => self.propose(Asker::Nobody, Command::RemoveHost { host, dead: false }),
             (_, None) => {}
         }

@@ -199,7 +199,7 @@ impl Machine {
         )
     }
 
-    /// Nobody has led for too long.
+    /// There was no leader for too long.
     pub(super) fn give_up(&mut self) {
         if self.leadership.ends_at().is_some_and(|at| at <= self.now.0) {
             self.log("this host has lost its machine and ends".to_owned());

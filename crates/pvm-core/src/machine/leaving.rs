@@ -10,7 +10,7 @@ use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, HostResult, Reply};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 
-/// What `waitpid` tells of a process that was killed: all that can be said of a lost task.
+/// The status that `waitpid` tells of a killed process: no more is known of a lost task.
 const KILLED: i32 = 9;
 /// Why the last host stays.
 const LAST_STAYS: &str = "the last host ends only with the whole machine";
@@ -103,7 +103,7 @@ impl Machine {
             && self.pending.weighings.is_empty()
     }
 
-    /// What tasks of this host have sent is safe.
+    /// The messages of this host's tasks are safe.
     pub(super) fn flushed(&mut self) {
         if self.departure.flushed()
             && self.agreed.hosts().is_draining(self.me())
@@ -123,8 +123,8 @@ impl Machine {
     pub(super) fn host_is_out(&mut self, host: HostIndex, name: &str, exit: Exit) {
         if host == self.me() {
             self.log("this host was taken out of the machine".to_owned());
-            // All others skip what it has proposed and what comes behind this in the log, so
-            // nobody here may be told that it is done.
+            // All others skip its commands that come after this in the log, so no asker here may be
+            // told that they are done.
             self.consensus.unseat(host);
             self.ending = true;
             return;

@@ -151,14 +151,14 @@ impl Machine {
         self.propose(asker, command);
     }
 
-    /// What the registered tracer asks of tasks that trace for nobody else.
+    /// The options of the registered tracer for tasks that have no other tracer.
     pub(super) fn tracer(&self) -> Option<Inherited> {
         let message = self.agreed.registry().first(&TRACER.into())?;
         Inherited::from_bytes(&message.body.0).ok()
     }
 }
 
-/// What a service puts under its name: its options, or nothing.
+/// The message that a service puts under its name: its options, or nothing.
 fn service_message(tid: Tid, given: Option<&Inherited>) -> Message {
     let body = given.map_or_else(Vec::new, Wire::to_bytes);
     let mut envelope = Envelope::new(tid, tid, 0, 0);

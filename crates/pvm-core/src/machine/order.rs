@@ -1,4 +1,4 @@
-//! What all hosts do in the same order.
+//! The commands that all hosts apply in the same sequence.
 
 use super::speaking::may_order;
 use super::{ANSWER_NS, Machine};

@@ -1,4 +1,4 @@
-//! What this host says to the others and hears from them.
+//! The messages between this host and the others.
 
 use super::{ANSWER_NS, Machine};
 use crate::deadline::Deadline;

@@ -33,7 +33,7 @@ impl Machine {
         self.service(name) == Some(tid)
     }
 
-    /// What `pvm_tasks` shows of a task that is registered.
+    /// The flags that `pvm_tasks` shows of a registered task.
     pub(super) fn service_flags(&self, tid: Tid) -> i32 {
         let flag = |name, flag| i32::from(self.is_service(tid, name)) * flag;
         flag(MANAGER, 0x100) | flag(HOSTER, 0x200) | flag(TASKER, 0x400)
@@ -46,7 +46,7 @@ impl Machine {
         }
         message.envelope.src = from;
         message.envelope.dst = to;
-        // As with every message nobody is told whether anybody wanted it.
+        // As with every message the sender is not told whether any task wanted it.
         self.answer(asker, Reply::Done);
         self.carry(to, message);
     }

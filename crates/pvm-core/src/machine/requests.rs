@@ -55,7 +55,7 @@ impl Machine {
 
     /// A request that can also come from another host, on behalf of `tid` there.
     pub(super) fn serve(&mut self, asker: Asker, tid: Tid, request: Request) {
-        // Where nobody leads old news of the hosts are better than none.
+        // Without a leader an old host table is better than none.
         let vain = self.is_leaderless() && request == Request::Config;
         let is_ahead = !vain && (self.is_ahead(&request) || self.is_run_ahead(tid, &request));
         if is_ahead && self.agreed.hosts().count() > 1 {

@@ -21,7 +21,7 @@ impl Machine {
         }
     }
 
-    /// Whether a task lets others have direct routes to it (`PvmDontRoute`).
+    /// Sets whether a task lets others have direct routes to it (`PvmDontRoute`).
     pub(super) fn set_route(&mut self, asker: Asker, tid: Tid, allowed: bool) {
         if allowed {
             self.refusals.remove(&tid);
@@ -52,7 +52,7 @@ impl Machine {
         }
     }
 
-    /// What another host said to a wish of one of our tasks.
+    /// Another host's answer to a wish of one of our tasks.
     pub(super) fn route_answered(&mut self, host: HostIndex, (from, to): (Tid, Tid), agreed: bool) {
         if to.host() != host {
             return;

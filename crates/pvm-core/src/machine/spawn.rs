@@ -12,7 +12,8 @@ use pvm_wire::request::{ALONE, RECORDED, Reply, SpawnRequest};
 use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Tid, Wire};
 use std::collections::BTreeMap;
 
-/// What one spawn call may launch in all, environment included: it must fit a frame of effects.
+/// The bytes that one spawn call may launch in all, environment included: they must fit a frame of
+/// effects.
 const LAUNCH_BYTES_MAX: usize = FRAME_BYTES_MAX / 4;
 
 /// One host's part of a spawn call.

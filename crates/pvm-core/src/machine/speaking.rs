@@ -1,5 +1,5 @@
-//! In whose name another host may speak: its own, and its own tasks'. Nobody hands on what others
-//! say.
+//! In whose name another host may speak: its own, and its own tasks'. No host hands on messages of
+//! others.
 //!
 //! Links prove which host is at their other end; here is checked that what it says fits. A host
 //! that speaks for another one loses its link.
@@ -77,7 +77,7 @@ fn may_propose(host: HostIndex, command: &Command) -> bool {
 
 /// In whose name a command is proposed.
 enum Source {
-    /// A task's, or nobody's where a command of the user asks.
+    /// A task's, or none if a command of the user asks.
     Task(Tid),
     /// A host's.
     Host(HostIndex),

@@ -42,7 +42,7 @@ impl Machine {
             return self.effect(Effect::Reply { connection, id, reply });
         }
         match self.enrol(connection, id, client, launched) {
-            // What is listed nowhere is spared anyway.
+            // A hidden task is spared anyway.
             Ok(tid) if self.tasks.get(tid).is_some_and(Task::is_hidden) => (),
             Ok(tid) if spared => self.spare(Asker::Nobody, tid, true),
             Ok(_) => {}
@@ -96,7 +96,7 @@ impl Machine {
         self.tasks.number_up_to(highest);
     }
 
-    /// Ids that nobody means another task by.
+    /// Ids that do not mean another task anywhere.
     pub(super) fn number(&mut self, count: usize) -> Result<Vec<Tid>, Code> {
         let watches = &self.watches;
         self.tasks.number(count, |tid| watches.names(tid))
@@ -125,7 +125,7 @@ impl Machine {
         self.effect(Effect::Enrol { connection, id, pid, welcome });
     }
 
-    /// All ids of a spawn call are known: those of its tasks that wait for that can go on.
+    /// All ids of a spawn call are known: its tasks that wait for that can go on.
     pub(super) fn set_siblings(&mut self, tids: &[Tid]) {
         self.tasks.set_family(tids);
         let me = self.me();
@@ -304,7 +304,7 @@ impl Machine {
         let info = |(tid, task): (Tid, &Task)| TaskInfo {
             tid,
             parent: match task.parent {
-                // As PVM shows a task that nobody spawned.
+                // PVM shows a task without a parent so.
                 parent if parent == Code::NoParent.number() => Tid::NONE,
                 parent => Tid::from_c_int(parent),
             },
@@ -326,7 +326,7 @@ impl Machine {
         }
     }
 
-    /// As in PVM nobody is told whether there was such a task.
+    /// As in PVM the sender is not told whether there was such a task.
     pub(super) fn signal(&mut self, asker: Asker, tid: Tid, signal: i32) {
         if !tid.may_be_task() {
             return self.fail(asker, Code::BadParam);

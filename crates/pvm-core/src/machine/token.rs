@@ -1,4 +1,4 @@
-//! A host joins by a token: nobody starts it from here, so nobody waits for it either.
+//! A host joins by a token: it is not started from here, so no request waits for it either.
 
 use super::{Machine, SECOND_NS};
 use crate::deadline::Precedence;

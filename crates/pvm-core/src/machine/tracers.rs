@@ -125,7 +125,7 @@ impl Machine {
         }
     }
 
-    /// What the registered tracer asks of a task that enrols and traces for nobody else.
+    /// Gives the registered tracer's options to a task that enrols and has no other tracer.
     pub(super) fn give_tracer(&mut self, tid: Tid) {
         let Some(given) = self.tracer() else { return };
         let Some(task) = self.tasks.get_mut(tid) else { return };

@@ -10,7 +10,8 @@ use pvm_wire::peer::Command;
 use pvm_wire::{Blob, HostIndex};
 
 impl Machine {
-    /// What lines of hosts say of the machine itself: the last one that says something counts.
+    /// Proposes the rules that lines of hosts name for the machine itself: for each rule the last
+    /// line that names it counts.
     pub(super) fn propose_rules(&mut self, lines: &[Blob]) {
         let (mut witness, mut survive) = (None, None);
         for line in lines.iter().filter_map(|line| parse_line(&line.0).ok()) {

@@ -28,8 +28,8 @@ impl Machine {
         self.answer(Asker::Connection { connection, id }, Reply::Done);
     }
 
-    /// Ends what has had no effect and needs nobody else to have none. True if there was such a
-    /// question.
+    /// Ends a question that has had no effect, if no other host is needed to keep it so. True if
+    /// there was such a question.
     fn forget_question(&mut self, asker: &Asker) -> bool {
         let pending = &mut self.pending;
         let mut found = pending.readers.keys_where(|_, reader| reader.asker == *asker);

@@ -24,7 +24,7 @@ const PARTING_STEPS: u64 = 50;
 /// Milliseconds after which one leads and all have everything, once nothing is wrong any more.
 const REST_MS: u64 = 15_000;
 
-/// What happens to it.
+/// The events of a run.
 impl Net {
     /// Hosts that take themselves for the leader.
     fn leading(&self) -> Vec<HostIndex> {
@@ -103,7 +103,7 @@ impl Net {
         }
     }
 
-    /// Some of those that hear nothing of one another do so again, over new links.
+    /// Some of the hosts that do not hear one another do so again, over new links.
     fn heal(&mut self) {
         for way in std::mem::take(&mut self.deaf) {
             if way.0 != way.1 && self.draw(2) == 0 {
@@ -149,7 +149,7 @@ impl Net {
         self.go(pause);
     }
 
-    /// Nothing is wrong any more, and everybody has a new link to everybody.
+    /// Ends all faults, and gives each host a new link to every other one.
     fn mend(&mut self) {
         self.loss = 0;
         self.slow.clear();
@@ -204,7 +204,7 @@ impl Net {
     }
 }
 
-/// Three that vote, of which the last one leads: the second one hears nobody.
+/// Three voters, of which the last one leads: the second one hears no other one.
 fn three() -> Net {
     let mut net = Net::new(1, SMALL, false);
     for _ in 0..2 {

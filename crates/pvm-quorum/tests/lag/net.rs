@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const FIRST: HostIndex = HostIndex(1);
-/// Commands below this let the host of their number in, those below the next one take one out;
+/// Commands below this let the host of their number in, commands below the next bound take one out;
 /// others are counted.
 pub(crate) const JOIN_MAX: u64 = 100;
 pub(crate) const LEAVE_MAX: u64 = 200;
@@ -44,7 +44,7 @@ pub(crate) struct Host {
     pub(crate) near: BTreeSet<HostIndex>,
 }
 
-/// What is under way, over which making of the link.
+/// A message under way, and the link over which it goes.
 pub(crate) struct Letter {
     way: Way,
     bytes: Blob,
@@ -84,7 +84,7 @@ pub(crate) struct Net {
     pub(crate) counts: Counts,
 }
 
-/// What has happened.
+/// Counts of events.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Counts {
     pub(crate) adopted: u64,

@@ -58,7 +58,7 @@ impl Machine {
         Tid::host_id(place.unwrap_or(beyond))
     }
 
-    /// What is to be run for a host is known: start options, login, command, machine.
+    /// The command for a host is known: start options, login, command, machine.
     pub(in crate::machine) fn invited(&mut self, ticket: u64, words: [Blob; 4]) {
         let of = |hosting: &Hosting| hosting.guests.iter().any(|guest| guest.ticket == ticket);
         for wait in self.plugs.hostings.keys_where(|_, hosting| of(hosting)) {
@@ -151,7 +151,7 @@ impl Machine {
     }
 }
 
-/// What is said of each host. An id that was not asked for makes the whole worthless, as in PVM.
+/// The answer for each host. An id that was not asked for makes the whole worthless, as in PVM.
 fn answers_in(message: &Message, hosting: &Hosting) -> Result<BTreeMap<Tid, Blob>, Code> {
     let mut opened = Opened::new(message)?;
     let mut answers = BTreeMap::new();

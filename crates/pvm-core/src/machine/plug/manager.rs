@@ -1,4 +1,4 @@
-//! What a manager is asked and orders.
+//! The questions to a manager, and its orders.
 
 use super::super::names::MANAGER;
 use super::super::{Machine, SECOND_NS};
@@ -34,7 +34,7 @@ impl Machine {
             return false;
         };
         if tag == plug::NOTIFY {
-            // The notices are the manager's matter, and nobody waits for its word.
+            // The notices are the manager's matter, and no request waits for its answer.
             self.deliver_asked(manager, tid, (tag, 0), parcel);
             self.answer(Asker::Connection { connection, id }, Reply::Done);
             return true;
@@ -108,7 +108,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What became of an order.
+    /// Tells the outcome of an order.
     pub(in crate::machine) fn order_done(&mut self, order: (Tid, i32, u32, u32), reply: &Reply) {
         let (manager, tag, wait, count) = order;
         if let Reply::Spawned { outcomes, .. } = reply

@@ -11,7 +11,7 @@ use crate::plugs::Given;
 use pvm_wire::plug;
 use pvm_wire::{Blob, Code, Message, Tid};
 
-/// What `waitpid` tells of a process that was killed: all that can be said of a lost task.
+/// The status that `waitpid` tells of a killed process: no more is known of a lost task.
 const KILLED: i32 = 9;
 
 impl Machine {
@@ -122,7 +122,7 @@ impl Machine {
             child.status = Some(status);
             self.end_for_manager(tid, status);
         }
-        // What it wrote went to the tasker's own output.
+        // Its output went to the tasker's own output.
         self.output_ended(tid);
     }
 

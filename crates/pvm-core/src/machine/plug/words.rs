@@ -12,7 +12,7 @@ pub(super) fn variable(name: &str, value: &[u8]) -> Blob {
     Blob([name.as_bytes(), b"=", value].concat())
 }
 
-/// What PVM's children inherit by their environment.
+/// The variables that PVM's children inherit by their environment.
 pub(super) fn variables(inherited: &Inherited) -> Vec<Blob> {
     let trace = &inherited.trace;
     vec![
@@ -23,8 +23,8 @@ pub(super) fn variables(inherited: &Inherited) -> Vec<Blob> {
     ]
 }
 
-/// What a task asks, as its manager is told it: the tag and the body. None for what is no
-/// manager's matter.
+/// A task's request, as its manager is told it: the tag and the body. None if it is no manager's
+/// matter.
 pub(super) fn asked(request: &Request) -> Option<(i32, Parcel)> {
     let new = Parcel::new;
     Some(match request {
@@ -65,7 +65,7 @@ fn spawn_asked(spawn: &SpawnRequest) -> Parcel {
         .texts(&environment)
 }
 
-/// What a manager has answered to a request.
+/// A manager's answer to a request.
 pub(super) fn answered(request: &Request, opened: &mut Opened) -> Result<Reply, Code> {
     match request {
         Request::Config => {
@@ -137,7 +137,7 @@ fn tasks(opened: &mut Opened) -> Result<Reply, Code> {
     Ok(Reply::Tasks { tasks })
 }
 
-/// What a daemon is ordered to start, and on whose behalf.
+/// The tasks that a daemon is ordered to start, and on whose behalf.
 pub(super) fn spawn_ordered(opened: &mut Opened) -> Result<(Tid, SpawnRequest), Code> {
     let parent = opened.tid()?;
     let file = opened.text()?;
@@ -147,7 +147,7 @@ pub(super) fn spawn_ordered(opened: &mut Opened) -> Result<(Tid, SpawnRequest), 
     let mut target =
         || Ok(Target { tid: opened.tid()?, context: opened.int()?, tag: opened.int()? });
     let (output, target) = (target()?, target()?);
-    // What follows are the numbers of its tasks among all of the call, which nobody needs.
+    // The numbers of its tasks among all of the call follow, which are not needed.
     let environment = opened.texts()?;
     let trace = TraceOptions { target, buffer: 0, options: 0, mask: Blob::default() };
     let mut spawn = SpawnRequest {
@@ -167,7 +167,7 @@ pub(super) fn spawn_ordered(opened: &mut Opened) -> Result<(Tid, SpawnRequest), 
     Ok((parent, spawn))
 }
 
-/// One variable of what a manager orders.
+/// One variable of a manager's order.
 fn inherit(spawn: &mut SpawnRequest, variable: Blob) {
     let at = variable.0.iter().position(|&byte| byte == b'=').unwrap_or(variable.0.len());
     let value = variable.0.get(at + 1..).unwrap_or_default();

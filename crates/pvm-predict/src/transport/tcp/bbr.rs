@@ -15,7 +15,7 @@ const ROUNDS: u64 = 10;
 const RTT_LIFE: Time = Time::microseconds(10_000_000);
 const PROBE: Time = Time::microseconds(200_000);
 const LEAST: f64 = 4.0;
-/// Up to this many segments the window grows in any case.
+/// Until this many segments are delivered the window grows in any case.
 const FIRST: f64 = 10.0;
 /// The kernel counts microseconds.
 const RTT_MIN: Time = Time::microseconds(1);
@@ -196,8 +196,8 @@ impl Bbr {
         }
     }
 
-    /// The next phase of the pace, after a shortest time there and back: a faster one lasts until
-    /// so much is under way, a slower one ends as soon as no more is than the network holds.
+    /// The next phase of the pace, after a shortest round trip: a faster one lasts until its share
+    /// is under way, a slower one ends as soon as no more is under way than the network holds.
     fn steady(&mut self, now: Time, sample: &Sample) {
         if self.mode != Mode::Steady {
             return;
