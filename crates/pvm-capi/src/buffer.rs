@@ -86,7 +86,7 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
     }
 }
 
-/// The task leaves: what it has packed stays its own in another life.
+/// The task leaves: the messages that it has packed stay its own in another life.
 pub(crate) fn sign_all(tid: Tid) {
     for slot in (1..=PLACES.last()).filter_map(|id| PLACES.at(id)) {
         // An empty place, or one that another thread is looking at and will send from, has nothing
@@ -532,7 +532,7 @@ pub(crate) fn save() -> Saved {
     Saved { send: exchange_sending(0), receive: exchange_receiving(0) }
 }
 
-/// Puts them back; what the handler left as current is freed.
+/// Puts them back; the buffers that the handler left as current are freed.
 pub(crate) fn restore(saved: Saved) {
     // A failure means that the library is busy, and then nothing was left behind either.
     let _ = inside(|| {

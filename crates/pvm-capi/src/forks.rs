@@ -1,4 +1,4 @@
-//! What the child of a fork has to forget, room by room.
+//! The state that the child of a fork has to forget, room by room.
 //!
 //! The list is complete by itself: a room that keeps something behind a gate, or in shared memory,
 //! stands here, and nothing has to be registered at run time. `session`, which hears of forks, is

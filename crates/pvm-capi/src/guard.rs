@@ -447,7 +447,7 @@ pub(crate) fn ask_until(
     })?;
     let mut given_up = false;
     loop {
-        // Asked before the look: what comes after it is seen by the last one.
+        // This is asked before the look, so that one look follows the end of the patience.
         let over = patience.is_over();
         let token = task.token();
         match inside(|| task.answer(id))? {

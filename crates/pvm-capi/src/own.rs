@@ -1,4 +1,4 @@
-//! What each thread owns until its end.
+//! The values that each thread owns until its end.
 //!
 //! Rust's thread-local values with a destructor are gone when the destructors of pthread keys run,
 //! and a program may call PVM there. So these values are freed by a pthread key of this library:

@@ -23,7 +23,7 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    /// Checks what a program passed. A count below zero is wrong before anything else is.
+    /// Checks the arguments of a program. A count below zero is wrong before anything else is.
     #[inline(always)]
     pub(crate) fn new(first: *mut c_void, count: c_int, stride: c_int) -> Result<Self, Code> {
         let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
@@ -61,7 +61,7 @@ impl Items {
     }
 }
 
-/// Packs items behind what the buffer holds.
+/// Packs items behind those that the buffer holds.
 ///
 /// # Safety
 /// The items can be read; with an in-place buffer until it is freed or begun anew.

@@ -64,7 +64,8 @@ pub(crate) extern "C" fn pvm_exit() -> c_int {
     }
 }
 
-/// Leaves the machine if the process is in it; what was to be handled is forgotten.
+/// Leaves the machine if the process is in it; handlers and the messages held for matching are
+/// forgotten.
 pub(crate) fn leave() -> Result<(), Code> {
     inside(|| {
         if let Some(task) = session::current() {
@@ -176,7 +177,7 @@ pub(crate) unsafe extern "C" fn pvm_siblings(tids: *mut *const c_int) -> c_int {
     })
 }
 
-/// What `pvm_spawn` asks for.
+/// The arguments of `pvm_spawn`.
 pub(crate) struct Spawn<'a> {
     pub(crate) file: &'a [u8],
     pub(crate) args: Vec<Blob>,
@@ -186,7 +187,7 @@ pub(crate) struct Spawn<'a> {
 }
 
 impl Spawn<'_> {
-    /// What the daemon is asked.
+    /// The request to the daemon.
     fn request(self) -> Result<Request, Code> {
         if self.count <= 0 {
             return Err(Code::BadParam);
@@ -339,7 +340,7 @@ const ROUTE_ADD: c_int = 4;
 const ROUTE_DELETE: c_int = 5;
 const CANCEL: c_int = 256;
 
-/// What `pvm_notify` asks for.
+/// The arguments of `pvm_notify`.
 pub(crate) struct Notice<'a> {
     pub(crate) kind: c_int,
     pub(crate) tag: c_int,

@@ -1,4 +1,4 @@
-//! What the library says to people, on standard error.
+//! The library's messages to people, on standard error.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub(crate) fn tell(what: fmt::Arguments<'_>) {
     use fmt::Write as _;
     let mut line = Line { bytes: [0; 512], length: 0 };
     let tid = globals::own_tid();
-    // A line has no errors of its own: what does not fit is cut.
+    // A line has no errors of its own: text that does not fit is cut.
     let _ = if tid == -1 {
         writeln!(line, "libpvm [pid{}]: {what}", std::process::id())
     } else {

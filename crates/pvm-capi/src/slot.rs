@@ -114,7 +114,7 @@ impl SlotState {
     }
 }
 
-/// Receives into a place; what is left over is dropped when nobody holds it.
+/// Receives into a place; the remains are dropped when nobody holds the place.
 fn receive_into(
     mut place: impl DerefMut<Target = SlotState>,
     receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,

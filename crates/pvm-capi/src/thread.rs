@@ -216,7 +216,7 @@ pub(crate) struct Thread {
     pub(crate) probed: Current,
     /// True once the end of the thread is watched, to free its buffers.
     pub(crate) watched: Cell<bool>,
-    /// What signal handlers want to be sent.
+    /// The sends that signal handlers have asked for.
     pub(crate) parcels: Parcels,
     /// Where on the stack the call is that is told of, 0 for none: calls below it are the library's
     /// own. A call that was left by longjmp stays here; those that come later are not below it.

@@ -14,7 +14,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 pub struct Holder {
     /// Its number.
     pub thread: u32,
-    /// When it began, in ticks of the kernel: what fits.
+    /// When it began, in ticks of the kernel: the lower bits.
     pub began: u32,
 }
 

@@ -49,8 +49,8 @@ impl Bells {
         Self { peers: Recent::new(), known: Vec::new() }
     }
 
-    /// Wakes a task of this host if it sleeps; what it is to see must be there already. A task that
-    /// is gone needs nothing.
+    /// Wakes a task of this host if it sleeps; the change that it is to see must be there already.
+    /// A task that is gone needs nothing.
     pub fn wake(
         &mut self,
         broker: &mut dyn Broker,

@@ -44,7 +44,8 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
 #[inline(always)]
 pub fn copy_slice(from: &[u8], to: &mut [u8]) {
     assert!(from.len() == to.len(), "as many bytes as there is room for");
-    // SAFETY: both have as many bytes, and what is borrowed to be written overlaps with nothing.
+    // SAFETY: both have as many bytes, and memory that is borrowed to be written overlaps with
+    // nothing.
     unsafe { copy(from.as_ptr(), to.as_mut_ptr(), from.len()) }
 }
 
@@ -57,8 +58,8 @@ pub const FEW: usize = 64;
 pub fn copy_few(from: &[u8], to: &mut [u8]) -> bool {
     let fits = from.len() <= FEW && to.len() == from.len();
     if fits {
-        // SAFETY: there are few, and as many on both sides; what is borrowed to be written overlaps
-        // with nothing.
+        // SAFETY: there are few, and as many on both sides; memory that is borrowed to be written
+        // overlaps with nothing.
         unsafe { copy_few_to(from, to.as_mut_ptr()) };
     }
     fits

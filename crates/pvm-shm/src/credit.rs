@@ -111,7 +111,7 @@ impl Account {
         Ok(())
     }
 
-    /// Notes what is taken without asking.
+    /// Notes a charge that is taken without asking.
     pub(crate) fn charge(&mut self, charge: Charge) {
         match charge {
             Charge::Slab(sender, bytes) => {
@@ -127,7 +127,7 @@ impl Account {
         }
     }
 
-    /// Gives back what was taken.
+    /// Gives a charge back.
     pub(crate) fn give_back(&mut self, charge: Charge) {
         match charge {
             Charge::Slab(sender, bytes) => {

@@ -204,9 +204,9 @@ impl Inlet {
         }
     }
 
-    /// Takes the earliest message. The order of each sender is kept, what was sent because of a
-    /// message comes behind that one, and what the host itself says (lane 0: notices) behind
-    /// everything that was sent before it was said. None when nothing waits.
+    /// Takes the earliest message. The order of each sender is kept, a message comes behind the one
+    /// that caused it, and the host's own messages (lane 0: notices) come behind all that were sent
+    /// before them. None when nothing waits.
     ///
     /// `alone`: until the next look no other thread waits for messages, asleep or on a descriptor,
     /// so busy lanes may be watched.
@@ -507,14 +507,14 @@ impl Inlet {
         self.only = watched.next().filter(|_| watched.next().is_none());
     }
 
-    /// The sender tells again of what it publishes. What it has published meanwhile counts as told.
+    /// The sender tells again of its messages. Those that it has published meanwhile count as told.
     fn drop_watch(&mut self, slot: usize) {
         if let Some(place) = self.unwatch(slot) {
             self.ready |= 1 << (place as u32 % LANE_BITS);
         }
     }
 
-    /// The sender tells again of what it publishes; the lane, if something lies there.
+    /// The sender tells again of its messages. Returns the lane, if something lies there.
     fn unwatch(&mut self, slot: usize) -> Option<usize> {
         let place = self.watched[slot].place.take()?;
         self.watch.clear(slot);
@@ -549,8 +549,8 @@ fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room
     })
 }
 
-/// True for what lacks now and may be there soon: memory, a descriptor. What is not there will
-/// never be, and where the host is gone (`SysErr`) nobody may look for ever.
+/// True for a thing that lacks now and may be there soon: memory, a descriptor. A segment that does
+/// not exist will never do so, and where the host is gone (`SysErr`) nobody may look for ever.
 pub(crate) const fn may_pass(code: Code) -> bool {
     matches!(code, Code::NoMem | Code::OutOfRes)
 }

@@ -4,8 +4,8 @@
 //! segment:  0  consumed   64  watched   256 + 256 k  cell k
 //! cell:     0 stamp u32   4 head (44 bytes)   48 payload (208 bytes)
 //! ```
-//! A cell begins with what a receive looks at first, so that a message of up to 16 bytes is one
-//! cache line.
+//! A cell begins with the fields that a receive looks at first, so that a message of up to 16 bytes
+//! is one cache line.
 //!
 //! The stamp of the cell for position `p` becomes `p + 1` when the cell is complete, and the
 //! receiver reads nothing before. A message of a few kilobytes goes on behind its cell, in all

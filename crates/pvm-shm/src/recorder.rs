@@ -108,8 +108,8 @@ impl Recorder {
         slots[position as usize & (slots.len() - 1)].first.store(first, Ordering::Release);
     }
 
-    /// Notes what readers that come later find, too, as long as there are cells for it. One at a
-    /// time, by its caller's lock.
+    /// Notes a record that later readers find, too, as long as there are cells for it. One at a
+    /// time, by the caller's lock.
     pub fn put_for_all(&self, record: &Record) {
         self.keep(record);
         self.put(record);

@@ -10,7 +10,7 @@
 //! ```
 //! A sequence lock: a reader that finds the same even version before and behind has a list that was
 //! true at one moment. A daemon that is killed while it writes leaves an odd version; readers then
-//! ask the machine until the next daemon has written. What is read is checked like all shared
+//! ask the machine until the next daemon has written. Its contents are checked like all shared
 //! memory: a lie costs messages to wrong tasks, no more.
 
 use crate::barrier::Word;

@@ -87,7 +87,7 @@ pub fn create_file(folder: &Path, size: u64) -> io::Result<(OwnedFd, OwnedFd)> {
     may_be_as_long(size)?;
     let disk = rustix::fs::statvfs(folder)?;
     let left = disk.f_bavail.saturating_mul(disk.f_frsize).checked_sub(size);
-    // What others write there needs room, too.
+    // The files of others need room there, too.
     if left.is_none_or(|left| left < disk.f_blocks.saturating_mul(disk.f_frsize) / SPARED) {
         return Err(io::Errno::NOSPC);
     }

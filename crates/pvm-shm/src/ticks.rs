@@ -1,7 +1,7 @@
 //! The clock of the trace: the processor's counter where it runs evenly, else the kernel's.
 //!
-//! Measured on this kind of machine: 20 ns a look at the counter, 35 ns at `CLOCK_MONOTONIC`. What
-//! a tick is worth is told by two looks at both clocks, one at the recorder's start and one by the
+//! Measured on this kind of machine: 20 ns a look at the counter, 35 ns at `CLOCK_MONOTONIC`. Two
+//! looks at both clocks tell the length of a tick, one at the recorder's start and one by the
 //! reader, so nobody has to wait for a calibration.
 
 use rustix::time::{ClockId, clock_gettime};

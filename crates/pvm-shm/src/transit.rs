@@ -286,7 +286,7 @@ impl Transit {
         }
     }
 
-    /// True if a look since the last question could not see what some lane holds, for want of
+    /// True if a look since the last question could not see the messages of some lane, for want of
     /// memory or descriptors. Nothing tells when there is room again, and the inbox never comes to
     /// rest: the next look is not to follow at once.
     pub const fn take_lack(&mut self) -> bool {
@@ -369,8 +369,8 @@ impl Transit {
         }
     }
 
-    /// Nobody will ever get what is in this lane: the host is gone. All that was read of it must
-    /// have been let go of before.
+    /// Nobody will ever get the messages in this lane: the host is gone. All that was read of it
+    /// must have been let go of before.
     pub fn discard(&mut self, broker: &mut dyn Broker, number: LaneNumber) {
         while !self.is_confirmed(number) {
             self.confirm(broker, number);

@@ -76,13 +76,14 @@ impl Watch {
         }
     }
 
-    /// A look could not see what some lane holds, and has marked that lane to be looked at again.
+    /// A look could not see the messages of some lane, and has marked that lane to be looked at
+    /// again.
     #[cold]
     pub(crate) fn lack(&self) {
         self.lacking.store(true, Ordering::Relaxed);
     }
 
-    /// True if a look since the last question could not see what some lane holds, for want of
+    /// True if a look since the last question could not see the messages of some lane, for want of
     /// memory or descriptors. Nothing tells when there is room again. So a look that has found
     /// nothing reports this, and a thread that waits for something else tries again after a while,
     /// not all the time.

@@ -179,7 +179,7 @@ impl Connection {
         Ok((welcome, inbox))
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads all that is there, without waiting.
     ///
     /// # Errors
     /// [`Code::SysErr`] if the other end is gone or talks nonsense.

@@ -1,8 +1,8 @@
-//! Where a message goes, and what its sending does when too much waits unread there.
+//! The way of a message, and the policy of its send when too much waits unread there.
 
 use pvm_wire::{HostIndex, Tid};
 
-/// The policy of a send when too much of what was sent waits unread.
+/// The policy of a send when too much waits unread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Policy {

@@ -30,7 +30,7 @@ impl Held {
     }
 }
 
-/// What is mapped here.
+/// The memory that is mapped here.
 #[derive(Debug)]
 pub(crate) struct Memories(Gate<Mapped>);
 

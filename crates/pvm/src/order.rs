@@ -1,8 +1,8 @@
 //! Messages of other hosts, each once and in the order of their sending.
 //!
-//! They may come by the daemons, by a direct route, by both, and more than once: a daemon that
-//! was replaced and a link that broke send again what was not confirmed. The number in the
-//! envelope decides.
+//! They may come by the daemons, by a direct route, by both, and more than once: a daemon that was
+//! replaced and a link that broke send unconfirmed messages again. The number in the envelope
+//! decides.
 //!
 //! Task ids are used again after many others. A sender keeps counting although its receiver's id
 //! may belong to a new task by now; so a task that hears from a sender for the first time begins

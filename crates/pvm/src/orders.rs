@@ -1,5 +1,5 @@
-//! Messages by which others steer this task: what PVM's daemons and consoles send in a context of
-//! their own to set where it traces, and what.
+//! Messages by which others steer this task: those that PVM's daemons and consoles send in a
+//! context of their own to set where it traces, and which events.
 //!
 //! A thread that takes in messages notes here that one has come; a receive then has more to look
 //! for. One word tells this for all that a receive may have to look for, so that it costs one look.
@@ -18,8 +18,8 @@ pub const SET_BUFFER: i32 = SET_TRACE + 2;
 /// `TC_SETTRCOPT`
 pub const SET_OPTIONS: i32 = SET_TRACE + 3;
 
-/// What a receive has to look for beside its own message, a bit for each thing; the library above
-/// has bits of its own.
+/// The things that a receive has to look for beside its own message, a bit for each; the library
+/// above has bits of its own.
 pub static ASIDE: AtomicU32 = AtomicU32::new(0);
 /// An order, or a function of the program that takes messages as they arrive.
 pub const MORE: u32 = 1;

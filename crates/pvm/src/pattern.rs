@@ -1,4 +1,4 @@
-//! What a receive asks for.
+//! The messages that a receive asks for.
 
 use pvm_wire::{Envelope, Tid};
 

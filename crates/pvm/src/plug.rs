@@ -1,5 +1,5 @@
-//! What the daemons carry: messages for one of them, and between them and the tasks that do a part
-//! of their work (`pvmsdpro.h`).
+//! The messages that the daemons carry: those for one of them, and between them and the tasks that
+//! do a part of their work (`pvmsdpro.h`).
 
 use crate::buffer::Buffer;
 use pvm_wire::request::Request;

@@ -1,4 +1,4 @@
-//! What calls note of themselves: one record a call, at its end, and parts before it.
+//! The records that calls note of themselves: one record a call, at its end, and parts before it.
 //!
 //! A call that takes its fast path notes itself with [`Noting`] alone. A call that takes the long
 //! way first names itself ([`begin`]), so that what happens below (a wait, a copy, a message) knows
@@ -106,7 +106,8 @@ fn thread() -> u16 {
     sys::thread_number().get() as u16
 }
 
-/// This thread is in a call from now on, which goes its long way. What it was in before.
+/// This thread is in a call from now on, which goes its long way. Returns the call that it was in
+/// before.
 pub fn begin(call: u16, depth: u8) -> Current {
     TOLD.set(None);
     SEVERAL.set(false);
@@ -180,7 +181,7 @@ impl Noting {
         self.put(current, (thread, result), What::Receive { message, any_source, any_tag });
     }
 
-    /// Notes what is no call and takes no time.
+    /// Notes an event that is no call and takes no time.
     pub(crate) fn alone(self, what: What) {
         self.recorder.put(&self.moment(what));
     }

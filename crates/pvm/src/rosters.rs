@@ -1,4 +1,4 @@
-//! The groups that a task has asked for: their rosters, and what they said last.
+//! The groups that a task has asked for: their rosters, and the members that these listed last.
 
 use crate::members::Members;
 use pvm_shm::roster::{Listed, Read};

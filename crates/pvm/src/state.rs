@@ -157,7 +157,7 @@ impl State {
 
     /// The fast path of [`State::send`] for a message that rides in its lane, to a task of this
     /// host that has been sent to before: its number. None if that is not open.
-    // One copy, out of line: what its callers keep in registers is not in its way.
+    // One copy, out of line: it does not disturb the registers of its callers.
     #[inline(never)]
     pub(crate) fn send_small(&mut self, to: Address, head: &mut Head, data: &[u8]) -> Option<u64> {
         self.outbox.follow(self.inlet.seen());
@@ -253,7 +253,7 @@ impl State {
         self.tidy();
     }
 
-    /// Nothing was found: a moment to give back what a burst has left.
+    /// Nothing was found: a moment to give back the memory that a burst has left.
     #[inline]
     pub(crate) fn tidy(&mut self) {
         if self.outbox.is_large() {
@@ -277,7 +277,7 @@ impl State {
         }
     }
 
-    /// Takes the earliest match, its body in memory. What makes no sense is dropped.
+    /// Takes the earliest match, its body in memory. A message that makes no sense is dropped.
     ///
     /// # Errors
     /// [`Code::NoMem`] where there is no room for the body: the message stays where it was.
@@ -340,8 +340,8 @@ impl State {
         }
     }
 
-    /// A body whose segment is mapped, or why it is not. What is made of it must be kept: it holds
-    /// the message, and lets go of it when it is dropped.
+    /// A body whose segment is mapped, or why it is not. The result must be kept: it holds the
+    /// message, and lets go of it when it is dropped.
     fn nearer(&mut self, store: Store) -> Result<Store, (Code, Store)> {
         let Store::Unmapped(body) = store else { return Ok(store) };
         let mapped = self.inlet.map_now(&mut self.connection, &body);
@@ -398,7 +398,7 @@ impl State {
             } else {
                 self.put_aside((envelope, store), &mut taken);
                 if found.is_some() && taken >= ENOUGH {
-                    // A thread that waits for what is left looks again: see `holds_more`.
+                    // A thread that waits for the rest looks again: see `holds_more`.
                     break;
                 }
             }

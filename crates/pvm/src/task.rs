@@ -183,7 +183,7 @@ impl Task {
         self.welcome.tid
     }
 
-    /// What it was told at enrolment.
+    /// The answer to its enrolment.
     pub const fn welcome(&self) -> &Welcome {
         &self.welcome
     }

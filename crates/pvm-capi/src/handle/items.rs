@@ -171,7 +171,7 @@ unsafe extern "C" fn neopvm_receive_items(
     unsafe { give(received, taken) }
 }
 
-/// Tells the program what was received.
+/// Tells the program of the received message.
 ///
 /// # Safety
 /// `received` points to its type.

@@ -65,7 +65,7 @@ unsafe extern "C" fn neopvm_allocate(
     unsafe { answer(items, allocate) }
 }
 
-/// Reports whether a receiver still reads what was sent.
+/// Reports whether a receiver still reads the sent message.
 ///
 /// # Safety
 /// `reading` points to a number.
@@ -118,7 +118,7 @@ extern "C" fn neopvm_withdraw(number: u32) -> i32 {
     status(inside(|| session::task()?.withdraw(number)))
 }
 
-/// What a task exposes.
+/// The memory that a task exposes.
 ///
 /// # Safety
 /// Each pointer is null or points to its type.

@@ -1,4 +1,4 @@
-//! Recording: switching it, reading what was noted, and what a program adds of its own.
+//! Recording: calls that switch it, read records, and add a program's own.
 
 use pvm::{Forked, RecordReader};
 use pvm_wire::record::{Class, DecodedRecords, Processor, Record, Scale, Transfer, What, calls};

@@ -35,7 +35,7 @@ fn wait(before: u32, limit_ns: i64) -> Result<u32, Code> {
     let deadline = limit(limit_ns);
     let task = inside(|| session::current().ok_or(Code::SysErr))?;
     loop {
-        // Asked before the look: what comes after it is seen by the last look.
+        // The deadline is asked before the look, so that one look follows its end.
         let over = deadline.passed();
         let token = inside(|| {
             same_task(Some(task))?;

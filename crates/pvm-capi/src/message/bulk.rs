@@ -130,7 +130,7 @@ impl Answers {
     }
 }
 
-/// Unpacks a whole message into an array; what does not fit is dropped.
+/// Unpacks a whole message into an array; items that do not fit are dropped.
 ///
 /// # Safety
 /// The items and the answers can be written.
@@ -232,7 +232,7 @@ unsafe fn receive_noted(
     unsafe { fast_receive(from, items, answers, note) }
 }
 
-/// The long way, which begins with a little wait for what the fast path takes.
+/// The long way, which begins with a little wait for a message that the fast path takes.
 ///
 /// # Safety
 /// The items and the answers can be written.

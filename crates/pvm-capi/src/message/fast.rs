@@ -73,7 +73,7 @@ fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<
 }
 
 /// The fast path of sending a buffer to a task under a tag that is not below 0, in a context.
-/// `then` sees what was sent.
+/// `then` sees the sent message.
 #[inline(always)]
 pub(crate) fn send_by(
     fast: &Fast<impl Owner>,
@@ -264,8 +264,8 @@ impl<T: Copy + PartialEq> Looked<T> {
         Self { waiting: session::current().map(|task| (task, task.token())), seen: look() }
     }
 
-    /// Waits a little without sleeping if there was nothing, and looks once more: what a receive
-    /// tries before it goes the long way. Nothing is owned meanwhile: longjmp may leave it.
+    /// Waits a little without sleeping if there was nothing, and looks once more: a receive tries
+    /// this before it goes the long way. Nothing is owned meanwhile: longjmp may leave it.
     #[inline(always)]
     pub(crate) fn linger(self, limit: Limit, look: impl Fn() -> Glance<T>) -> Glance<T> {
         match self.waiting {

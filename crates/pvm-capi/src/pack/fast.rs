@@ -48,7 +48,7 @@ pub(super) unsafe fn pack(
     }, else None)
 }
 
-/// What a pack call passes, and of which type its items are.
+/// The arguments of a pack call, and the type of its items.
 type Passed = (Kind, *mut u8, c_int, c_int);
 
 /// The few items of a call, none of any other.

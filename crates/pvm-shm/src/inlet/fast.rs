@@ -30,7 +30,7 @@ impl Inlet {
     /// `about`, and its size is returned. The look skips the inbox, and all lanes but that of
     /// `source`, if it is given. After [`Glance::Nothing`] a
     /// [`Watch::look_for`](crate::watch::Watch::look_for) looks there, too.
-    // One copy, out of line: what its callers keep in registers is not in its way.
+    // One copy, out of line: it does not disturb the registers of its callers.
     #[inline(never)]
     pub fn take_small(
         &mut self,

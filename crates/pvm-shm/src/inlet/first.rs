@@ -121,7 +121,7 @@ impl Inlet {
         whole
     }
 
-    /// Takes what comes first.
+    /// Takes the message that comes first.
     pub(super) fn take(
         &mut self,
         broker: &mut dyn Broker,
@@ -157,8 +157,8 @@ impl Inlet {
         latest.into_iter().for_each(|latest| self.activity.set_clock(latest));
     }
 
-    /// The moment of the next message in a watched lane. Where the lane goes on in another ring,
-    /// what lies there may be earlier than all else, so that ring is looked at first.
+    /// The moment of the next message in a watched lane. Where the lane goes on in another ring, a
+    /// message there may be earlier than all others, so that ring is looked at first.
     fn watched_moment(&self, slot: usize) -> Option<u64> {
         let lane = self.lanes.get(self.watched[slot].place?)?.as_ref()?;
         let (kind, moment) = lane.receiver.next_head()?;

@@ -1,4 +1,4 @@
-//! A place for one message, and what lies in it.
+//! A place for one message, and its content.
 
 use crate::lane::head::Head;
 use crate::lane::kind::{EXTENT_SIZE, INLINE_MAX};

@@ -1,5 +1,5 @@
-//! What stands in front of a message in its cell, and stays with it from the packing to the
-//! reading.
+//! The head that stands in front of a message in its cell, and stays with it from the packing to
+//! the reading.
 //!
 //! ```text
 //! cell:  4 kind u8   5 encoding u8   6 layout u8   7 flags u8

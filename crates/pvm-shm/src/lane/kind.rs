@@ -1,4 +1,4 @@
-//! What a cell may hold, and what stands in front of a payload that is no message by itself.
+//! The kinds of cells, and the sizes in front of a payload that is no message by itself.
 
 use pvm_wire::Envelope;
 

@@ -200,7 +200,7 @@ impl Receiver {
         }
     }
 
-    /// Goes on behind what [`Receiver::peek`] gave.
+    /// Goes on behind the message that [`Receiver::peek`] gave.
     #[inline]
     pub fn step(&mut self, cells: usize) {
         self.position += cells as u64;
@@ -378,7 +378,7 @@ impl Receiver {
         self.due = position + self.walk.cells as u64 / 4 + 1;
     }
 
-    /// From now on the sender need not tell of what it publishes; [`Receiver::unwatch`] ends it.
+    /// From now on the sender need not tell of its messages; [`Receiver::unwatch`] ends it.
     pub fn watch(&self) {
         self.walk.header().watched.0.store(1, Ordering::Relaxed);
     }

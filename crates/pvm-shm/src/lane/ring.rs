@@ -1,4 +1,4 @@
-//! Where the cells of a lane lie, and what both of its ends write in front of them.
+//! The place of a lane's cells, and the words that both of its ends write in front of them.
 
 use crate::lane::cell::{CELL_SIZE, Cell, Content};
 use crate::segment::Mapping;

@@ -56,7 +56,7 @@ impl Outbox {
         Some(lane.is_watched())
     }
 
-    /// Tells a receiver of what [`Outbox::send_few`] has published; false if it is gone.
+    /// Tells a receiver of a message that [`Outbox::send_few`] has published; false if it is gone.
     pub fn tell_of_few(&mut self, to: Tid) -> bool {
         self.tell_unwatched(to) == Sent::Delivered
     }

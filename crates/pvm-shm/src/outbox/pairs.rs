@@ -78,7 +78,7 @@ impl Outbox {
         Ok(Pushed::Kept)
     }
 
-    /// The route is no more: the daemon sends what was not confirmed.
+    /// The route is no more: the daemon sends the unconfirmed messages.
     pub fn release_pair(&self, pair: &PairLane) {
         pair.release();
         self.mark(&pair.inbox, pair.place, pair.doorbell.as_ref());

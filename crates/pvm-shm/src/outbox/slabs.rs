@@ -1,4 +1,4 @@
-//! What an outbox has taken of the host's memory: its slabs, and large rings after a burst.
+//! The host's memory that an outbox has taken: its slabs, and large rings after a burst.
 
 use super::{LARGE_RING, Outbox, REFUSED_REST, open};
 use crate::broker::{Broker, map};

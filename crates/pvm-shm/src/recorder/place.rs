@@ -29,7 +29,7 @@ pub(super) const HEADER_SIZE: usize = PAGE;
 /// Regions of a ring; the first has [`REGION_CELLS`] cells, each further one twice as many.
 pub(super) const REGIONS: u32 = 7;
 
-/// Cells for what the task says of itself, behind the regions: 256 KiB.
+/// Cells for the task's records of itself, behind the regions: 256 KiB.
 const NAMES_CELLS: usize = 1 << 13;
 
 #[derive(Debug)]

@@ -108,8 +108,8 @@ impl Reader {
         self.place.header().progress.0.told.fetch_add(records, Ordering::Relaxed);
     }
 
-    /// Takes out what is complete, in the order of the claims, at most `records` records and about
-    /// `cells` cells. `ended`: the owner is gone, and nobody fills a claim any more.
+    /// Takes out the complete records, in the order of the claims, at most `records` records and
+    /// about `cells` cells. `ended`: the owner is gone, and nobody fills a claim any more.
     pub fn drain(
         &mut self,
         (records, cells): (usize, usize),

@@ -1,4 +1,4 @@
-//! The reader's side of a slab: what a cell says about it, and the data where they lie.
+//! The reader's side of a slab: its description in a cell, and the data where they lie.
 
 use super::holders::{HOLDERS, holders};
 use crate::segment::{Mapping, PAGE};

@@ -209,7 +209,7 @@ impl Buffer {
             return self.in_place();
         }
         let run = self.only_run(self.size)?;
-        // A message of another layout keeps it, and what traces is not small.
+        // A message of another layout keeps it, and a trace is not small.
         if self.encoding == Encoding::Trace || !self.head.is_native() {
             return None;
         }

@@ -10,7 +10,7 @@ pub enum Form {
     Default,
     /// Like `Default`, but raw and without runs.
     Raw,
-    /// Like `Raw`, but with a run that says of what type its items are.
+    /// Like `Raw`, but with a run that tells the type of its items.
     Typed,
     /// To be sent in place, of this computer's layout; it has the memory of a small message beside.
     InPlace,

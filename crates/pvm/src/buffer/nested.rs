@@ -74,7 +74,7 @@ impl Buffer {
         if self.encoding.has_runs() { self.runs.xdr_size() } else { self.sent_size() }
     }
 
-    /// Takes out what [`Buffer::pack_buffer`] packed.
+    /// Takes out a message that [`Buffer::pack_buffer`] packed.
     ///
     /// # Errors
     /// [`Code::NoData`] or [`Code::BadMsg`].

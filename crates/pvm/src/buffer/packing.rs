@@ -1,4 +1,4 @@
-//! Items are appended to what a buffer holds.
+//! Packing: items are appended to a buffer.
 
 use super::{Buffer, Data, Store};
 use crate::source;

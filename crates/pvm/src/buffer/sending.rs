@@ -1,4 +1,4 @@
-//! What of a message is sent, and where it lies meanwhile.
+//! The parts of a message that are sent, and where they lie meanwhile.
 
 use super::{Buffer, Store, room_in_memory};
 use crate::source;
@@ -13,7 +13,7 @@ const STREAM_MIN: usize = 32 << 10;
 
 /// A message's body on its way.
 pub(crate) enum Prepared<'a> {
-    /// Private memory: data, and what goes behind them.
+    /// Private memory: data, and the bytes that go behind them.
     Bytes(&'a [u8], Vec<u8>),
     /// The buffer's own slab.
     Slab(&'a mut Slab),

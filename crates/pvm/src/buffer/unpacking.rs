@@ -43,7 +43,7 @@ impl Buffer {
         self.unpack_str_of(usize::try_from(length).map_err(|_| Code::NoData)?)
     }
 
-    /// Reads what stands before a string: how many bytes follow, if it is one.
+    /// Reads the length that stands before a string, if it is one.
     ///
     /// # Errors
     /// As for [`Buffer::unpack`].

@@ -30,8 +30,8 @@ impl Buffer {
     }
 
     /// Packs `count` items whose bytes the program fills in later, up to the sending: where they
-    /// are. What is more than rides in a lane lies in shared memory and is sent without a copy. The
-    /// place is good until more is packed or the message is dropped.
+    /// are. Data too long for a lane lie in shared memory and are sent without a copy. The place is
+    /// good until more is packed or the message is dropped.
     ///
     /// # Errors
     /// As for [`Buffer::pack`]; [`Code::NoMem`] where there is no shared memory.
@@ -67,7 +67,7 @@ impl Buffer {
         })
     }
 
-    /// True while a receiver on this host, or the way to another one, still holds what was sent:
+    /// True while a receiver on this host, or the way to another one, still holds the sent data:
     /// the data must not be changed. A slab of a message that is dropped is used again by itself
     /// once this is over.
     pub fn is_being_read(&self) -> bool {

@@ -162,7 +162,7 @@ impl Task {
         Ok(stage)
     }
 
-    /// What has become of it.
+    /// The state of the wait.
     ///
     /// # Errors
     /// As for [`Task::barrier`].

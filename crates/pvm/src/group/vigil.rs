@@ -61,7 +61,7 @@ impl<'a> Vigil<'a> {
         if self.from.host() == task.tid().host() {
             return Ok(true);
         }
-        // What it has sent may be on its way; the notice comes behind that.
+        // Its messages may be on their way; the notice comes behind them.
         let tag = (self.from.0 & 0x3fff_ffff).cast_signed();
         if !std::mem::replace(&mut self.asked, true) {
             let (kind, context, tids) = (TASK_EXIT, CONTEXT, vec![self.from]);

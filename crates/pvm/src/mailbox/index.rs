@@ -42,7 +42,7 @@ impl Hasher for Fold {
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
 
-/// What a queue is for: a context and, if not open, a source and a tag.
+/// The key of a queue: a context and, if not open, a source and a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct QueueKey {
     context: i32,

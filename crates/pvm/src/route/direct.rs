@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// Records that go with one call: the other end opens them while the next ones are sealed.
 const RECORDS_AT_ONCE: usize = 4;
-/// Room for what is read with one call.
+/// Room for the bytes that one call reads.
 pub(crate) const INPUT_BYTES: usize = 256 << 10;
 /// Reads that one look at a route may take: others have their turn.
 const READS: usize = 8;
@@ -202,7 +202,7 @@ impl Direct {
         self.may_speak && news > 0 && (idle || self.untold >= CONFIRM_BYTES || news >= CONFIRM_EACH)
     }
 
-    /// Tells the other task what has come.
+    /// Tells the other task which messages have come.
     pub(crate) fn confirm(&mut self, heard: Stamp, around: &mut Around<'_>) -> Result<(), Broken> {
         self.note_told(heard);
         let frame = confirmation(heard.raw());
@@ -215,8 +215,8 @@ impl Direct {
         self.untold = 0;
     }
 
-    /// Sends a message, with a confirmation of what has come. `put` puts the bytes of the body from
-    /// an offset on.
+    /// Sends a message, with a confirmation of those that have come. `put` puts the bytes of the
+    /// body from an offset on.
     pub(crate) fn send(
         &mut self,
         envelope: &Envelope,

@@ -52,7 +52,7 @@ impl Direction {
     }
 }
 
-/// Seals what this end sends.
+/// Seals the data that this end sends.
 #[derive(Debug)]
 pub(crate) struct Sealer(Undumped<Direction>);
 
@@ -86,8 +86,8 @@ impl Sealer {
     }
 }
 
-/// Sealed records on their way to the socket. The memory is kept and never cleared: what lies in it
-/// is sealed or was written over.
+/// Sealed records on their way to the socket. The memory is kept and never cleared: all in it is
+/// sealed or was written over.
 #[derive(Debug, Default)]
 pub(crate) struct Sealed {
     bytes: Vec<u8>,
@@ -119,7 +119,7 @@ impl Sealed {
     }
 }
 
-/// Opens what the other end has sent.
+/// Opens the records that the other end has sent.
 #[derive(Debug)]
 pub(crate) struct Opener(Undumped<Direction>);
 

@@ -36,7 +36,7 @@ pub(crate) fn message_head(through: u64, envelope: &Envelope) -> [u8; MESSAGE_HE
     head
 }
 
-/// The taker of what comes.
+/// The taker of messages and confirmations.
 pub(crate) trait Sink {
     /// The other task has everything up to this number.
     fn confirmed(&mut self, through: u64);

@@ -1,4 +1,4 @@
-//! What a task sends to other hosts and hears from there: by the daemons, and by direct routes.
+//! A task's messages to and from other hosts: by the daemons, and by direct routes.
 
 use super::State;
 use super::parts::{Parts, join};
@@ -28,8 +28,8 @@ impl State {
         }
     }
 
-    /// A message goes by a lane. A number counts when its message is on its way: what follows would
-    /// wait for one that never comes.
+    /// A message goes by a lane. A number counts when its message is on its way: later messages
+    /// would wait for one that never comes.
     pub(super) fn is_on_its_way(&mut self, to: Tid, stamp: u64) {
         self.note_number(to, Stamp::from_raw(stamp).number());
         if to.host() != self.me.host() {
@@ -256,7 +256,7 @@ impl State {
         }
     }
 
-    /// The task leaves: the daemon sends what was not confirmed.
+    /// The task leaves: the daemon sends the unconfirmed messages.
     pub(crate) fn end_routes(&mut self) {
         let peers: Vec<Tid> = self.routes.open.keys().copied().collect();
         for peer in peers {
@@ -276,7 +276,7 @@ impl State {
         }
     }
 
-    /// Takes what the routes hold.
+    /// Takes the messages that the routes hold.
     pub(super) fn read_routes(&mut self) {
         if self.routes.open.is_empty() {
             return;

@@ -3,7 +3,7 @@
 use crate::buffer::sending::Prepared;
 use pvm_shm::{Body, Slab};
 
-/// Copies what lies from an offset on in two pieces, one behind the other.
+/// Copies the bytes from an offset on in two pieces, one behind the other.
 pub(super) fn join(first: &[u8], second: &[u8], offset: usize, out: &mut [u8]) {
     let split = first.len().saturating_sub(offset).min(out.len());
     let (front, back) = out.split_at_mut(split);

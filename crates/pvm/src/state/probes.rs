@@ -50,7 +50,7 @@ impl State {
         Ok(sent)
     }
 
-    /// What was sent has its numbers by now.
+    /// The sent messages have their numbers by now.
     #[inline]
     pub(crate) fn probe_sent(&self, begin: Option<u64>, to: &[Tid], envelope: &Envelope) {
         let Some(begin) = begin else { return };

@@ -1,4 +1,4 @@
-//! What senders are told of messages that nobody has asked for.
+//! The count of messages that nobody has asked for, as senders are told it.
 
 use pvm_shm::Inlet;
 

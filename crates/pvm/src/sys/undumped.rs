@@ -23,8 +23,8 @@ unsafe impl<T: Send> Send for Undumped<T> {}
 unsafe impl<T: Sync> Sync for Undumped<T> {}
 
 impl<T> Undumped<T> {
-    /// What `make` gives, if it gives anything and the kernel has a page. What it left on the stack
-    /// is written over.
+    /// The value that `make` gives, if it gives one and the kernel has a page. The stack that it
+    /// used is written over.
     pub(crate) fn new(make: impl FnOnce() -> Option<T>) -> Option<Self> {
         const { assert!(align_of::<T>() <= 4096 && size_of::<T>() > 0) };
         let made = Self::place(make);
@@ -58,7 +58,7 @@ impl<T> Undumped<T> {
     }
 }
 
-/// Writes over what calls that have returned left behind.
+/// Writes over the stack that returned calls have used.
 #[inline(never)]
 fn scrub_stack() {
     let mut left = [0_u8; STACK];

@@ -1,4 +1,4 @@
-//! Counting what has arrived, for a program that waits elsewhere than in this library.
+//! A count of arrivals, for a program that waits elsewhere than in this library.
 
 use crate::task::Task;
 use pvm_wire::Code;
@@ -17,7 +17,7 @@ impl Task {
         self.looked.load(Ordering::Acquire)
     }
 
-    /// Takes in what has arrived and leaves it for others to find.
+    /// Takes in all that has arrived and leaves it for others to find.
     ///
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone.

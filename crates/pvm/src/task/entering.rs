@@ -8,7 +8,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
 
 impl Task {
-    /// Enters the gate; what is put aside inside is announced to other threads on leaving.
+    /// Enters the gate; messages that are put aside inside are announced to other threads on
+    /// leaving.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
         let state = self.state.enter()?;
@@ -19,7 +20,7 @@ impl Task {
         Ok(Inside { state, task: self })
     }
 
-    /// Takes what has arrived out of the lanes, so that a wait for something else may sleep.
+    /// Takes all that has arrived out of the lanes, so that a wait for something else may sleep.
     pub(crate) fn pull(&self) -> Result<(), Code> {
         let mut state = self.enter()?;
         let alone = state.is_alone();

@@ -51,7 +51,7 @@ impl Task {
     /// The answer, if it comes in time.
     fn answer_by(&self, question: u32, deadline: Deadline) -> Result<Option<Reply>, Code> {
         loop {
-            // Asked before the look: what comes after it is seen by the last one.
+            // The deadline is asked before the look, so that one look follows its end.
             let over = deadline.passed();
             let token = self.token();
             match self.answer(question)? {

@@ -74,7 +74,7 @@ impl Task {
         }
     }
 
-    /// Nobody waits any more and nobody will: closes and unmaps what the task had. The task is
+    /// Nobody waits any more and nobody will: closes and unmaps all that the task had. The task is
     /// leaked, so only this does.
     #[cold]
     fn close(&self) {
@@ -97,8 +97,8 @@ impl Task {
         self.place.give();
     }
 
-    /// Closes what is open, and nothing else: the memory is not this process's, or may be looked
-    /// at.
+    /// Closes the descriptors, and does nothing else: the memory is not this process's, or may be
+    /// looked at.
     pub(super) fn close_descriptors(&self) {
         let watch = self.watch.get().map(|watch| watch.as_raw_fd());
         let routes = Some(self.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);

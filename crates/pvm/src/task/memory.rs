@@ -164,7 +164,7 @@ impl Task {
     }
 
     /// No bytes are no piece for another host: it is asked whether they would be inside, as on this
-    /// one. True if what is exposed may be written.
+    /// one. True if the exposed memory may be written.
     fn look_for_nothing(&self, (owner, number): (Tid, u32), offset: u64) -> Result<bool, Code> {
         let (bytes, writable) = self.exposed(owner, number)?;
         if offset <= bytes { Ok(writable) } else { Err(Code::BadParam) }

@@ -209,7 +209,7 @@ impl Task {
     pub(super) fn probe_copy<T>(&self, bytes: usize, copy: impl FnOnce() -> T) -> T {
         let begin = probe::moment(&self.probes);
         let done = copy();
-        // What rides in a lane is copied there, and no copy of its own.
+        // A message that rides in a lane is copied there, and this is no copy of its own.
         if let Some(begin) = begin.filter(|_| bytes > pvm_shm::lane::SPANNING_MAX) {
             probe::note_part(&self.probes, begin, What::Copy { bytes: bytes as u64 });
         }

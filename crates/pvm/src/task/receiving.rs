@@ -63,7 +63,7 @@ impl Task {
         self.receive_into(pattern, buffer)
     }
 
-    /// Says what this task waits for, or that it waits no more: a hint for senders.
+    /// Tells which message this task waits for, or that it waits no more: a hint for senders.
     #[inline]
     pub fn await_message(&self, pattern: Option<&Pattern>) {
         let wanted = pattern.map(|pattern| (pattern.context, pattern.source, pattern.tag));

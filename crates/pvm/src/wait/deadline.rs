@@ -28,7 +28,7 @@ impl Deadline {
         }
     }
 
-    /// What is left; none for ever.
+    /// The time that is left; none for ever.
     pub(crate) fn left(self) -> Option<Duration> {
         match self {
             Self::Never => None,

@@ -55,7 +55,7 @@ impl Waiter {
         })
     }
 
-    /// Like `linger`, after a look that said what it is about: see [`Watch::look_for`].
+    /// Like `linger`, after a look that told which message it looks for: see [`Watch::look_for`].
     pub(crate) fn linger_for(
         &self,
         generation: &AtomicU32,

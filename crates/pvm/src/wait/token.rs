@@ -1,4 +1,4 @@
-//! What a look had found when it began, and what ends the wait behind it.
+//! A mark of the arrivals before a look; later ones end the wait that follows.
 
 use crate::sys::Pinned;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ impl WaitToken {
     }
 }
 
-/// A word in a roster, and what it was.
+/// A word in a roster, and its value at that time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watched {
     word: Pinned<AtomicU64>,
