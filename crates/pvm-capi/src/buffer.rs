@@ -392,7 +392,7 @@ pub(crate) extern "C" fn pvm_setrbuf(id: c_int) -> c_int {
     })
 }
 
-/// Where a message comes from: a buffer being packed is this task's.
+/// The source of a message: a buffer that is being packed is this task's.
 fn source(buffer: &Buffer) -> c_int {
     match buffer.source() {
         Tid::NONE => globals::own_tid().max(0),

@@ -329,7 +329,7 @@ pub(crate) enum Look<T> {
     Done(T),
     /// A message for a handler of the program: run it, then look again.
     Handler(Errand),
-    /// Nothing yet.
+    /// Nothing has come yet.
     Nothing,
 }
 

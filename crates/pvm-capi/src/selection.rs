@@ -30,7 +30,7 @@ impl Selection {
     }
 }
 
-/// Where a message goes, of the numbers of a call.
+/// The address of a message, of the numbers of a call.
 #[inline(always)]
 pub(crate) const fn address(tid: c_int, tag: c_int, context: c_int) -> Address {
     Address { to: Tid::from_c_int(tid), tag: Tag(tag), context: Context(context) }

@@ -33,7 +33,7 @@ impl Current {
         self.id.get()
     }
 
-    /// Where it is; another thread may have freed it.
+    /// Its place; another thread may have freed it.
     #[inline]
     pub(crate) fn slot(&self) -> Option<&'static Slot> {
         Some(self.slot.get()).filter(|&slot| !ptr::eq(slot, &raw const NOWHERE))
@@ -218,8 +218,9 @@ pub(crate) struct Thread {
     pub(crate) watched: Cell<bool>,
     /// The sends that signal handlers have asked for.
     pub(crate) parcels: Parcels,
-    /// Where on the stack the call is that is told of, 0 for none: calls below it are the library's
-    /// own. A call that was left by longjmp stays here; those that come later are not below it.
+    /// The place on the stack of the call that is told of, 0 for none: calls below it are the
+    /// library's own. A call that was left by longjmp stays here; those that come later are not
+    /// below it.
     pub(crate) telling: Cell<usize>,
     /// The place on the stack of a program's function that a call has called, 0 for none.
     pub(crate) program: Cell<usize>,
@@ -290,7 +291,7 @@ pub(crate) fn here<T>(body: impl FnOnce(&Thread) -> T) -> T {
     body(unsafe { &*address() })
 }
 
-/// Where this thread's data are, as long as it lives.
+/// The address of this thread's data, as long as it lives.
 #[inline(always)]
 pub(crate) fn address() -> *const Thread {
     let known = word().cast::<Thread>();

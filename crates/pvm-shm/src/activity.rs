@@ -34,7 +34,7 @@ const CORES: usize = 512;
 /// The core that this thread runs on, as its number among those that are told from each other.
 #[inline]
 pub(crate) fn core_now() -> u32 {
-    // Neither explores what the kernel does.
+    // Neither of the two explores what the kernel does.
     if cfg!(any(loom, miri)) { 0 } else { (rustix::thread::sched_getcpu() % CORES) as u32 }
 }
 
@@ -66,7 +66,7 @@ impl Activity {
         Self { mapping, words }
     }
 
-    /// Where it is mapped.
+    /// The mapping that it lies in.
     pub fn mapping(&self) -> &Mapping {
         &self.mapping
     }
@@ -121,7 +121,7 @@ impl Activity {
         &self.words().rings.0
     }
 
-    /// For tasks that take turns.
+    /// The baton of tasks that take turns.
     pub const fn baton(&self) -> &Baton {
         &self.words().baton.0
     }

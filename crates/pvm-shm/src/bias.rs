@@ -12,11 +12,11 @@ use crate::sync::{AtomicU8, Ordering};
 #[derive(Debug)]
 pub struct Bias(AtomicU8);
 
-/// There is none, and there will be none.
+/// There is no bias, and there will be none.
 const ENDED: u8 = 0;
 /// Nobody has called.
 const NOBODY: u8 = 1;
-/// There is one.
+/// There is a bias.
 const BEGUN: u8 = 2;
 
 impl Bias {

@@ -1,4 +1,4 @@
-//! Where a process gets its segments from.
+//! The source of a process's segments.
 
 use crate::segment::Mapping;
 use pvm_wire::request::{Segment, SegmentId};
@@ -44,7 +44,7 @@ pub(crate) fn map((segment, fd): (Segment, OwnedFd)) -> Result<(Segment, Arc<Map
     let size = usize::try_from(segment.size).map_err(|_| Code::NoMem)?;
     let mapping = Mapping::new(&fd, size, size <= 1 << 20).map_err(|error| match error {
         Errno::NOMEM => Code::NoMem,
-        // Not what its description says.
+        // The segment is not as its description says.
         _ => Code::BadMsg,
     })?;
     Ok((segment, Arc::new(mapping)))

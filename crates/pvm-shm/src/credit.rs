@@ -74,7 +74,7 @@ pub(crate) struct Account {
 const FILE_DESCRIPTORS: usize = 3;
 
 impl Account {
-    /// From now on.
+    /// Sets the limits from now on.
     pub(crate) const fn limit(&mut self, limits: Limits) {
         self.limits = limits;
     }

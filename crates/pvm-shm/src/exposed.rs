@@ -109,7 +109,7 @@ impl Exposed {
         self.writable
     }
 
-    /// Where the memory lies. Others write there: form no reference.
+    /// The address of the memory. Others write there: form no reference.
     pub fn address(&self) -> *mut u8 {
         self.mapping.at(PAGE, self.bytes)
     }

@@ -27,13 +27,13 @@ pub const LANE_BITS: u32 = 62;
 const LANES: u64 = (1 << LANE_BITS) - 1;
 const CLOSED: u64 = 1 << 62;
 const ARMED: u64 = 1 << 63;
-/// Where the word of the probe points lies: behind the header.
+/// The offset of the word of the probe points: behind the header.
 const PROBES_AT: usize = 64;
 /// In that word: calls note records.
 pub const RECORDS: u32 = 1;
-/// In that word: the owner is never recorded, as what it does is a part of recording.
+/// In that word: the owner is never recorded, as its work is a part of recording.
 pub const UNRECORDED: u32 = 4;
-/// Where the owner's wish lies.
+/// The offset of the owner's wish.
 const WISH_AT: usize = 192;
 
 /// The words at the start of an inbox's segment, all on one cache line.
@@ -95,8 +95,8 @@ impl Wish {
             && (from & ANY_TAG != 0 || what as u32 == envelope.tag.cast_unsigned())
     }
 }
-/// Where the count of unmatched messages lies, on a cache line of its own: the keeper reads it only
-/// when a sender asks for a larger ring.
+/// The offset of the count of unmatched messages, on a cache line of its own: the keeper reads it
+/// only when a sender asks for a larger ring.
 const UNMATCHED_OFFSET: usize = 128;
 
 /// The result of the wish to sleep.
@@ -265,7 +265,7 @@ impl Inbox {
         unsafe { self.header.as_ref() }
     }
 
-    /// Where it is mapped.
+    /// The mapping that it lies in.
     pub fn mapping(&self) -> &Mapping {
         &self.mapping
     }

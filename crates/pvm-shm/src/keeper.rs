@@ -146,7 +146,7 @@ pub struct Keeper {
     bytes: u64,
     bytes_max: u64,
     account: Account,
-    /// Where files are made.
+    /// The folders in which files are made.
     folders: Vec<PathBuf>,
     rings: Rings,
 }

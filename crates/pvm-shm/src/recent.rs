@@ -8,7 +8,7 @@ pub struct Recent<K, V> {
     entries: Vec<(K, V)>,
     places: BTreeMap<K, usize>,
     last: usize,
-    /// Where [`Recent::weed`] goes on.
+    /// The place at which [`Recent::weed`] goes on.
     hand: usize,
 }
 

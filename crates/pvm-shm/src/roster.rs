@@ -8,10 +8,10 @@
 //! 80  lost u32      members that died and whose places nobody has taken
 //! 84  members       u32 each, by instance; 0 is a hole
 //! ```
-//! A sequence lock: a reader that finds the same even version before and behind has a list that was
-//! true at one moment. A daemon that is killed while it writes leaves an odd version; readers then
-//! ask the machine until the next daemon has written. Its contents are checked like all shared
-//! memory: a lie costs messages to wrong tasks, no more.
+//! A sequence lock: a reader that finds the same even version before and after its look has a list
+//! that was true at one moment. A daemon that is killed while it writes leaves an odd version;
+//! readers then ask the machine until the next daemon has written. Its contents are checked like
+//! all shared memory: a lie costs messages to wrong tasks, no more.
 
 use crate::barrier::Word;
 use crate::segment::{Mapping, PAGE};
@@ -67,7 +67,7 @@ impl Listed {
 pub enum Read {
     /// The group, and the version of the page that says so.
     Group(u64, Listed),
-    /// The group is no more, or has no members here: this page says nothing again.
+    /// The group is no more, or has no members here: this page says nothing any more.
     Gone,
     /// The daemon is writing the page, whose version is this one meanwhile.
     Unfinished(u64),
@@ -87,7 +87,7 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// The version: what was read is still true while it is the same.
+    /// The version: a list that was read is still true while it is the same.
     #[inline]
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)

@@ -356,7 +356,7 @@ impl Slab {
         slot.mapping.read(slot.offset + offset, out);
     }
 
-    /// Where the bytes from `offset` on lie. Readers may look: never form a reference.
+    /// The address of the bytes from `offset` on. Readers may look: never form a reference.
     pub fn address(&self, offset: usize, length: usize) -> *mut u8 {
         let slot = self.slot();
         assert!(offset.checked_add(length).is_some_and(|end| end <= slot.capacity));

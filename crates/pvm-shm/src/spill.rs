@@ -61,7 +61,7 @@ struct File {
     /// Shared with its drafts.
     drafts: Arc<()>,
     bytes: u64,
-    /// Where the next body begins.
+    /// The offset at which the next body begins.
     end: u64,
     /// Holders that were given out.
     noted: usize,

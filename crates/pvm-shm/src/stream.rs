@@ -11,7 +11,7 @@
 use crate::segment::Mapping;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Where the words begin, and how many slots have some.
+/// The offset of the words.
 const OFFSET: usize = 2048;
 /// The most slots of a segment.
 pub(crate) const SLOTS_MAX: usize = 16;

@@ -74,14 +74,15 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// From two moments, each as ticks and nanoseconds. The later they differ, the better.
+    /// The scale of two moments, each as ticks and nanoseconds. The further they lie apart, the
+    /// better it is.
     pub const fn new(first: (u64, u64), second: (u64, u64)) -> Self {
         let ticks = second.0.saturating_sub(first.0);
         let nanoseconds = second.1.saturating_sub(first.1);
         Self { first, ticks, nanoseconds }
     }
 
-    /// When that was.
+    /// The nanoseconds at these ticks.
     pub fn nanoseconds(&self, ticks: u64) -> u64 {
         let since = i128::from(ticks) - i128::from(self.first.0);
         let scaled = match self.ticks {

@@ -17,7 +17,7 @@ const GROWTH: u64 = 4;
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Trial {
-    /// Not before.
+    /// It may not be tried before this moment.
     next_us: AtomicU64,
     /// How long the last pause was.
     pause_us: AtomicU64,

@@ -126,8 +126,8 @@ impl Turn {
     /// something that the sleeper would not see. Only one thread at a time may call this.
     pub fn lie_down(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed) & ASLEEP;
-        // Also where a sleep was left by longjmp and the word says so already: to see what was done
-        // since.
+        // This is done also where longjmp has left a sleep and the word has the mark already: to
+        // see all that was done since.
         self.0.compare_exchange(word, ASLEEP, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 

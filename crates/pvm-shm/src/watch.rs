@@ -177,7 +177,7 @@ impl Watch {
         self.rested.load(Ordering::Relaxed) && self.rested.swap(false, Ordering::Relaxed)
     }
 
-    /// Where the next cell of a watched ring will be.
+    /// Sets the place of a watched ring's next cell.
     #[inline(always)]
     pub fn set(&self, slot: usize, receiver: &Receiver) {
         let (stamp, next) = receiver.next_stamp();

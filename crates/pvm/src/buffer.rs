@@ -24,7 +24,7 @@ use pvm_wire::{
     Address, Blob, Bytes, Code, Cursor, Encoding, Envelope, Layout, Message, RunList, Tid, foreign,
 };
 
-/// Where the bytes lie.
+/// The place of the bytes.
 #[derive(Debug)]
 pub(crate) enum Store {
     /// In the buffer: no more than rides in a lane.
@@ -263,9 +263,9 @@ impl Buffer {
         )
     }
 
-    /// Where the data lie, and how many bytes. The sender of a received message may still write
-    /// there: read through the pointer, form no reference. The call waits for a message that is
-    /// still being written.
+    /// The address of the data, and how many bytes they are. The sender of a received message may
+    /// still write there: read through the pointer, form no reference. The call waits for a message
+    /// that is still being written.
     ///
     /// # Errors
     /// [`Code::NoData`] if its sender died before it was whole.

@@ -35,7 +35,7 @@ impl Policy {
     }
 }
 
-/// Where a message goes.
+/// The way of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sending<'a> {
     /// To a task of this host.

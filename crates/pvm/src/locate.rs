@@ -1,4 +1,4 @@
-//! Where the local socket of the machine is.
+//! The place of the machine's local socket.
 //!
 //! `${PVM_TMP:-${XDG_RUNTIME_DIR:-/tmp}}/neopvm-UID/VMID/HOST/pvmd.sock`; VMID is the value of
 //! `PVM_VMID` or `default`. A spawned task finds the path in `PVMSOCK`.

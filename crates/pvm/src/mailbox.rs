@@ -20,7 +20,7 @@ const FEW: usize = 24;
 /// The messages of one task.
 #[derive(Debug)]
 pub(crate) struct Mailbox<M> {
-    /// In the order of their arrival; empty while there is an index.
+    /// The messages in the order of their arrival; empty while there is an index.
     few: VecDeque<(MessageKey, Envelope, M)>,
     many: Option<Box<Index<M>>>,
     next: u64,

@@ -12,7 +12,7 @@ const KEPT: usize = 256;
 /// A task's exposed memory. The address is good until it is withdrawn, in this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Memory {
-    /// Where it lies. Other tasks read and write there at any time: form no reference.
+    /// Its address. Other tasks read and write there at any time: form no reference.
     pub address: *mut u8,
     /// How many bytes.
     pub bytes: usize,
@@ -24,7 +24,7 @@ pub struct Memory {
 pub struct Held(pub(crate) Exposed);
 
 impl Held {
-    /// Where it lies, and how much it is.
+    /// Its address and its size.
     pub fn memory(&self) -> Memory {
         Memory { address: self.0.address(), bytes: self.0.bytes() }
     }

@@ -33,7 +33,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// For spins of up to `long`.
+    /// The patience for spins of up to `long`.
     pub(crate) const fn new(long: Duration) -> Self {
         Self { long, left: AtomicU32::new(0), count: AtomicU32::new(0) }
     }

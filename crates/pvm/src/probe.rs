@@ -98,7 +98,7 @@ thread_local! {
     /// The call has sent or taken more than one message.
     static SEVERAL: Cell<bool> = const { Cell::new(false) };
     static SLEPT: Cell<Option<Processor>> = const { Cell::new(None) };
-    /// In how many pieces the message that is sent just now has gone so far.
+    /// The pieces in which the message that is sent just now has gone so far.
     static PIECES: Cell<u32> = const { Cell::new(0) };
 }
 

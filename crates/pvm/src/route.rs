@@ -134,7 +134,7 @@ impl Routes {
         self.awaited.remove(&peer);
         if let Some(epoll) = &self.epoll {
             let data = epoll::EventData::new_u64(peer.0.into());
-            // Without it the route is served whenever something else happens.
+            // If this fails, the route is served whenever something else happens.
             let _ = epoll::add(epoll, &direct.socket, data, epoll::EventFlags::IN);
         }
         self.open.insert(peer, direct);
@@ -230,7 +230,7 @@ fn limit(wanted: Option<&str>) -> u64 {
 /// The program's descriptor is readable when something came by a direct route, too.
 pub(crate) fn watch_too(watch: &OwnedFd, routes: RawFd) {
     let data = epoll::EventData::new_u64(1);
-    // Only memory can lack; then the program learns of it by its next call.
+    // This fails only for want of memory; then the program learns of the route by its next call.
     let _ = epoll::add(watch, crate::sys::borrow(routes), data, epoll::EventFlags::IN);
 }
 

@@ -1,4 +1,4 @@
-//! Where buffers take slabs from: the current task, without knowing it.
+//! The source of buffers' slabs: the current task, which buffers do not know.
 
 use pvm_shm::Slab;
 use std::sync::OnceLock;

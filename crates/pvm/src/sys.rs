@@ -73,7 +73,7 @@ pub(crate) fn futex_wait_of_host(word: &AtomicU32, value: u32, until: Instant) {
     let _ = futex::wait(word, futex::Flags::empty(), value, Some(&timeout));
 }
 
-/// Wakes the first of those that sleep there.
+/// Wakes the first of the threads that sleep there.
 pub(crate) fn futex_wake_one_of_host(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::empty(), 1);
 }
@@ -90,7 +90,7 @@ pub(crate) fn clock() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }
 
-/// For the kernel.
+/// A duration as the kernel takes it.
 pub(crate) fn timespec(duration: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),

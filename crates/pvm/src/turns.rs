@@ -1,9 +1,9 @@
 //! Turns: tasks of a host that compute one after the other (`pvm run --alone`).
 //!
 //! The thread that has the host's [`Baton`] computes. It passes the baton on where it waits in the
-//! library, and stands in [`line`] before it goes on. Nothing here is held together with a lock,
-//! and nothing has a destructor: a handler may leave the line by longjmp, and computes then without
-//! a turn until its next wait.
+//! library, and stands in [`line`] before it goes on. No lock is held here, and nothing has a
+//! destructor: a handler may leave the line by longjmp, and computes then without a turn until its
+//! next wait.
 
 mod line;
 

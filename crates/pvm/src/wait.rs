@@ -64,7 +64,7 @@ pub(crate) struct Waiter {
     watch: Arc<Watch>,
     pub(crate) activity: Activity,
     pub(crate) bell: RawFd,
-    /// Where others find the doorbell, once it is bound there.
+    /// The address at which others find the doorbell, once it is bound there.
     doorbell: Option<SocketAddrUnix>,
     bound: AtomicBool,
     pub(crate) socket: RawFd,
@@ -76,7 +76,7 @@ pub(crate) struct Waiter {
     /// The last look before the sleep was in vain.
     lingered: AtomicBool,
     patience: Patience,
-    /// For the looks at sockets.
+    /// The patience of looks at sockets.
     routed: Patience,
     /// At the last look another task of the machine was awake on this core.
     crowded: AtomicBool,
@@ -318,7 +318,7 @@ impl Waiter {
             return Ok(Woken::Look);
         }
         let left = deadline.left();
-        // Without a doorbell nobody can wake us, so we look.
+        // Without a doorbell nobody can wake this thread, so it looks.
         let mute = !self.bound.load(Ordering::Relaxed);
         let again = match token.watched {
             _ if mute => MUTE,
@@ -327,7 +327,7 @@ impl Waiter {
         };
         let timeout = Some(left.map_or(again, |left| left.min(again)));
         let routes = self.routes.load(Ordering::Acquire);
-        // Without routes the socket a second time: the list has a fixed length.
+        // Without routes the socket is listed a second time: the list has a fixed length.
         let routes = if routes < 0 { self.socket } else { routes };
         let mut list = [self.bell, self.socket, routes].map(Awaited::new);
         let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;

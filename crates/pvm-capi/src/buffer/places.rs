@@ -1,5 +1,5 @@
-//! Where the slots of buffer numbers are. A slot stays where it is once it is made, so a number
-//! leads to it without a lock.
+//! The slots of buffer numbers. A slot stays where it is once it is made, so a number leads to it
+//! without a lock.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -18,7 +18,7 @@ pub(super) struct Places {
     chunks: [AtomicPtr<Slot>; CHUNKS],
 }
 
-/// In which chunk a number is, and where there.
+/// The chunk of a number, and its place there.
 #[inline(always)]
 fn locate(id: c_int) -> Option<(usize, usize)> {
     let place = usize::try_from(id).ok()?.checked_sub(1)? + FIRST;

@@ -105,7 +105,7 @@ unsafe fn send(tid: c_int, tag: c_int, items: *const c_void, count: c_int, kind:
     })
 }
 
-/// Where `pvm_precv` puts its answers.
+/// The places into which `pvm_precv` puts its answers.
 #[derive(Clone, Copy)]
 struct Answers {
     tid: *mut c_int,

@@ -1,4 +1,4 @@
-//! Where the data of a received message lie.
+//! The place of a received message's data.
 
 use crate::lane::Room;
 use crate::segment::Mapping;

@@ -1,4 +1,4 @@
-//! Trace rings: made for tasks, read by the host's recorder, kept behind their tasks until it has.
+//! Trace rings: made for tasks, read by the host's recorder, kept after their tasks until it has.
 
 use super::{Keeper, Use};
 use crate::recorder::{self, FIRST_SIZE, Reader, SEGMENT_SIZE};
@@ -9,8 +9,8 @@ use pvm_wire::{Code, Tid};
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Rings of tasks that are gone which wait for a recorder that does not know them; beyond it the
-/// oldest is dropped, and what was in it is told.
+/// Most rings of dead tasks that wait for a recorder that does not know them; beyond it the oldest
+/// is dropped, and its contents are told.
 const ENDED_MAX: usize = 256;
 /// This many dropped rings are told one by one, further ones as a sum.
 const DROPPED_MAX: usize = 4096;
@@ -76,8 +76,8 @@ impl Keeper {
         }
     }
 
-    /// All trace rings, those of tasks that are gone first, and before them what was in rings that
-    /// had to be dropped.
+    /// All trace rings, those of tasks that are gone first, and before them the contents of rings
+    /// that had to be dropped.
     ///
     /// # Errors
     /// [`Code::Denied`] to all but the recorder.
@@ -92,7 +92,7 @@ impl Keeper {
         Ok(gone.chain(self.rings.living.iter().map(ring)).collect())
     }
 
-    /// The ring of a task that is gone was read to its end, or what was in it was told.
+    /// The ring of a task that is gone was read to its end, or its contents were told.
     ///
     /// # Errors
     /// [`Code::Denied`] to all but the recorder.
@@ -126,7 +126,7 @@ impl Keeper {
         }
     }
 
-    /// Which probe points of a task note something from now on.
+    /// Sets the probe points of a task that note something from now on.
     ///
     /// # Errors
     /// [`Code::NoTask`].
@@ -135,8 +135,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// How a task's process has ended. The keeper will hear that the task is gone, or has heard it,
-    /// if the task had left before.
+    /// Notes how a task's process has ended. The keeper will hear that the task is gone, or has
+    /// heard it, if the task had left before.
     pub fn note_status(&mut self, tid: Tid, status: i32) {
         if let Some(ring) = self.rings.ended.iter_mut().rfind(|ring| ring.owner == tid) {
             ring.status = status;

@@ -36,7 +36,7 @@ pub struct Head {
 #[repr(transparent)]
 pub(super) struct Shape(u64);
 
-/// Where the parts of a [`Shape`] lie.
+/// The bits at which the parts of a [`Shape`] begin.
 const ENCODING: u32 = 8;
 const LAYOUT: u32 = 16;
 const FLAGS: u32 = 24;

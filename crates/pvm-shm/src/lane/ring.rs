@@ -29,7 +29,7 @@ pub const fn segment_size(cells: u32) -> usize {
     HEADER_SIZE + cells as usize * CELL_SIZE
 }
 
-/// Where a ring lies.
+/// The memory of a ring.
 #[derive(Clone, Debug)]
 pub enum Ring {
     /// In a shared segment.

@@ -255,7 +255,8 @@ fn fill(cell: &Cell, head: &Head, extent: Option<Extent>, payload: &[u8]) {
         unsafe {
             (&raw mut (*content).head).write_unaligned(*head);
             let to = (&raw mut (*content).payload).cast::<u8>();
-            // From registers: what is put together in memory first is read before it is there.
+            // The extent is written from registers: a copy put together in memory first would be
+            // read before it is there.
             if let Some(extent) = extent {
                 to.cast::<Extent>().write_unaligned(extent);
             }

@@ -1,4 +1,4 @@
-//! Where a trace ring lies, and how it is laid out: see [`super`].
+//! The memory of a trace ring, and its layout: see [`super`].
 
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, Shared};
@@ -19,7 +19,8 @@ pub(super) const fn split(word: u64) -> (u32, u64) {
     ((word >> POSITION_BITS) as u32, word & ((1 << POSITION_BITS) - 1))
 }
 
-/// Odd, so it is never that of a further cell or of memory that was not written.
+/// The stamp of a position: odd, so it is never that of a further cell or of memory that was not
+/// written.
 pub(super) const fn stamp(position: u64) -> u32 {
     (position as u32).wrapping_mul(2) | 1
 }
@@ -166,7 +167,7 @@ impl Place {
         }
     }
 
-    /// Where a region begins in the segment, and its cells.
+    /// The offset of a region in the segment, and its cells.
     const fn extent(region: u32) -> (usize, usize) {
         let before = (REGION_CELLS << region) - REGION_CELLS;
         (HEADER_SIZE + before * Cell::SIZE, REGION_CELLS << region)
@@ -227,7 +228,7 @@ pub(super) const fn region_bytes(region: u32) -> u64 {
     ((REGION_CELLS * Cell::SIZE) as u64) << region
 }
 
-/// Where the names begin: behind all regions.
+/// The offset of the names: behind all regions.
 const RINGS_SIZE: usize = HEADER_SIZE + ((REGION_CELLS << REGIONS) - REGION_CELLS) * Cell::SIZE;
 /// Bytes of a segment with all regions and names: most of it has no memory behind it.
 pub const SEGMENT_SIZE: usize = RINGS_SIZE + NAMES_CELLS * Cell::SIZE;

@@ -71,7 +71,7 @@ impl Reader {
         claimed.saturating_sub(read)
     }
 
-    /// Up to which position cells are claimed, and up to which they were read. Both only grow.
+    /// The positions up to which cells are claimed, and up to which they were read. Both only grow.
     pub fn positions(&self) -> (u64, u64) {
         let header = self.place.header();
         let (_, read) = split(header.progress.0.read.load(Ordering::Relaxed));
@@ -156,7 +156,7 @@ impl Reader {
         for _ in 0..SEGMENT_SIZE / Cell::SIZE / CELLS {
             cells.clear();
             let taken = self.drain((usize::MAX, CELLS), true, &mut cells).taken;
-            // The task says who it is in its first records.
+            // The task's first records name its parent.
             parent = DecodedRecords::new(&cells).take(2).flatten().fold(parent, |known, record| {
                 if let What::Begin { parent, .. } = record.what { parent } else { known }
             });

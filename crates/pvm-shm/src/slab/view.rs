@@ -18,7 +18,7 @@ pub struct Descriptor {
     pub segment: SegmentId,
     /// Which of its holders.
     pub holder: u32,
-    /// Where the data begin.
+    /// The offset at which the data begin.
     pub offset: u64,
 }
 
@@ -151,8 +151,8 @@ impl SlabView {
         self
     }
 
-    /// Where the bytes lie, when all are written. The sender may still write them: never form a
-    /// reference.
+    /// The address of the bytes, when all are written. The sender may still write them: never form
+    /// a reference.
     pub fn address(&self) -> *const u8 {
         self.settle();
         self.mapping.at(self.offset, self.size)

@@ -2,8 +2,8 @@
 //!
 //! A blocking call is [`Task::barrier`]. A caller that has to look at other things while it waits
 //! takes its steps: [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
-//! [`BarrierWait::token`] until it is met, or [`Task::leave_barrier`] if it waits no longer.
-//! Nothing is owned while waiting, so `longjmp` may leave.
+//! [`BarrierWait::token`] until it is met, or [`Task::leave_barrier`] if it waits no longer. A wait
+//! owns nothing, so `longjmp` may leave it.
 
 use crate::rosters::named;
 use crate::state::State;

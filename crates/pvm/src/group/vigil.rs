@@ -10,7 +10,8 @@ use pvm_shm::sync::AtomicU64;
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Tid};
 
-/// Where it is told that a member of another host is gone and that nothing more comes from it.
+/// The context of notices that a member of another host is gone and that nothing more comes from
+/// it.
 const CONTEXT: i32 = 0x7_fffb;
 /// `PvmTaskExit`
 const TASK_EXIT: i32 = 1;
@@ -27,7 +28,7 @@ pub struct Vigil<'a> {
 }
 
 impl<'a> Vigil<'a> {
-    /// For a message of `from`, a member of `group`.
+    /// The vigil for a message of `from`, a member of `group`.
     pub const fn new(group: &'a [u8], from: Tid) -> Self {
         Self { group, from, watched: None, begun: false, asked: false }
     }

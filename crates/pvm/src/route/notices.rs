@@ -41,7 +41,7 @@ pub(crate) struct RouteNotices {
 }
 
 impl RouteNotices {
-    /// Nothing.
+    /// No notice is wanted.
     pub(crate) const fn new(me: Tid) -> Self {
         Self { me, adds: Vec::new(), deletes: Vec::new() }
     }

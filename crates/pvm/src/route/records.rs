@@ -78,7 +78,7 @@ impl Sealer {
         fill(&mut inner[..size]);
         inner[size] = APPLICATION_DATA;
         let (nonce, aad) = (self.0.nonce(), Aad::from(header));
-        // Only data of 64 GiB are too long. Nothing goes out unsealed.
+        // Sealing fails only for data of 64 GiB. Nothing goes out unsealed.
         if let Ok(sealed) = self.0.key.seal_in_place_separate_tag(nonce, aad, inner) {
             tag.copy_from_slice(sealed.as_ref());
             out.end += HEADER + size + TRAILER;

@@ -20,12 +20,12 @@ pub(crate) struct Awaited {
 }
 
 impl Awaited {
-    /// Until it can be read, or has come to its end.
+    /// Waits until it can be read, or has come to its end.
     pub(crate) const fn new(descriptor: RawFd) -> Self {
         Self { descriptor, wanted: READABLE, found: 0 }
     }
 
-    /// What has happened to it.
+    /// True if it is ready.
     pub(crate) const fn is_ready(self) -> bool {
         self.found != 0
     }
@@ -69,7 +69,7 @@ pub(crate) fn sleep_until_ready(
     Err(error.map_or(Errno::INVAL, Errno::from_raw_os_error))
 }
 
-/// Where the thread ends now if it was cancelled.
+/// The thread ends here if it was cancelled.
 pub(crate) fn may_end_here() {
     pthread_testcancel();
 }

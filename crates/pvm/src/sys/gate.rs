@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
-/// Says no for ever.
+/// A byte that stays 0 for ever.
 static NEVER: AtomicU8 = AtomicU8::new(0);
 /// The byte that tells whether one thread alone has called.
 static ALONE: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const NEVER).cast_mut());
@@ -64,7 +64,7 @@ pub unsafe trait Owner: Copy {
 pub struct Biased(PhantomData<*const ()>);
 
 impl Biased {
-    /// For as long as the mark stands.
+    /// The owner, for as long as the mark stands.
     ///
     /// # Safety
     /// As long as the value or a copy of it is used, no other thread and no handler of signals
@@ -93,7 +93,7 @@ pub struct Forked {
 }
 
 impl Forked {
-    /// For the handler of forks.
+    /// The proof, for the handler of forks.
     ///
     /// # Safety
     /// This process is the child of a fork, and gets no second thread as long as the value is used.
@@ -190,7 +190,7 @@ impl<T> Gate<T> {
     /// [`Gate::enter`] in one step: none if somebody has it, or sleeps beside it.
     #[inline(always)]
     pub fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, T, O>> {
-        // Not made where it is not ours: its end would open the gate.
+        // No guard is made where the gate is not ours: its end would open the gate.
         owner.take(&self.turn).then(|| FastGuard { gate: self, owner, _thread: PhantomData })
     }
 

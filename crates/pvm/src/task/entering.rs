@@ -28,8 +28,8 @@ impl Task {
         Ok(())
     }
 
-    /// From now on rosters stay mapped, as this thread looks at one. Left by longjmp it never ends,
-    /// which costs no more than the memory of groups that are gone.
+    /// From now on rosters stay mapped, as this thread looks at one. A wait that longjmp leaves
+    /// never ends, which costs no more than the memory of groups that are gone.
     pub(crate) fn begin_group_wait(&self) {
         self.group_waits.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! Where the tasks of this process have their inbox and the host's count mapped, one after the
-//! other.
+//! The places in which the tasks of this process have their inbox and the host's count mapped, one
+//! task after the other.
 
 use crate::connection::Connection;
 use crate::sys::gate::Gate;
@@ -12,8 +12,8 @@ use pvm_wire::request::ACTIVITY_SEGMENT;
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Where a task has its inbox and the host's count mapped: for ever, as it is looked at without a
-/// lock.
+/// The place in which a task has its inbox and the host's count mapped: for ever, as calls look
+/// there without a lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     inbox: &'static Mapping,

@@ -30,7 +30,8 @@ fn me() -> Holder {
     if let Some(me) = ME.get().filter(|me| me.thread == thread) {
         return me;
     }
-    // Without /proc nobody tells a holder from one that is gone: then nobody waits for another.
+    // Without /proc a holder cannot be told from one that is gone: then no thread waits for
+    // another.
     let began = Seen::of("thread-self").map_or(0, |seen| seen.began);
     let me = Holder { thread, began };
     ME.set(Some(me));

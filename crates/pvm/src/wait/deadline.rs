@@ -1,15 +1,15 @@
-//! Until when somebody waits.
+//! The deadline of a wait.
 
 use std::time::{Duration, Instant};
 
-/// Until when.
+/// The deadline of a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deadline {
-    /// For ever.
+    /// The wait has no deadline.
     Never,
-    /// Until then.
+    /// The wait ends then.
     At(Instant),
-    /// Not at all.
+    /// There is no wait at all.
     Now,
 }
 
