@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 const BACKLOG: i32 = 1024;
 /// Begins a candidate at which another host hands on to the one that is meant.
 const VIA: &str = "via:";
-/// More candidates than this are of no use to anybody.
+/// More candidates than this are of no use.
 const CANDIDATES_MAX: usize = 32;
 
 /// A socket on the loopback interface, at the port that it had before if that is free.

@@ -1,4 +1,4 @@
-//! What the parent and the daemon of one host say to each other over their socket pair.
+//! The messages between the parent and the daemon of one host, over their socket pair.
 //!
 //! Frames upwards carry the number of an event, frames downwards the number of the event whose
 //! effects they are; 0 where there is no event.
@@ -7,8 +7,9 @@ use crate::launch::token::Token;
 use pvm_core::io::{Effect, Event};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
-/// What this program and its records say. A later program speaks every earlier version that its
-/// notes of release name; one that cannot says [`Down::Unfit`], and the old one goes on.
+/// The version that this program and its records speak. A later program speaks every earlier
+/// version that its notes of release name; one that cannot says [`Down::Unfit`], and the old one
+/// goes on.
 pub(crate) const VERSION: u16 = 2;
 
 choice! {
@@ -21,7 +22,7 @@ choice! {
         },
         /// All records are there: begin.
         1 => Begin {
-            /// What the daemon needs to know.
+            /// The data that the daemon needs.
             begin: Begin,
         },
         /// Something happened.
@@ -38,7 +39,7 @@ choice! {
 
     /// From the daemon to the parent.
     pub enum Down {
-        /// What follows from an event, or from what the daemon's links said.
+        /// The effects of an event, or of news of the daemon's links.
         1 => Effects {
             /// In the order in which they apply.
             effects: Vec<Effect>,
@@ -50,7 +51,7 @@ choice! {
         },
         /// The starter of the host may be told that it is there.
         2 => Ready {
-            /// What to tell; if empty, the path of the local socket.
+            /// The line to print; if empty, the path of the local socket.
             line: String,
         },
         /// This host has a place in the machine.
@@ -62,7 +63,7 @@ choice! {
         5 => Version {
             /// NeoPVM's version.
             version: String,
-            /// What keeps it from doing what no daemon does, in words.
+            /// The confinement of the daemon, in words.
             guard: String,
         },
         /// This program cannot go on with what the parent has.
@@ -84,13 +85,13 @@ record! {
         pub local: bool,
         /// Where hosts are reached that cannot be called, or empty.
         pub via: String,
-        /// What lets it in; none if the inviter knows its key.
+        /// The token that lets it in; none if the inviter knows its key.
         pub token: Option<Token>,
         /// Seconds until this host ends if it is not let in; 0 for the usual time.
         pub patience: u32,
     }
 
-    /// What a daemon is started with.
+    /// The data with which a daemon is started.
     pub struct Begin {
         /// The parent's [`VERSION`].
         pub between: u16,
@@ -104,7 +105,7 @@ record! {
         pub name: String,
         /// The host's folder.
         pub folder: Blob,
-        /// What a host file says of this host.
+        /// The options of this host in a host file.
         pub options: String,
         /// The machine to join; none for a first host.
         pub join: Option<Invited>,

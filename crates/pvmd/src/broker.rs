@@ -1,6 +1,6 @@
 //! How the daemon asks its parent for segments: the requests of tasks, on a socket of its own.
 //!
-//! The parent answers at once and waits for nobody, so the daemon simply waits for the answer.
+//! The parent answers at once without waiting, so the daemon simply waits for the answer.
 
 use anyhow::{Context as _, Result, bail};
 use pvm_shm::Broker;

@@ -7,7 +7,7 @@
 use pvm_core::Time;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// What to add to the time since boot.
+/// The offset that is added to the time since boot.
 pub(crate) fn offset() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime)) - since_boot()
 }

@@ -1,4 +1,4 @@
-//! What the command line and the environment say.
+//! The options of the command line and the environment.
 
 use crate::hex::from_hex;
 use crate::launch::token::Token;
@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// What this process is to be.
+/// The role of this process.
 #[derive(Debug)]
 pub(crate) enum Mode {
     /// A host's parent process.
@@ -67,7 +67,7 @@ pub(crate) struct Join {
     pub(crate) local: bool,
     /// The new daemon may be one of several here.
     pub(crate) again: bool,
-    /// What lets it in; none if the inviter knows its key.
+    /// The token that lets it in; none if the inviter knows its key.
     pub(crate) token: Option<Token>,
     /// Where it reaches hosts that it cannot call.
     pub(crate) via: Option<SocketAddr>,
@@ -90,7 +90,7 @@ impl Join {
     }
 }
 
-/// What the process that ssh starts needs to know itself.
+/// The options that the process that ssh starts needs itself.
 #[derive(Debug, Default)]
 pub(crate) struct Front {
     /// The inviter's protocol.

@@ -1,4 +1,4 @@
-//! What this host tells of itself.
+//! The facts that this host tells of itself.
 
 use crate::config::Places;
 use crate::speed;
@@ -21,7 +21,7 @@ pub(crate) fn gather(
         "" => Blob(computer.nodename().to_bytes().to_vec()),
         name => Blob::from(name),
     };
-    // What is wrong with a line is told where it is read first.
+    // Errors of a line are reported where it is read first.
     let told = parse_line(format!("host {options}").as_bytes()).unwrap_or_default();
     let here = |value: Option<Blob>| Some(expand(&value?.0, |name| value_of(name, places)));
     // As in PVM, what is no absolute path begins at the user's home.
@@ -48,8 +48,8 @@ pub(crate) fn gather(
     }
 }
 
-/// What tells this computer from others: when it was started, and its name, which containers on
-/// one computer have of their own.
+/// The identity of this computer: the time of its start, and its name, which differs between
+/// containers of one computer.
 fn this_computer(computer: &rustix::system::Uname) -> Blob {
     let started = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     match started.trim_ascii() {

@@ -99,7 +99,7 @@ impl Inbox {
     }
 
     /// Nothing comes by direct routes any more from hosts that are no members: to be called before
-    /// anybody is told that they are gone. The parent ends them, as those of earlier daemons are
+    /// any task is told that they are gone. The parent ends them, as those of earlier daemons are
     /// among them.
     pub(crate) fn fence(&mut self, members: BTreeSet<HostIndex>) {
         if self.fenced.as_ref().is_some_and(|before| before.is_subset(&members)) {

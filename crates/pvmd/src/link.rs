@@ -65,7 +65,7 @@ const TELL_TIME: Duration = Duration::from_secs(120);
 /// How long a host that ends tries to tell the others.
 const GOODBYE_TIME: Duration = Duration::from_millis(800);
 
-/// What the shell learns from the links.
+/// An event that the links tell the shell.
 #[derive(Debug)]
 // There are few at a time, and nearly all are of the large kind.
 #[allow(clippy::large_enum_variant)]
@@ -74,7 +74,7 @@ pub(crate) enum ShellEvent {
     News(News),
     /// A stranger wants a place for a token.
     Redeem {
-        /// What was said.
+        /// The request.
         redeem: Box<redeem::Redeem>,
         /// Where the answer is waited for: empty, or why not.
         answer: tokio::sync::oneshot::Sender<String>,
@@ -131,27 +131,27 @@ pub(crate) struct Links {
     relay: Option<SocketAddr>,
     /// The hosts to which this daemon relays connections.
     relays: Relays,
-    /// What lets hosts in that nobody has started from here.
+    /// The tokens that let hosts in that were not started from here.
     pub(crate) tokens: Tokens,
     /// The near ends of tunnels, by the keys of the hosts at the far ends.
     tunnels: BTreeMap<Fingerprint, SocketAddr>,
-    /// Since when others refuse this host's key, and nobody accepts it.
+    /// Since when others refuse this host's key, and none accepts it.
     refused_since: Option<Instant>,
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
-    /// Until when a new host waits to be called by those near it. A host that nobody can call calls
-    /// all.
+    /// Until when a new host waits to be called by those near it. A host that cannot be called
+    /// calls all others.
     waits_until: Option<Instant>,
     alone_since: Option<Instant>,
     /// How long it may be.
     patience: Duration,
-    /// What tasks have sent to other hosts.
+    /// The messages that tasks have sent to other hosts.
     traffic: Traffic,
     /// Direct routes that are being made.
     routes: Routes,
     /// Keys of hosts that were taken out: they are told so when they call or are called.
     removed: BTreeMap<Fingerprint, Option<AbortHandle>>,
-    /// What they are told besides: see [`pvm_core::Machine::era`].
+    /// The era that they are told besides: see [`pvm_core::Machine::era`].
     era: u64,
 }
 

@@ -54,7 +54,7 @@ impl Log {
     }
 }
 
-/// What daemons have said themselves at the end of a log, a line each: why they died.
+/// The last messages of daemons at the end of a log, a line each: why they died.
 pub(crate) fn last_words(log: &Path) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
     let text =

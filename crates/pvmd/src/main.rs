@@ -121,7 +121,7 @@ fn run_parent(mut options: ParentOptions) -> anyhow::Result<bool> {
     // A log or a spilled message that may not grow (`ulimit -f`) is an error of that write, and not
     // the end of the machine.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-    // What was named by the number of a descriptor has been read by now.
+    // Files that were named by the number of a descriptor have been read by now.
     sys::close_inherited();
     Ok(Parent::new(&options, &places)?.run()?)
 }

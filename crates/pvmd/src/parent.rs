@@ -86,14 +86,14 @@ pub(crate) struct Parent {
     proxies: Proxies,
     recorder: Recorder,
     around: Surroundings,
-    /// What the daemon is, and where such a program is installed.
+    /// The program of the daemon, and where it is installed.
     program: Program,
     own_path: PathBuf,
     upgrade: Option<Upgrade>,
     daemon: Option<Daemon>,
     /// The version that the daemon has told.
     daemon_version: String,
-    /// What confines it, as it has told.
+    /// The confinement that it has told.
     daemon_guard: String,
     /// The daemon has done something since it was started.
     daemon_worked: bool,
@@ -120,7 +120,7 @@ pub(crate) struct Parent {
     scratch: Vec<u8>,
     /// Name of the host from the command line, or empty.
     name: String,
-    /// What a host file says of this host.
+    /// The options of this host in a host file.
     options: String,
     /// Hosts to add once the machine has begun.
     hostfile: Option<PathBuf>,

@@ -62,12 +62,12 @@ impl Ports {
         addresses::candidates(outer, self.outward, Some(inside))
     }
 
-    /// What a host elsewhere is told: those for all, at one port.
+    /// The addresses for a host elsewhere: those for all, at one port.
     pub(crate) fn invitation(self) -> Vec<String> {
         addresses::candidates(addresses::of_interfaces(), self.outward, Some(self.outward))
     }
 
-    /// What a host on this computer is told.
+    /// The address for a host on this computer.
     pub(crate) fn inside(self) -> String {
         let port = if self.inside == 0 { self.outward } else { self.inside };
         format!("127.0.0.1:{port}")

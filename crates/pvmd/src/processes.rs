@@ -41,8 +41,8 @@ pub(crate) fn descendants(ancestor: u32, apart: impl Fn(u32) -> bool) -> Vec<u32
     found
 }
 
-/// True where a process goes by the same name as this one. Its program file may be another version,
-/// and what else `/proc` tells of it is nobody's to read.
+/// True if a process has the same name as this one. Its program file may be another version, and
+/// the rest of `/proc` about it may not be readable.
 pub(crate) fn is_like_us(pid: u32) -> bool {
     let ours = name_of(std::process::id());
     ours.is_some() && ours == name_of(pid)
@@ -58,10 +58,10 @@ fn name_of(pid: u32) -> Option<Vec<u8>> {
 
 /// Names, in a task's environment, the parent process of its host.
 pub(crate) const PARENT: &str = "NEOPVM_PARENT";
-/// What a process has in its environment that is to outlive its machine.
+/// The variable in the environment of a process that is to outlive its machine.
 const OUTLIVE: &[u8] = b"PVM_OUTLIVE=1";
 
-/// The words of a process's environment; none where they are nobody's to read.
+/// The words of a process's environment; none if they may not be read.
 fn environment(pid: u32) -> Vec<u8> {
     std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
 }
@@ -132,14 +132,15 @@ pub(crate) fn of_group(leader: u32) -> Vec<u32> {
     all.filter(is_of).filter(|&pid| is_alive(pid) && !may_outlive(pid)).collect()
 }
 
-/// True while the process runs; a dead one that nobody has waited for does not.
+/// True while the process runs; a dead one that was not waited for does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
     let end = stat.iter().rposition(|byte| *byte == b')');
     end.and_then(|end| stat.get(end + 2)).is_some_and(|state| !b"ZX".contains(state))
 }
 
-/// What the threads of a process do, and what processor time it has had; none of one that is gone.
+/// The state of the threads of a process, and the processor time that it has had; none if it is
+/// gone.
 pub(crate) fn state(pid: u32) -> Option<State> {
     let of_whole = fields_of(&format!("/proc/{pid}/stat"))?;
     // Fields 14 and 15, of which the first two are cut off here.

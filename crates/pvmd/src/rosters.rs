@@ -1,4 +1,4 @@
-//! What the tasks of this host are shown of groups: a page for each group with members here.
+//! The view of groups for the tasks of this host: a page for each group with members here.
 
 use crate::broker::ParentBroker;
 use pvm_core::io::{Departure, GroupState};
@@ -88,7 +88,7 @@ impl Rosters {
         Some(roster)
     }
 
-    /// Nobody of this host is in the group any more.
+    /// No task of this host is in the group any more.
     fn close(&mut self, broker: &mut ParentBroker, name: &Blob) {
         self.refused.remove(name);
         let Some((segment, roster)) = self.open.remove(name) else { return };

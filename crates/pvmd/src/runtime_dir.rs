@@ -37,7 +37,7 @@ pub(crate) enum DirError {
     Unsafe {
         /// Where.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// Too long for a socket.
@@ -214,7 +214,7 @@ pub(crate) fn remove_orphan(path: &Path) {
 
 fn clean(path: &Path) {
     for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
-        // What cannot be removed does not hinder: it is made again or never looked at.
+        // A file that cannot be removed does not hinder: it is made again or never read.
         let _ = match entry.file_type() {
             Ok(kind) if kind.is_dir() => std::fs::remove_dir_all(entry.path()),
             _ => std::fs::remove_file(entry.path()),

@@ -1,5 +1,5 @@
 //! The messages of this program to its starter: answers on standard output, complaints on standard
-//! error. `println!` and `eprintln!` panic where nobody can read.
+//! error. `println!` and `eprintln!` panic if the output cannot be written.
 
 use std::fmt::Display;
 use std::io::{Result, Write as _, stderr, stdout};
@@ -11,7 +11,7 @@ pub(crate) fn answer(text: impl Display) -> Result<()> {
     out.flush()
 }
 
-/// Complains. That nobody can read it changes nothing else.
+/// Complains. A failure to write it changes nothing else.
 pub(crate) fn complain(text: impl Display) {
     let _ = stderr().write_all(format!("pvmd: {text}\n").as_bytes());
 }

@@ -49,7 +49,7 @@ const ORPHAN_ROUNDS: u32 = 200;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(5);
 /// The number of link events that are taken before they are handled.
 const EVENTS_AT_ONCE: usize = 32;
-/// How long nobody looks for what could not be looked at for want of memory or descriptors.
+/// After a lack of memory or descriptors, messages are not looked for again for this time.
 const LACKING: Duration = Duration::from_millis(5);
 
 /// A lock that a witness was asked for, and whether this host has it.
@@ -61,7 +61,7 @@ struct Shell {
     links: Links,
     link_events: mpsc::Receiver<LinkEvent>,
     starts: (mpsc::Sender<Started>, mpsc::Receiver<Started>),
-    /// What the witness of two hosts has said.
+    /// The answers of the witness of two hosts.
     witnessed: (mpsc::Sender<Witnessed>, mpsc::Receiver<Witnessed>),
     /// Hosts that were asked for here, by their tickets.
     joining: BTreeMap<u64, Joining>,
@@ -74,7 +74,7 @@ struct Shell {
     begin: Basics,
     /// Processes of tasks that this host has started, to be ended if the parent dies.
     tasks: BTreeMap<Tid, BTreeSet<u32>>,
-    /// What the links told and the machine has not heard.
+    /// Events of the links that the machine has not heard.
     events: VecDeque<ShellEvent>,
     /// The line that the starter of this host is told once it has a place.
     told_when_placed: Option<String>,
@@ -85,13 +85,13 @@ struct Shell {
     clock: TurnClock,
 }
 
-/// What a host with a place has.
+/// The state of a host with a place.
 struct Placed {
     machine: Machine,
     inbox: Inbox,
 }
 
-/// What the loop waited for.
+/// The cause that woke the loop.
 enum Woken {
     Parent(Vec<(u32, Up)>),
     ParentGone,
@@ -102,7 +102,7 @@ enum Woken {
     Time,
 }
 
-/// What of the beginning is needed again.
+/// The data of the start that is needed again.
 struct Basics {
     clock: u64,
     folder: OsString,
@@ -138,7 +138,7 @@ impl Shell {
                 Woken::ParentGone => return self.orphaned().await,
                 Woken::Link(event) => {
                     self.heard(event);
-                    // What has come meanwhile is answered together.
+                    // Events that have come meanwhile are answered together.
                     for _ in 0..EVENTS_AT_ONCE {
                         let Ok(event) = self.link_events.try_recv() else { break };
                         self.heard(event);
@@ -226,7 +226,7 @@ impl Shell {
         self.events.extend(self.links.handle(event, inbox));
     }
 
-    /// What tasks sent to tasks of other hosts goes out, and what was said.
+    /// Sends the messages of tasks to other hosts, and the machine's messages.
     fn forward(&mut self) {
         let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
         self.events.extend(self.links.forward(inbox));
@@ -259,7 +259,7 @@ impl Shell {
         while let Some(output) = placed.machine.poll_output() {
             match output {
                 Output::Effect(effect) => effects.push(effect),
-                // Before anybody hears what follows from it.
+                // The tasks must see it before they hear of its consequences.
                 Output::Act(Act::Group { name, group, departure }) => {
                     placed.inbox.show_group(&name, group, departure);
                 }
@@ -396,7 +396,7 @@ impl Shell {
         let socket = runtime_dir::socket_in(&folder);
         let tasks: Vec<u32> = self.tasks.values().flatten().copied().collect();
         let parent = self.begin.parent_pid;
-        // What is confined sees no other process, and removes nothing outside of its folder.
+        // A confined thread sees no other process, and removes nothing outside of its folder.
         starter::run(move || end_tasks(tasks, &socket, parent));
         self.goodbye().await;
         starter::run(move || runtime_dir::remove_orphan(&folder));
@@ -429,7 +429,7 @@ async fn rung(inbox: Option<&Inbox>) {
     }
 }
 
-/// What to answer while this host has no place.
+/// The answer while this host has no place.
 fn refusal(event: Event) -> Vec<Effect> {
     let (connection, id, reply) = match event {
         Event::Hello { connection, id, .. } => {

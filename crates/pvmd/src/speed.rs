@@ -1,5 +1,4 @@
-//! How fast this computer is, for `pvm_config` and for placing tasks: measured, not asked of
-//! anybody.
+//! The speed of this computer, for `pvm_config` and for placing tasks: measured here.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;

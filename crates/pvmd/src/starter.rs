@@ -1,7 +1,8 @@
 //! The thread that starts programs for the daemon: ssh, and further daemons on this computer.
 //!
-//! What speaks to the network is confined ([`crate::guard`]) and starts nothing; what it starts
-//! would be confined like it, tasks of further hosts included. So this thread is made before.
+//! The thread that speaks to the network is confined ([`crate::guard`]) and starts nothing: its
+//! children would be confined like it, tasks of further hosts included. So this thread is made
+//! before.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::OnceLock;

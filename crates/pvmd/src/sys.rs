@@ -1,4 +1,4 @@
-//! What the safe interface to the system lacks.
+//! System calls that the safe interface to the system lacks.
 
 use rustix::process::Signal;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
@@ -54,7 +54,7 @@ pub(crate) fn set_unsent_max(stream: impl AsFd, bytes: u32) -> io::Result<()> {
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// What the kernel tells of a TCP connection; none where it does not. What it does not know is 0.
+/// The kernel's data of a TCP connection, if there is any. Unknown fields are 0.
 pub(crate) fn tcp_info(stream: impl AsFd) -> Option<libc::tcp_info> {
     // SAFETY: the structure is numbers only, for which zeros are values.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
@@ -125,7 +125,7 @@ fn code_of_file(line: &str) -> Option<(usize, usize)> {
     (is_code && is_file).then(|| (start, end.saturating_sub(start)))
 }
 
-/// What comes of the newer call that makes processes, asked for none.
+/// The error of the newer call that makes processes, asked for none.
 #[cfg(test)]
 pub(crate) fn newer_clone() -> io::Error {
     // SAFETY: arguments of no bytes at no address are refused before anything is made.

@@ -39,7 +39,7 @@ pub(crate) fn new_key() -> Result<Vec<u8>> {
     Ok(key.map_err(|_| anyhow!("no random numbers for a key"))?.as_ref().to_vec())
 }
 
-/// So many bytes that nobody can guess.
+/// This many bytes that cannot be guessed.
 pub(crate) fn new_secret<const BYTES: usize>() -> Result<[u8; BYTES]> {
     let mut bytes = [0; BYTES];
     let filled = SystemRandom::new().fill(&mut bytes);
@@ -47,7 +47,7 @@ pub(crate) fn new_secret<const BYTES: usize>() -> Result<[u8; BYTES]> {
     Ok(bytes)
 }
 
-/// A number that nobody can guess.
+/// A number that cannot be guessed.
 pub(crate) fn new_number() -> Result<u64> {
     let bytes = ring::rand::generate::<[u8; 8]>(&SystemRandom::new());
     Ok(u64::from_le_bytes(bytes.map_err(|_| anyhow!("no random numbers"))?.expose()))
@@ -101,7 +101,7 @@ impl Identity {
         Ok(Self { key, provider, fingerprint })
     }
 
-    /// What others know it by.
+    /// The fingerprint by which others know it.
     pub(crate) const fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
@@ -124,7 +124,7 @@ impl Identity {
     /// For a connection to the owner of one key that two tasks shall have.
     pub(crate) fn direct_client(&self, fingerprint: &Fingerprint) -> Result<Arc<ClientConfig>> {
         let mut provider = (*self.provider).clone();
-        // What this processor does quickly comes first; the server follows.
+        // Ciphers that this processor does quickly come first; the server follows.
         let quick = if has_aes() {
             CipherSuite::TLS13_AES_128_GCM_SHA256
         } else {
@@ -181,7 +181,7 @@ pub(crate) fn is_direct(connection: &rustls::CommonState) -> bool {
     connection.alpn_protocol() == Some(DIRECT)
 }
 
-/// What seals and opens the records of a connection from here on: its two keys, ours first.
+/// The two keys that seal and open the records of a connection from here on, ours first.
 pub(crate) fn record_keys(secrets: ExtractedSecrets) -> (RecordKey, RecordKey) {
     let key = |(sequence, secrets): (u64, ConnectionTrafficSecrets)| {
         let (cipher, key, iv) = match secrets {

@@ -6,7 +6,7 @@ use landlock::{
 };
 use std::path::Path;
 
-/// What is there to be read: libraries and tables of names that the resolver loads, devices, facts.
+/// The readable files: libraries and tables of names that the resolver loads, devices, facts.
 const READABLE: [&str; 10] =
     ["/etc", "/usr", "/lib", "/lib32", "/lib64", "/nix", "/proc", "/sys", "/dev", "/run"];
 /// A daemon writes to nothing else but to its host's folder.

@@ -39,7 +39,7 @@ impl Stack {
     }
 }
 
-/// What a process becomes.
+/// The program of a new process, and its surroundings.
 #[derive(Debug)]
 pub(crate) struct Program {
     /// The file to be executed.

@@ -1,5 +1,5 @@
-//! What a new daemon is told on its command line. Nothing in it is secret: addresses, and the
-//! fingerprint of the key that it will find there.
+//! The options that a new daemon gets on its command line. None of them is secret: addresses, and
+//! the fingerprint of the key that it will find there.
 
 use crate::hex::to_hex;
 use crate::tls::Fingerprint;

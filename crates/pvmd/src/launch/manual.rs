@@ -20,7 +20,7 @@ pub(crate) const TYPING_SECONDS: u32 = 100;
 /// One question at a time.
 static TERMINAL: Mutex<()> = Mutex::const_new(());
 
-/// Asks a person to start the daemon; none if there is nobody to ask, or no answer.
+/// Asks a person to start the daemon; none if there is no person to ask, or no answer.
 pub(crate) async fn start(name: &str, invited: &Invitation) -> Result<HostFacts, String> {
     let _turn = TERMINAL.lock().await;
     let terminal = File::options().read(true).write(true).open("/dev/tty");

@@ -5,7 +5,7 @@ use crate::launch::ssh::MISSING;
 use pvm_wire::Blob;
 use pvm_wire::hostfile::HostLine;
 
-/// What stands in our pvmd and in no other.
+/// A text that stands in our pvmd and in no other.
 const OURS: &str = "neopvm-missing-1";
 
 /// Where pvmd may be on another computer.

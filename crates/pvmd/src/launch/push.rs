@@ -18,7 +18,7 @@ const PUSH_TIME: Duration = Duration::from_secs(60);
 const DONE: &str = "neopvm-pushed-1";
 /// Said there if our programs cannot run there.
 const OTHER: &str = "neopvm-other-system-1";
-/// What a host needs for its tasks, as far as it is installed here.
+/// The parts that a host needs for its tasks, as far as they are installed here.
 const PARTS: [&str; 7] = [
     "bin/pvmd",
     "bin/pvm",

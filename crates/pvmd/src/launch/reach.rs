@@ -1,5 +1,5 @@
-//! What a new host's side of joining looks like from there, without joining: which version is
-//! there, whether a daemon runs already, which of the inviter's addresses answer.
+//! The checks on a new host, without joining: which version is there, whether a daemon runs
+//! already, which of the inviter's addresses answer.
 
 use crate::addresses;
 use crate::config::Places;
@@ -24,7 +24,7 @@ const MEMBER: &str = "#member=";
 /// How long an address may take to answer.
 const CONNECT_TIME: Duration = Duration::from_secs(2);
 
-/// What was found there.
+/// The findings there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reached {
     /// The protocol there.

@@ -58,7 +58,7 @@ async fn attempt(
     words: &Invitation,
     places: &Places,
 ) -> Result<HostFacts, NotStarted> {
-    // Nobody closes it, so there is always a turn.
+    // The semaphore is never closed, so there is always a turn.
     let _turn = TURNS.acquire().await;
     let until = Instant::now() + if target.may_ask { ASKING_TIME } else { REPLY_TIME };
     let script = places.script(&words.arguments());
@@ -169,7 +169,7 @@ fn judge(target: &Target, heard: Heard) -> Result<HostFacts, NotStarted> {
             let detail = sentences::versions(name, &version, protocol);
             return failed(Code::BadVersion, "version", detail, format!("pvm add --push {name}"));
         }
-        // Nobody asked for that here.
+        // That was not asked for here.
         Some(Answer::Key(_)) | None => {}
     }
     let Some(system) = &heard.shell else {

@@ -18,7 +18,7 @@ const REFUSED: &str = "neopvm-refused-1 ";
 /// The bytes of a fingerprint.
 const KEY_BYTES: usize = 32;
 
-/// What such a line says.
+/// The content of such a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// A daemon is there.

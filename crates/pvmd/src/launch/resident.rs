@@ -1,6 +1,6 @@
 //! A daemon of the same machine that is there already when another one is to join from here.
 //!
-//! One that was just deleted is about to end, and one that never got in (nobody could be called
+//! A daemon that was just deleted is about to end, and one that never got in (it could call no host
 //! back) waits for nothing: both make room. A member stays, and the newcomer is refused.
 
 use crate::config::Places;

@@ -1,4 +1,4 @@
-//! What people are told when a host cannot be added: one place for what several ways of finding out
+//! The messages for people when a host cannot be added: one place for sentences that several checks
 //! have in common.
 
 use crate::launch::places::pushed_folder;
@@ -22,7 +22,7 @@ pub(crate) fn already(vmid: &str, socket: &str, own: Option<&str>) -> (String, S
     }
 }
 
-/// What to do about a daemon of another machine that is there already.
+/// The remedy for a daemon of another machine that is there already.
 pub(crate) fn already_remedy(target: &Target) -> String {
     format!("{} pvm halt (or give this machine another name: PVM_VMID, id=)", target.typed())
 }

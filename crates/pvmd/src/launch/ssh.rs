@@ -22,7 +22,7 @@ const NOISE_BYTES_MAX: u64 = 1 << 20;
 const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
 /// The first thing that a command says there: the login worked, and a shell runs it.
 const SHELL: &str = "neopvm-shell-1 ";
-/// What it says if it finds no pvmd.
+/// The text that it prints if it finds no pvmd.
 pub(crate) const MISSING: &str = "neopvm-missing-1 ";
 
 /// The computer to call, and how.
@@ -30,7 +30,7 @@ pub(crate) const MISSING: &str = "neopvm-missing-1 ";
 pub(crate) struct Target {
     /// The name that people use.
     pub(crate) name: String,
-    /// What ssh is given: the address of `ip=`, else the name.
+    /// The name for ssh: the address of `ip=`, else the host's name.
     pub(crate) at: String,
     /// `lo=`, or what stands before an `@`.
     pub(crate) login: Option<String>,
@@ -90,7 +90,7 @@ impl Target {
     /// Runs a script of a POSIX shell there, whatever shell the user has.
     pub(crate) async fn run(&self, script: &str, stdin: Stdio, until: Instant) -> Heard {
         let mut ssh = self.ssh();
-        // What the user forwards or runs in a session is not for this one.
+        // Forwardings and commands of the user's sessions are not for this one.
         ssh.args(["-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "--", &self.at]);
         let script = format!("echo; echo {SHELL}$(uname -sm); {script}");
         ssh.arg(format!("exec /bin/sh -c {}", quoted(&script)));
@@ -113,7 +113,7 @@ pub(crate) fn is_ssh() -> bool {
     program.file_name().is_some_and(|name| name.to_string_lossy().contains("ssh"))
 }
 
-/// What to do where that cannot be started.
+/// The remedy if that cannot be started.
 pub(crate) fn remedy() -> String {
     match std::env::var_os("PVM_RSH").filter(|name| !name.is_empty()) {
         Some(_) => {
@@ -124,7 +124,7 @@ pub(crate) fn remedy() -> String {
     }
 }
 
-/// What came back from there.
+/// The output from there.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// The system's name and architecture, once a shell runs the script there.
@@ -135,7 +135,7 @@ pub(crate) struct Heard {
     pub(crate) missing: Option<Vec<String>>,
     /// Everything else on standard output.
     pub(crate) said: Vec<String>,
-    /// What ssh or the shell complained of.
+    /// The complaint of ssh or the shell.
     pub(crate) complaint: String,
     /// How ssh ended, if it did in time.
     pub(crate) status: Option<ExitStatus>,

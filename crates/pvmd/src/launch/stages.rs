@@ -36,7 +36,7 @@ pub(crate) struct Stage {
     pub(crate) name: &'static str,
     /// None: not tried.
     pub(crate) good: Option<bool>,
-    /// What was found, in one sentence.
+    /// The finding, in one sentence.
     pub(crate) detail: String,
     /// The next command.
     pub(crate) remedy: String,
@@ -347,7 +347,7 @@ fn other_shell(target: &Target, heard: &Heard, complaint: &str, report: &mut Rep
     report.bad("key", detail, format!("{} true", target.typed()))
 }
 
-/// What the script found of pvmd.
+/// The script's findings about pvmd.
 fn pvmd(
     target: &Target,
     heard: &Heard,

@@ -12,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// What every task of this host gets.
+/// The surroundings of every task of this host.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     /// Path of the local socket.
@@ -27,7 +27,7 @@ pub(crate) struct Surroundings {
     pub(crate) files: Rlimit,
     /// The environment of this process.
     pub(crate) environment: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What a child runs on until it is its program.
+    /// The stack of a child until it runs its program.
     pub(crate) stack: Stack,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child,
     let file = find(launch)?;
     run(&file, launch, around).map_err(|error| {
         let code = code_of(&error);
-        // What the host lacks is told in the system's words: open files, processes, room for
+        // A lack of the host is told in the system's words: open files, processes, room for
         // arguments.
         let why = (code == Code::OutOfRes).then(|| Blob(error.to_string().into_bytes()));
         let tried = [Blob(file.into_os_string().into_vec())].into_iter().chain(why).collect();

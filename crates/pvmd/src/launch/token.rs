@@ -1,8 +1,8 @@
-//! What a person or a program carries to a computer that ssh does not reach: where the machine is,
-//! which key answers there, and a secret that lets one host in, once.
+//! A text that a person or a program carries to a computer that ssh does not reach: where the
+//! machine is, which key answers there, and a secret that lets one host in, once.
 //!
 //! It is text without blanks: `npvm1-` and the record in hexadecimal. The key is checked before the
-//! secret is told to anybody.
+//! secret is sent.
 
 use crate::hex::{from_hex, to_hex};
 use anyhow::{Context as _, Result, bail};
@@ -30,7 +30,7 @@ record! {
         pub fingerprint: Blob,
         /// Which of its tokens this is.
         pub id: u64,
-        /// What only its bearer knows.
+        /// The secret that only its bearer knows.
         pub secret: Secret,
     }
 }
@@ -41,7 +41,7 @@ record! {
 pub(crate) const HOSTED: u64 = 1 << 63;
 
 impl Token {
-    /// What a host has that a hoster starts, before it knows its key.
+    /// The token of a host that a hoster starts, before its key is known.
     pub(crate) fn hosted(ticket: u64, addresses: Vec<String>, fingerprint: Vec<u8>) -> Self {
         let (vmid, secret) = (String::new(), Secret(Vec::new()));
         Self { vmid, addresses, fingerprint: Blob(fingerprint), id: HOSTED | ticket, secret }
@@ -69,7 +69,7 @@ impl Token {
         Ok(token)
     }
 
-    /// Reads one from a file that is nobody else's to read.
+    /// Reads a token from a file that no other user may read.
     pub(crate) fn read(mut file: File) -> Result<Self> {
         let mut text = String::new();
         let limit = TEXT_BYTES_MAX as u64;

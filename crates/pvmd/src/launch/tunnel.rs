@@ -41,7 +41,7 @@ record! {
 /// A tunnel. Dropped, it is closed.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
-    /// What it connects.
+    /// The two ends that it connects.
     pub(crate) ends: Ends,
     /// The host at its far end is a member.
     pub(crate) placed: bool,

@@ -69,7 +69,7 @@ mod tests {
         assert!(info.tcpi_notsent_bytes > 0, "nobody reads");
         assert!(sys::unconfirmed(&near).is_some_and(|bytes| bytes >= info.tcpi_notsent_bytes));
         assert!(info.tcpi_min_rtt <= info.tcpi_rtt && info.tcpi_rtt > 0);
-        // What was sent last may be confirmed a moment later.
+        // The last bytes may be confirmed a moment later.
         let mut ahead = Ahead::new(&near);
         let looked = std::iter::from_fn(|| {
             std::thread::sleep(Duration::from_millis(10));

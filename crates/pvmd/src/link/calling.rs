@@ -86,7 +86,7 @@ impl Links {
                 Ok(config) => {
                     peer.calling = Some(self.wiring.call(endpoints, key, config, Some(*host)));
                 }
-                // Nobody has such a key.
+                // No host has such a key.
                 Err(_) => peer.down_since = None,
             }
         }
@@ -102,8 +102,8 @@ impl Links {
         self.call_missing();
     }
 
-    /// A new host that has not heard of the machine's state, which comes from the leader, calls
-    /// everybody: it may be where only it can call.
+    /// A new host that has not heard of the machine's state, which comes from the leader, calls all
+    /// others: it may be where only it can call.
     pub(super) fn call_all_late(&mut self, now: Instant) {
         if self.waits_until.take_if(|until| *until <= now).is_some() {
             self.peers.values_mut().for_each(|peer| peer.set_near(true, now));
@@ -139,7 +139,7 @@ impl Links {
         self.relay.is_none() && self.place.is_some_and(|place| host < place.host)
     }
 
-    /// Links that nobody uses are closed.
+    /// Offers to close links that are not used.
     pub(super) fn offer_rest(&mut self, now: Instant) {
         let due = |(host, peer): (&HostIndex, &Peer)| {
             let due = peer.rest_at().is_some_and(|at| at <= now);

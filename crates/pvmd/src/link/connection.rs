@@ -32,7 +32,7 @@ const DIRECT_TIME: Duration = Duration::from_secs(5);
 const BATCHES: usize = 2;
 /// The length of the queue of short urgent frames; a frame that finds no place in it is lost.
 const URGENT: usize = 256;
-/// What TLS takes before the kernel does.
+/// The bytes that TLS takes before the kernel does.
 const SEALED_BYTES: usize = 16 << 10;
 /// This many bytes of a batch go at once, at least one frame, so that urgent frames wait no longer.
 const FEW_BYTES: usize = 16 << 10;
@@ -42,7 +42,7 @@ const PART_BYTES: (usize, usize) = (2 << 10, 16 << 10);
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
 
-/// What connections tell the shell.
+/// An event that connections tell the shell.
 #[derive(Debug)]
 pub(crate) enum LinkEvent {
     /// A peer has proved its key.
@@ -85,7 +85,7 @@ pub(crate) enum LinkEvent {
     },
     /// A stranger wants a place for a token.
     Redeem {
-        /// What was said.
+        /// The request.
         redeem: Box<Redeem>,
         /// Where the answer is waited for: empty, or why not.
         answer: oneshot::Sender<String>,
@@ -102,10 +102,10 @@ pub(crate) fn events() -> (Events, mpsc::Receiver<LinkEvent>) {
     mpsc::channel(EVENTS)
 }
 
-/// What goes before what: each class overtakes the next one.
+/// The classes of frames: each class overtakes the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Class {
-    /// What machines say.
+    /// Messages of machines.
     Said,
     /// Messages of tasks.
     Messages,
@@ -124,7 +124,7 @@ impl Waiting {
         Self { batches, batch: Vec::new(), gone: 0 }
     }
 
-    /// Until there is something to go; none if there never will be.
+    /// Waits until there is something to send; none if there never will be.
     async fn some(&mut self) -> Option<()> {
         while self.has_gone() {
             (self.batch, self.gone) = (self.batches.recv().await?, 0);
@@ -222,7 +222,7 @@ impl Queues {
     }
 }
 
-/// What goes next.
+/// The next bytes to send.
 enum Next {
     /// Before all else, and as a whole.
     Urgent(Vec<u8>),
@@ -327,7 +327,7 @@ impl Wiring {
             loop {
                 let news = match dial(&endpoints, &key, &config, patience).await {
                     Dialed::Up(stream, first) => return wiring.up(*stream, called, first).await,
-                    // What one says that is no member any more does not count.
+                    // The refusal of a host that is no member any more does not count.
                     Dialed::Refused => called.map(|host| LinkEvent::Refused { host }),
                     Dialed::Silent => {
                         called.filter(|_| first_time).map(|host| LinkEvent::Unreached { host })
@@ -456,7 +456,7 @@ impl Wiring {
     }
 }
 
-/// What TLS and the kernel have taken nothing overtakes: they take little.
+/// No frame overtakes the bytes that TLS and the kernel have taken, so they may take only few.
 fn bound_what_waits(stream: &mut TlsStream<TcpStream>) {
     socket::bound_unsent(stream.get_ref().0);
     match stream {
@@ -502,7 +502,7 @@ async fn read(
     }
 }
 
-/// What a connection's writer has.
+/// The state of a connection's writer.
 struct Outlet {
     queue: Queues,
     ahead: Ahead,
@@ -511,7 +511,7 @@ struct Outlet {
 }
 
 impl Outlet {
-    /// What goes next, when it may.
+    /// The next bytes, when they may go.
     async fn next(&mut self) -> Option<Next> {
         let Self { queue, ahead, part_bytes, .. } = self;
         let room = || {
@@ -561,7 +561,7 @@ mod tests {
         bytes
     }
 
-    /// What goes next where there is room for all.
+    /// The next bytes if there is room for all.
     async fn next(queues: &mut Queues) -> Option<Vec<u8>> {
         let turn = queues.next(|| Ok(usize::MAX)).await?;
         Some(queues.few(&turn).to_vec())
@@ -582,7 +582,7 @@ mod tests {
             order.push(next(&mut queues).await.expect("a batch"));
         }
         assert_eq!(order, [beat.clone(), hello, bye]);
-        // What was accepted goes out although nobody is left to say more.
+        // Accepted frames go out although no sender is left.
         urgent.send(beat.clone()).await.expect("room");
         drop((urgent, said, messages));
         assert_eq!(next(&mut queues).await, Some(beat));

@@ -33,14 +33,14 @@ pub(crate) struct Endpoint {
     pub(crate) relay: bool,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug)]
 pub(crate) enum Dialed {
     /// The owner of the key has accepted ours and begun to speak.
     Up(Box<TlsStream<TcpStream>>, Vec<u8>),
     /// The owner of the key does not accept ours.
     Refused,
-    /// Nobody with the key answers.
+    /// No host with the key answers.
     Silent,
 }
 

@@ -19,7 +19,7 @@ use tokio_rustls::server;
 /// Says that the other side's key is accepted.
 const ACCEPTED: u8 = 1;
 
-/// What became of a connection for two tasks.
+/// The outcome of a connection for two tasks.
 #[derive(Debug)]
 pub(crate) struct Made {
     /// The task here.

@@ -115,7 +115,7 @@ pub(crate) enum Visitor {
     Bearer(TlsStream<TcpStream>),
 }
 
-/// What a daemon shows at its door.
+/// The data that a daemon needs for incoming connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Door {
     /// For the owners of known keys.
@@ -184,7 +184,7 @@ pub(crate) async fn answer(stream: TcpStream, door: &Door, proved: impl Fn()) ->
     };
     let accepted = timeout_at(until, TlsAcceptor::from(config).accept(stream)).await;
     match accepted {
-        // It has shown a key of its own, which anybody has.
+        // It has shown a key of its own, which any process has.
         Ok(Ok(stream)) if bears => Some(Visitor::Bearer(TlsStream::from(stream))),
         Ok(Ok(stream)) => {
             proved();

@@ -1,11 +1,12 @@
-//! What crosses a link, once both ends have proved their keys.
+//! The frames of a link, once both ends have proved their keys.
 
 use pvm_wire::peer::{HostFacts, PeerMessage};
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Blob, Envelope, HostIndex, Wire as _, choice};
 use std::sync::Arc;
 
-/// Most of a message's body, or of something said, in one frame: nobody waits long behind either.
+/// Most of a message's body, or of something said, in one frame: no other frame waits long behind
+/// either.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 /// The largest frame.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 << 20;
@@ -43,7 +44,7 @@ choice! {
         },
         /// The sender lives and has nothing to say.
         71 => Beat,
-        /// Nobody has used the link for a while, and the sender would close it: if the other side
+        /// The link was not used for a while, and the sender would close it: if the other side
         /// agrees it says the same and closes.
         72 => Rest,
         /// A part of something said that is too long for one frame.
@@ -119,7 +120,7 @@ pub(crate) fn write_body(
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-/// What stands before the bytes.
+/// The fields before the bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum BodyHead<'a> {
     /// See [`LinkFrame::Begin`].

@@ -1,4 +1,4 @@
-//! What goes to one other host: a stream for each lane, a part of each in turn.
+//! The messages to one other host: a stream for each lane, a part of each in turn.
 //!
 //! A message is kept until the other host has said that it lies in its receiver's inbox. On a new
 //! connection everything that was not confirmed is sent again: the receivers drop what they had,

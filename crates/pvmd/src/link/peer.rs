@@ -1,5 +1,5 @@
-//! Another host, as this daemon sees it: its place in the queue for the network, and what came
-//! from it. One queue per peer, so that a slow one holds up nobody else.
+//! Another host, as this daemon sees it: its place in the queue for the network, and the data that
+//! came from it. There is one queue per peer, so that a slow one holds up no other one.
 
 use crate::inbox::Inbox;
 use crate::link::connection::{Class, Connection};
@@ -34,7 +34,7 @@ pub(crate) struct Made {
     pub(crate) at: Instant,
 }
 
-/// What becomes of a link that the other side would close.
+/// The state of an offer to close a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rest {
     /// It is needed here.
@@ -43,14 +43,14 @@ pub(crate) enum Rest {
     Agree,
     /// Both sides have said so.
     Close,
-    /// Nobody has offered that.
+    /// Neither side has offered that.
     Unasked,
 }
 
 /// Another host.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// What it told of itself.
+    /// The facts that it has told of itself.
     pub(crate) facts: HostFacts,
     /// The connection, and whether the peer has said hello on it.
     pub(crate) connection: Option<(Connection, bool)>,
@@ -76,9 +76,9 @@ pub(crate) struct Peer {
     pub(crate) dead: bool,
     /// It has said that it ends.
     pub(crate) ended: bool,
-    /// What goes there.
+    /// The streams to it.
     pub(crate) streams: Streams,
-    /// What the machine here says; it goes before messages.
+    /// The messages of the machine here; they go before messages of tasks.
     said: Speech,
     incoming: Assembly,
     /// Pieces of what the machine there says.

@@ -64,7 +64,7 @@ impl Turns {
         Self { ends, wanted }
     }
 
-    /// Until this one ends.
+    /// Waits until this turn ends.
     async fn end(&mut self) {
         self.wanted.notify_one();
         if self.ends.changed().await.is_err() {
@@ -114,14 +114,14 @@ fn hasty_turns(time: Duration) -> u32 {
     ((time + HASTY_TIME / 2).as_nanos() / HASTY_TIME.as_nanos()) as u32
 }
 
-/// What goes on at a connection.
+/// The traffic of a connection, as the pulse sees it.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
     /// Counts what came.
     heard: AtomicU64,
     /// Counts what went.
     written: AtomicU64,
-    /// What came waits for the shell: nothing is read meanwhile.
+    /// Received frames wait for the shell: nothing is read meanwhile.
     full: AtomicBool,
 }
 
@@ -141,13 +141,13 @@ impl Pulse {
         self.full.store(full, Ordering::Relaxed);
     }
 
-    /// Whether something came since `before`, which follows.
+    /// True if something came since `before`, which is brought up to date.
     fn has_heard(&self, before: &mut u64) -> bool {
         let now = self.heard.load(Ordering::Relaxed);
         std::mem::replace(before, now) != now || self.full.load(Ordering::Relaxed)
     }
 
-    /// Whether something went since `before`, which follows.
+    /// True if something went since `before`, which is brought up to date.
     fn has_written(&self, before: &mut u64) -> bool {
         let now = self.written.load(Ordering::Relaxed);
         std::mem::replace(before, now) != now

@@ -1,5 +1,4 @@
-//! The one exchange that a daemon whose key nobody knows may have: a token for a place in the
-//! machine.
+//! The one exchange that a daemon with an unknown key may have: a token for a place in the machine.
 //!
 //! Inside TLS, where the owner of the token has checked the machine's key: one frame each way, both
 //! small, and the connection ends.
@@ -25,7 +24,7 @@ const FRAME_BYTES_MAX: usize = 16 << 10;
 const TIME: Duration = Duration::from_secs(5);
 
 record! {
-    /// What the new host says.
+    /// The request of the new host.
     pub struct Redeem {
         /// The protocol that it speaks.
         pub protocol: u16,
@@ -37,7 +36,7 @@ record! {
         pub facts: HostFacts,
     }
 
-    /// What it hears.
+    /// The answer to it.
     pub struct Redeemed {
         /// Empty if it may call now.
         pub refusal: String,

@@ -68,7 +68,7 @@ impl Routes {
         self.called.retain(|pair, _| members.contains(&pair.1.host()));
     }
 
-    /// What was agreed on and will not be.
+    /// A route that was agreed on will not be made.
     pub(crate) fn give_up(&mut self, pair: Pair) -> bool {
         self.agreed.remove(&pair).is_some_and(|agreed| !agreed.used)
     }

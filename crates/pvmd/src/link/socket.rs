@@ -1,4 +1,4 @@
-//! What all sockets between hosts have in common.
+//! The options that all sockets between hosts have in common.
 
 use crate::sys;
 use pvm_wire::congestion::UNSENT_BYTES;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
     use tokio::net::{TcpListener, TcpSocket};
 
-    /// What the other side has room for, and as much on its way.
+    /// The room of the other side, and as much on its way.
     const ROOM_BYTES: u32 = 16 << 10;
 
     /// How many bytes the kernel takes for a peer that reads nothing.

@@ -1,4 +1,4 @@
-//! What the machine here says to one other host, in the order in which it goes out.
+//! The messages of the machine here to one other host, in the sequence in which they go out.
 //!
 //! Short frames that are urgent bypass this queue: they go to the connection at once. Next come the
 //! longer frames of the log, of which a bounded number of bytes waits: more are dropped, because
@@ -15,13 +15,13 @@ const ORDER_BYTES_MAX: usize = 1 << 20;
 /// The longest frame: on a cable of 1 Mb/s it takes 66 ms, and beats of the order go between.
 const PIECE_BYTES: usize = 8 << 10;
 
-/// What waits.
+/// The waiting messages.
 #[derive(Debug, Default)]
 pub(crate) struct Speech {
     order: VecDeque<Blob>,
     order_bytes: usize,
     said: VecDeque<PeerMessage>,
-    /// What goes in pieces.
+    /// The message that goes in pieces.
     long: Option<Long>,
 }
 

@@ -26,18 +26,18 @@ record! {
     }
 }
 
-/// What came of a try.
+/// The outcome of a try.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Tried {
     /// It was good, for this ticket, and is no more.
     Good(u64),
     /// It was wrong.
     Wrong,
-    /// It was wrong once too often: nobody can use the token of this ticket any more.
+    /// It was wrong once too often: the token of this ticket cannot be used any more.
     Revoked(u64),
 }
 
-/// All of them. The door looks whether there are any before it lets anybody try.
+/// All of them. The door checks whether there are any before it lets a bearer try.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens(Arc<Mutex<Vec<Kept>>>);
 
@@ -72,7 +72,7 @@ impl Tokens {
         let mut all = self.lock();
         all.retain(|kept| kept.until > now);
         let Some(at) = all.iter().position(|kept| kept.id == id) else { return Tried::Wrong };
-        // Of digests: how long the comparison takes tells nothing of the secret.
+        // Digests are compared, so that the time of the comparison tells nothing of the secret.
         if all[at].digest.0 == digest_of(secret) {
             return Tried::Good(all.swap_remove(at).ticket);
         }

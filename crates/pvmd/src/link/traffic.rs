@@ -7,7 +7,7 @@ use pvm_shm::transit::LaneNumber;
 use pvm_wire::{HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What tasks have sent to other hosts.
+/// The messages that tasks have sent to other hosts.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     /// The highest host that was ever in the table: one beyond it is still to come.

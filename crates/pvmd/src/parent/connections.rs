@@ -35,9 +35,9 @@ pub(crate) struct Connection {
     pub(crate) holding: BTreeSet<Tid>,
     /// It has said hello.
     known: bool,
-    /// What the poll set waits for now.
+    /// True if the poll set waits until it can be read.
     pub(crate) reading: bool,
-    /// What the poll set waits for now.
+    /// True if the poll set waits until it can be written.
     pub(crate) writing: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the machine decided, done.
+//! The execution of the machine's decisions.
 
 use super::Parent;
 use crate::launch::task;

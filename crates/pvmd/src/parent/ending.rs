@@ -62,7 +62,7 @@ impl Parent {
         self.kill_strays();
     }
 
-    /// Until none is left: one that is about to die may just have started another one.
+    /// Kills until none is left: one that is about to die may just have started another one.
     fn kill_strays(&mut self) {
         self.wait(TASK_TIME, |parent| {
             parent.signal_strays(SIGKILL);
@@ -70,8 +70,8 @@ impl Parent {
         });
     }
 
-    /// What the daemon had started is this process's once it is gone: not earlier, as it says
-    /// goodbye to some hosts through an ssh of its own.
+    /// Processes that the daemon had started become this process's children once it is gone: not
+    /// earlier, because it says goodbye to some hosts through an ssh of its own.
     fn end_strays(&mut self) {
         self.signal_strays(SIGTERM);
         self.wait(TASK_TIME, |parent| parent.has_strays());

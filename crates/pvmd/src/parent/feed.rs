@@ -15,7 +15,7 @@ struct Input {
     closing: bool,
 }
 
-/// What feeding came to.
+/// The outcome of feeding.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fed {
     /// All is written.
@@ -59,7 +59,7 @@ impl Feeds {
                 Ok(n) => drop(input.waiting.drain(..n)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Fed::Waits,
-                // The task closed its end: nobody will read the rest.
+                // The task closed its end: the rest will not be read.
                 Err(_) => {
                     self.inputs.remove(&tid);
                     return Fed::Closed;

@@ -16,7 +16,7 @@ const SWEEP_COUNT: usize = 64;
 /// The task here and the task there.
 type Pair = (Tid, Tid);
 
-/// What is kept of them.
+/// The parent's copies of the sockets of direct routes.
 ///
 /// Two tasks may have more than one for a moment: the next one is made while the last one breaks.
 /// So each has a number here, and what tells that a route is over is its own socket.

@@ -1,4 +1,5 @@
-//! What survives a daemon: the events whose effects have not come, and the records it saved.
+//! The data that survives a daemon: the events whose effects have not come, and the records that it
+//! saved.
 
 use pvm_core::io::Event;
 use pvm_wire::{Blob, Wire as _};
@@ -49,7 +50,7 @@ impl Journal {
         self.unanswered.front().map(|entry| entry.number)
     }
 
-    /// Takes an event out that nobody will answer.
+    /// Takes an event out that will not be answered.
     pub(crate) fn drop_event(&mut self, number: u32) -> Option<Event> {
         let at = self.unanswered.iter().position(|entry| entry.number == number)?;
         let entry = self.unanswered.remove(at)?;

@@ -1,4 +1,4 @@
-//! What a program that a person has started leaves running in the background, and what holds its
+//! Processes that a program started by a person leaves running in the background, and that hold its
 //! output: the command that shows the output would wait for that end for as long.
 //!
 //! Once the program's own process is gone, the rest of its group has a moment, is told to end, and
@@ -16,7 +16,7 @@ pub(super) const END_TIME_MAX: Duration = Duration::from_secs(5);
 /// Between two looks whether it has ended.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// What is left of one task.
+/// The rest of one task.
 #[derive(Debug)]
 pub(super) struct Leftover {
     /// The process that was started.

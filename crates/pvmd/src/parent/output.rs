@@ -20,7 +20,7 @@ struct Pipe {
     reading: bool,
 }
 
-/// What came out of a pipe.
+/// The result of reading a pipe.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// Bytes.

@@ -1,4 +1,4 @@
-//! What the parent waits for.
+//! The descriptors for which the parent waits.
 
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
@@ -67,7 +67,8 @@ impl Token {
     }
 }
 
-/// What to wait for on a descriptor. The end of the other side is told with any of them.
+/// The events for which to wait on a descriptor. The end of the other side is told with any of
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
     /// Bytes to read.
@@ -151,7 +152,7 @@ impl Poll {
         let _ = epoll::delete(&self.epoll, fd);
     }
 
-    /// What is ready within the time; nothing after it or after a signal.
+    /// The descriptors that are ready within the time; none after it or after a signal.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> std::io::Result<Vec<Token>> {
         let timeout = timeout.map(|t| Timespec {
             tv_sec: t.as_secs().try_into().unwrap_or(i64::MAX),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// What the kernel puts behind the path of a running program whose file was replaced.
+/// The text that the kernel puts after the path of a running program whose file was replaced.
 const DELETED: &[u8] = b" (deleted)";
 
 /// An open program.
@@ -71,7 +71,7 @@ fn still(path: PathBuf) -> PathBuf {
 pub(crate) struct Upgrade {
     /// To be given back.
     pub(crate) mark: Blob,
-    /// What runs if the new one does not.
+    /// The program that runs if the new one does not.
     pub(crate) old: Program,
     /// The old one's version.
     pub(crate) from: String,

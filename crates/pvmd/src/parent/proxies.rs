@@ -58,7 +58,7 @@ impl Proxies {
     }
 }
 
-/// What a remote task has said of itself.
+/// The facts that a remote task has told of itself.
 #[derive(Debug)]
 pub(crate) struct Hello {
     /// The number of the frame.
@@ -67,7 +67,7 @@ pub(crate) struct Hello {
     pub(crate) pid: u32,
     /// Its program.
     pub(crate) program: Blob,
-    /// Whether `reset` may kill it.
+    /// True if `reset` may kill it.
     pub(crate) reset: bool,
     /// By which a tasker's child is known.
     pub(crate) cookie: u32,

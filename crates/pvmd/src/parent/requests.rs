@@ -1,4 +1,4 @@
-//! What comes over the local socket.
+//! The requests over the local socket.
 
 use super::Parent;
 use crate::parent::connections::Peer;
@@ -13,12 +13,12 @@ use rustix::io::Errno;
 use rustix::net::{SocketFlags, sockopt};
 use std::time::{Duration, Instant};
 
-/// How long nobody is let in when there are no descriptors left.
+/// How long no connection is accepted when there are no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How many are let in before others are looked after.
 const ACCEPTED_AT_ONCE: usize = 16;
 
-/// What is wrong with a peer. It is dropped.
+/// The fault of a peer, which is dropped.
 enum Fault {
     /// Bytes that are no request.
     Bytes(String),
@@ -29,7 +29,8 @@ enum Fault {
 }
 
 impl Parent {
-    /// Some connect. Of more the poll set tells again, so that nobody else has to wait for long.
+    /// Accepts some connections. The poll set reports further ones again, so that other work does
+    /// not wait for long.
     pub(super) fn accept(&mut self) {
         for _ in 0..ACCEPTED_AT_ONCE {
             if self.connections.are_crowded() || !self.accept_one() {
@@ -38,7 +39,7 @@ impl Parent {
         }
     }
 
-    /// False if nobody is there, or nobody can be let in now.
+    /// False if no connection waits, or none can be accepted now.
     fn accept_one(&mut self) -> bool {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = match rustix::net::accept_with(&self.listener, flags) {

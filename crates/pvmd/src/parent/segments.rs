@@ -186,7 +186,7 @@ impl Segments {
         self.keeper.set_reader(reader);
     }
 
-    /// Nobody reads them any more.
+    /// The trace rings are not read any more.
     pub(crate) fn end_recording(&mut self) {
         self.keeper.end_recording();
     }
@@ -214,7 +214,7 @@ impl Segments {
         self.sweep.map(|(at, _)| at)
     }
 
-    /// Frees what nobody reads any more.
+    /// Frees memory that is not read any more.
     pub(crate) fn sweep(&mut self, now: Instant) {
         if let Some((_, delay)) = self.sweep.take_if(|(at, _)| *at <= now) {
             self.sweep_again((delay * 2).min(SWEEP_DELAY_MAX));

@@ -48,13 +48,13 @@ impl Parent {
         let around = surroundings(&folder, places)?;
         let listener = UnixListener::bind(folder.socket()).context("the local socket")?;
         listener.set_nonblocking(true)?;
-        // What tasks leave behind becomes ours, to be ended with the host.
+        // Orphans of tasks become children of this process, to be ended with the host.
         let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
         let poll = Poll::new()?;
         poll.add(&listener, Token::Listener, Interest::Read)?;
         poll.add(&children, Token::Children, Interest::Read)?;
         poll.add(&terminations, Token::Terminate, Interest::Read)?;
-        // What cannot be waited for is at its end already.
+        // An input that cannot be polled is at its end already.
         let ended = options.bound
             && poll.add(rustix::stdio::stdin(), Token::Input, Interest::Read).is_err();
         let program = Program::own().context("this program")?;
@@ -137,7 +137,7 @@ fn end_leftovers(places: &Places) {
     }
 }
 
-/// What to say where there is no shared memory.
+/// The message if there is no shared memory.
 fn no_segment() -> String {
     let mut text = String::from("no shared memory for messages");
     if let Some(limit) = rustix::process::getrlimit(Resource::Fsize).current {

@@ -26,16 +26,16 @@ const FORGIVEN: Duration = Duration::from_secs(600);
 /// Clock ticks of a second, in which the system counts processor time for programs.
 const TICKS: u64 = 100;
 
-/// What the system says of a process.
+/// The system's report of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct State {
-    /// What its threads do, the most telling one.
+    /// The state of its threads, of the most telling one.
     pub(crate) doing: Doing,
     /// The processor time that it has had, in ticks.
     pub(crate) used: u64,
 }
 
-/// What the threads of a process do.
+/// The state of the threads of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Doing {
     /// Stopped by a signal.

@@ -143,7 +143,7 @@ impl Parent {
     }
 
     /// Kills a daemon that does nothing although there is something to do. The next one takes its
-    /// place, as that of any that was killed; nobody has to wait for a debugger or a signal that
+    /// place, as that of any killed daemon; no request has to wait for a debugger or a signal that
     /// does not come.
     pub(super) fn watch_daemon(&mut self) {
         let waits = self.journal.oldest().is_some() && self.daemon.is_some();

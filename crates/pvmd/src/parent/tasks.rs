@@ -25,7 +25,7 @@ struct Task {
     forgotten: bool,
     /// It has said that it leaves, which the machine may not have heard yet.
     left: bool,
-    /// What its process says hello with, if a tasker starts it; else 0.
+    /// The number with which its process says hello, if a tasker starts it; else 0.
     cookie: u32,
     /// The process that was started leads a group.
     group: bool,
@@ -91,7 +91,7 @@ impl Tasks {
         })
     }
 
-    /// A process is gone. Says which tasks are, with their exit status (0 if nobody can know).
+    /// A process is gone. Says which tasks are, with their exit status (0 if it cannot be known).
     pub(crate) fn gone(&mut self, pid: u32, status: Option<i32>) -> Vec<(Tid, i32)> {
         let mut exits = Vec::new();
         for (tid, task) in &mut self.tasks {

@@ -57,7 +57,7 @@ impl Shell {
         Ok(())
     }
 
-    /// What the new host of a line is told.
+    /// The invitation for the new host of a line.
     async fn invitation(&mut self, line: &HostLine) -> Result<Invitation> {
         self.open_outward().await?;
         let vmid = line.id.as_ref().map(Blob::to_text);

@@ -17,7 +17,7 @@ const TUNNELS: &[u8] = b"\0tunnels";
 const HOSTS: &[u8] = b"\0hosts";
 const TOKENS: &[u8] = b"\0tokens";
 
-/// What the shell knows again after a restart.
+/// The records that the shell has again after a restart.
 #[derive(Debug, Default)]
 pub(crate) struct OwnRecords {
     /// The private key.
@@ -59,7 +59,7 @@ impl OwnRecords {
         found
     }
 
-    /// What makes the parent keep all that is set here.
+    /// The effects that make the parent keep all that is set here.
     pub(crate) fn effects(&self) -> Vec<Effect> {
         let place = self.place.map(|place| (place.host, place.first).to_bytes());
         let hosts = (!self.hosts.is_empty()).then(|| self.hosts.to_bytes());

@@ -213,7 +213,7 @@ impl Shell {
     }
 
     /// A hoster brings the fingerprint of this daemon's key to the machine, which lets the key in
-    /// then. Until it has, nobody listens there.
+    /// then. Until then that key is refused there.
     async fn redeem_hosted(&mut self, token: Token, patience: Duration) -> Result<bool> {
         let token = Token { secret: Secret(self.facts.key.0.to_vec()), ..token };
         self.uplink.tell(&Down::Ready { line: reply::key_line(&self.facts) }).await?;

@@ -24,7 +24,7 @@ impl Uplink {
         Self { socket, frames, scratch: vec![0; 64 << 10] }
     }
 
-    /// What the parent says next; an error if it is gone. Can be given up at any time.
+    /// The next message of the parent; an error if it is gone. Can be given up at any time.
     pub(crate) async fn receive(&mut self) -> Result<Vec<(u32, Up)>> {
         loop {
             let mut frames = Vec::new();

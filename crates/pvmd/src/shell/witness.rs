@@ -24,7 +24,7 @@ const KEY_BYTES: usize = 16;
 /// Locks of machines that are long gone are taken away.
 const DAYS: u32 = 30;
 
-/// What both hosts call the lock, and the words of the one that asks.
+/// The name of the lock for both hosts, and the words of the asking one.
 #[derive(Debug)]
 struct Lock {
     name: String,
@@ -49,7 +49,7 @@ impl Lock {
     }
 }
 
-/// What the witness has said, if it could say anything.
+/// The witness's answer, if there is one.
 fn answer_in(said: &[String]) -> Option<bool> {
     said.iter().find_map(|line| match line.split_once(MARK)?.1.trim() {
         "yes" => Some(true),
