@@ -20,13 +20,13 @@ const NOBODY: u8 = 1;
 const BEGUN: u8 = 2;
 
 impl Bias {
-    /// Of a process in which nobody has called.
+    /// The state of a process in which nobody has called.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self(AtomicU8::new(NOBODY))
     }
 
-    /// Of a process in which nobody has called.
+    /// The state of a process in which nobody has called.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self(AtomicU8::new(NOBODY))

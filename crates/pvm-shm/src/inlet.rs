@@ -549,8 +549,8 @@ fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room
     })
 }
 
-/// True for a thing that lacks now and may be there soon: memory, a descriptor. A segment that does
-/// not exist will never do so, and where the host is gone (`SysErr`) nobody may look for ever.
+/// True for a thing that lacks now and may be there soon: memory, a descriptor. A segment that is
+/// not there will never be there, and where the host is gone (`SysErr`) nobody may look for ever.
 pub(crate) const fn may_pass(code: Code) -> bool {
     matches!(code, Code::NoMem | Code::OutOfRes)
 }

@@ -10,8 +10,8 @@ use crate::watch::SLOTS;
 
 impl Inlet {
     /// The earliest of the messages that lie next in all lanes. All lanes are looked at once more
-    /// before one is chosen: the message that it was sent because of is there by then, perhaps in a
-    /// lane that was empty a moment ago.
+    /// before one is chosen: the cause of the chosen message is there by then, perhaps in a lane
+    /// that was empty a moment ago.
     pub(super) fn earliest(&mut self, broker: &mut dyn Broker) -> Option<Next> {
         let host = self.activity.clock().load(Ordering::Relaxed);
         if super::is_later(host, self.seen) {
