@@ -6,7 +6,7 @@ use pvm_tuples::frames::{CONTEXT, GONE, JOINED};
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
-/// What servers and clients say to this task.
+/// All messages of servers and clients to this task.
 const ALL: Pattern = Pattern { context: CONTEXT, source: None, tag: None };
 
 /// Sends and receives frames. The memory of one small message is the next one's.

@@ -54,7 +54,7 @@ fn read(task: &Task, name: Blob, index: i32, flags: i32) -> Result<Option<(i32, 
     }
 }
 
-/// What is under a space's name at the first index from here on, and its index.
+/// The message under a space's name at the first index from here on, and its index.
 fn from(task: &Task, space: &Blob, index: i32) -> Result<Option<(i32, Message)>, Code> {
     read(task, entry_name(space), index, FIRST_AVAILABLE)
 }
@@ -100,7 +100,7 @@ pub(crate) fn put(
         place = place.checked_add(1).ok_or(Code::OutOfRes)?;
     }
     if !is_alone(task, space, epoch, place)? {
-        // What was passed over by one of two is gone, and the other one has put its entry there.
+        // One of two passed over this index, and the other one has put its entry there.
         delete(task, entry_name(space), place)?;
         return Ok(None);
     }
@@ -179,7 +179,7 @@ pub(crate) fn be_server(task: &Task) -> Result<bool, Code> {
 /// The server of a host, if it lives.
 pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Code> {
     let found = read(task, SERVERS.into(), i32::from(host.0), 0)?;
-    // Nobody says that another task is a server.
+    // No task may say that another one is a server.
     let server = found.and_then(|(_, message)| {
         let server = Tid::from_bytes(&message.body.0).ok()?;
         (server == message.envelope.src && server.host() == host).then_some(server)

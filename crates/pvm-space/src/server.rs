@@ -342,7 +342,7 @@ impl Server {
         let Some(partition) = self.partitions.remove(&space) else { return Ok(()) };
         self.helpers.forget(space);
         if let Some(disk) = self.disks.remove(&space).filter(|_| is_over) {
-            // Nobody asks for an error, and the names say that the space is over.
+            // An error would not be reported, and the names say that the space is over.
             drop(disk.remove());
         }
         if deleted {
@@ -439,7 +439,7 @@ impl Server {
         self.answer(client, number, &told)
     }
 
-    /// What is on disk of a space that is to be made.
+    /// The data on disk of a space that is to be made.
     fn found(&self, new: &New) -> std::io::Result<Option<Found>> {
         let is_kept_here = self.partitions.values().any(|one| *one.name() == new.name);
         if new.directory.0.is_empty() || is_kept_here {

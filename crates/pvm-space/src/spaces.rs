@@ -275,8 +275,8 @@ impl Spaces {
     ) -> Result<Ticket, Error> {
         let now = self.now();
         let mut inner = self.lock();
-        // Taken while nobody else begins one: a server takes those below the first open one for
-        // settled.
+        // The number is taken while no other request begins: a server takes numbers below the first
+        // open one for settled.
         let number = self.next();
         let open = inner.open.get_mut(&space.0).ok_or(Error::NoSpace)?;
         begin(&mut open.client, now, number);
@@ -285,8 +285,8 @@ impl Spaces {
         Ok(Ticket(number))
     }
 
-    /// What has become of a request, if it has ended, and otherwise when it is to be looked at
-    /// again at the latest.
+    /// The outcome of a request, if it has ended, and otherwise when it is to be checked again at
+    /// the latest.
     ///
     /// # Errors
     /// [`Error::Machine`]
@@ -338,7 +338,7 @@ impl Spaces {
         Ok(self.carry_out(&mut inner, space)?)
     }
 
-    /// Nobody waits for a request any more.
+    /// A request has no waiter any more.
     fn leave(&self, ticket: Ticket) -> Result<(), Error> {
         let now = self.now();
         let mut inner = self.lock();
@@ -467,7 +467,7 @@ impl Spaces {
         found(self.perform(space, Op::Find { template, how, wait }, limit)?)
     }
 
-    /// What is in a space.
+    /// The content of a space.
     ///
     /// # Errors
     /// See [`Error`].
@@ -559,7 +559,7 @@ impl Inner {
         Ok(())
     }
 
-    /// What was left behind is no ticket any more.
+    /// A request that was left behind has no ticket any more.
     fn left_behind(&mut self, now: u64, told: &Told) {
         let number = told.number();
         let is_left = |open: &&mut Open| open.client.left_behind().any(|left| left == number);

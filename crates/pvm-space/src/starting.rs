@@ -1,7 +1,7 @@
 //! Starting the server of a host.
 //!
 //! The machine starts `pvmtuples --start` there, which starts the server in a process group of its
-//! own and ends. So the server is nobody's child: it outlives the job that needed it first.
+//! own and ends. So the server is no job's child: it outlives the job that needed it first.
 
 use pvm::Task;
 use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};

@@ -16,7 +16,7 @@ use pvm_wire::{DecodeError, Reader, Wire};
 /// Tuples from this size on are large.
 pub const LARGE_BYTES: usize = 16 << 10;
 
-/// What clients and servers say.
+/// A message between clients and servers.
 pub trait Frame: Wire + Clone {
     /// The tuple, if the frame has exactly one that may be large.
     fn sole_tuple(&mut self) -> Option<&mut Tuple>;
@@ -59,7 +59,7 @@ pub trait Frame: Wire + Clone {
     }
 }
 
-/// What stands in the place of a large tuple: any small one.
+/// The stand-in for a large tuple: any small one.
 fn stand_in() -> Tuple {
     let mut builder = crate::Builder::new();
     builder.int(0).expect("one field fits");

@@ -17,7 +17,7 @@ const PATIENCE_MS: u64 = 500;
 /// A space whose primary has ended and whose copies have put no entry for this long is lost.
 const LOST_MS: u64 = 60_000;
 
-/// What a client wants done.
+/// An output of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     /// To be sent to a server.
@@ -44,7 +44,7 @@ pub enum Output {
 pub enum End {
     /// As the server says.
     Answered(Outcome),
-    /// What is in the space.
+    /// The content of the space.
     Seen(Seen),
     /// The servers that held the space are gone.
     Lost,
@@ -58,14 +58,14 @@ struct Request {
     ask: Ask,
     /// The client waits until then.
     deadline: Option<u64>,
-    /// Since when it is to end.
+    /// The time since which it is to end.
     cancelled: Option<u64>,
     again_at: u64,
     pause: u64,
     end: Option<End>,
 }
 
-/// What is still to be said to the servers of a request that nobody waits for any more.
+/// A message that is still due to the servers of a request without a waiter.
 #[derive(Debug)]
 struct LeftBehind {
     asks: Vec<Ask>,
@@ -101,7 +101,7 @@ pub struct Client {
     look: u64,
     /// Looks before this one may have seen a primary that has ended since.
     first_look: u64,
-    /// Since when there is none.
+    /// The time since which there is none.
     without_since: u64,
     outputs: VecDeque<Output>,
 }
@@ -176,8 +176,7 @@ impl Client {
         first.into_iter().chain(left).min()
     }
 
-    /// Requests that nobody waits for any more, and of which no server has said what became of
-    /// them.
+    /// Requests without a waiter whose outcome no server has told yet.
     pub fn left_behind(&self) -> impl Iterator<Item = u64> {
         self.left_behind.keys().copied()
     }
@@ -188,13 +187,13 @@ impl Client {
         self.outputs.extend(asks.map(|ask| Output::Send { to, ask }));
     }
 
-    /// Nobody waits for a request any more.
+    /// A request has no waiter any more.
     pub fn leave(&mut self, now_ms: u64, number: u64) {
         self.leave_behind(now_ms, number);
         self.requests.remove(&number);
     }
 
-    /// Nobody waits for a request any more; its end, if it has none, is that it was not answered.
+    /// A request has no waiter any more; if it has no end yet, its end is that it was not answered.
     fn leave_behind(&mut self, now_ms: u64, number: u64) {
         let Some(request) = self.requests.get_mut(&number).filter(|one| one.end.is_none()) else {
             return;
@@ -268,7 +267,8 @@ impl Client {
         }
     }
 
-    /// What a look has found: the last entry of the space; none if the space has none any more.
+    /// Takes the result of a look: the last entry of the space; none if the space has none any
+    /// more.
     pub fn looked(&mut self, now_ms: u64, number: u64, entry: Option<&Entry>) {
         if self.primary.is_some() || number < self.first_look {
             return;
@@ -329,7 +329,7 @@ impl Client {
         self.look_at.into_iter().chain([Self::due(open)]).min()
     }
 
-    /// What is due is done.
+    /// Handles due timeouts.
     pub fn handle_timeout(&mut self, now_ms: u64) {
         if self.look_at.is_some_and(|at| at <= now_ms) {
             self.look_at = Some(now_ms + LOOK_AGAIN_MS);

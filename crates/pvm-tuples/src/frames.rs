@@ -1,4 +1,4 @@
-//! What clients and servers of a space say to each other: each message has one frame
+//! The messages between clients and servers of a space: each message has one frame
 //! ([`crate::carried`] says how).
 
 use crate::ops::{Input, Op, Outcome, Reason};
@@ -59,7 +59,7 @@ choice! {
 
     /// From a server to a client.
     pub enum Told {
-        /// What became of a request.
+        /// The outcome of a request.
         1 => Answer { /// Which.
             number: u64, /// What.
             outcome: Outcome },
@@ -67,7 +67,7 @@ choice! {
         /// names.
         2 => Elsewhere { /// The request.
             number: u64 },
-        /// What is in the space.
+        /// The content of the space.
         3 => Seen { /// The request.
             number: u64, /// What.
             seen: Seen },
@@ -76,7 +76,7 @@ choice! {
             number: u64, /// Its number.
             space: u64, /// What whoever makes it should know, in words.
             note: Blob },
-        /// What was asked for besides tuples was not done.
+        /// A request for something besides tuples was not done.
         5 => Refused { /// The request.
             number: u64, /// Why.
             reason: Reason, /// What there is to say beside that, in words.
@@ -170,7 +170,7 @@ impl Between {
 }
 
 record! {
-    /// What a space is like.
+    /// The options of a space.
     #[derive(Copy)]
     pub struct Options {
         /// Copies on other hosts.
@@ -189,7 +189,7 @@ record! {
         pub primary: Tid,
         /// The servers that have all that was answered.
         pub copies: Vec<Tid>,
-        /// What it is like.
+        /// Its options.
         pub options: Options,
         /// The task with which it ends; [`Tid::NONE`] for none.
         pub owner: Tid,
@@ -211,7 +211,7 @@ record! {
         pub operation: String,
         /// For how long, in milliseconds.
         pub waited_ms: u64,
-        /// What is there and differs only in types or in the number of fields.
+        /// Tuples that are there and differ only in types or in the number of fields.
         pub near: Vec<Tuple>,
     }
 
@@ -227,7 +227,7 @@ record! {
         pub held_ms: u64,
     }
 
-    /// What is in a space.
+    /// The content of a space.
     pub struct Seen {
         /// How many tuples.
         pub tuples: u64,
@@ -237,7 +237,7 @@ record! {
         pub oldest: Vec<Tuple>,
         /// The waiting clients, in sequence.
         pub waiting: Vec<Waiter>,
-        /// What is claimed.
+        /// The claimed tuples.
         pub claimed: Vec<Claimed>,
     }
 }

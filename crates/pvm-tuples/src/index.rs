@@ -78,7 +78,7 @@ impl Index {
 
     /// The waiters whose template this tuple may fit, in the sequence in which they came.
     pub(crate) fn for_tuple(&self, marks: Marks) -> impl Iterator<Item = u64> {
-        // Nobody waits most of the time.
+        // There are no waiters most of the time.
         let places = (!self.0.is_empty()).then(|| places_of_waiters(marks));
         let mut queues: Vec<_> = places
             .into_iter()

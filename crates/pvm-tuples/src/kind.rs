@@ -56,7 +56,7 @@ kinds! {
     Float = 12, 4, "float";
     /// `double`.
     Double = 13, 8, "double";
-    /// `long double`: 16 bytes that nobody converts.
+    /// `long double`: 16 bytes that are not converted.
     LongDouble = 14, 16, "long double";
     /// `bool`: 0 or 1.
     Bool = 15, 1, "bool";
@@ -90,7 +90,7 @@ impl Kind {
     }
 }
 
-/// Whether a field is one value or an array of them.
+/// The shape of a field: one value, or an array of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Shape {

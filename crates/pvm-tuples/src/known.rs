@@ -1,4 +1,4 @@
-//! What a store keeps of a client.
+//! The store's data of a client.
 
 use crate::ids::Ids;
 use crate::ops::Outcome;

@@ -70,7 +70,7 @@ pub struct Replay {
     pub entry: Entry,
     /// The last step.
     pub number: u64,
-    /// What is in the space.
+    /// The content of the space.
     pub store: Store,
     /// So many bytes are whole: what lies behind them is damaged, or was never written to its end.
     pub whole: usize,
@@ -126,7 +126,7 @@ impl Replay {
     }
 
     /// The space as a new server begins with it. Its clients are gone, or have been told that it is
-    /// lost: what they had claimed is free again, and nobody waits.
+    /// lost: tuples that they had claimed are free again, and there are no waiters.
     pub fn into_store(mut self) -> Store {
         for client in self.store.clients().collect::<Vec<_>>() {
             self.store.apply(0, Input::Gone { client }, &mut Vec::new());
@@ -134,7 +134,7 @@ impl Replay {
         self.store
     }
 
-    /// Of two logs of a space the later one has all that was answered.
+    /// The age of this log: the later one of two logs of a space has all that was answered.
     pub const fn age(&self) -> (u64, i32, u64) {
         (self.entry.generation, self.epoch, self.number)
     }

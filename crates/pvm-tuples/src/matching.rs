@@ -1,10 +1,10 @@
-//! Whether a tuple fits a template, and by which hashes one finds the other.
+//! The match of a tuple with a template, and the hashes by which one finds the other.
 
 use crate::hash::{mix, of_bytes};
 use crate::kind::{Kind, Shape};
 use crate::tuple::{FieldView, Tuple};
 
-/// What a tuple or a template is found by.
+/// The hashes by which a tuple or a template is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Marks {
     /// Arity and types.
@@ -20,12 +20,12 @@ impl Tuple {
             && self.fields().zip(template.fields()).all(|(own, wanted)| fits(&own, &wanted))
     }
 
-    /// What stands for arity and types: only tuples and templates with equal ones can fit.
+    /// The hash of arity and types: only tuples and templates with equal ones can fit.
     pub(crate) fn signature(&self) -> u64 {
         self.marks().signature
     }
 
-    /// What it is found by, in one pass over its fields.
+    /// The hashes by which it is found, in one pass over its fields.
     pub(crate) fn marks(&self) -> Marks {
         let mut marks = Marks { signature: mix(1, self.arity() as u64), keys: [None; 2] };
         for (place, field) in self.fields().enumerate() {

@@ -1,10 +1,10 @@
-//! What clients want done, what it changes in a store, and what becomes of it.
+//! The operations of clients, their changes of a store, and their outcomes.
 
 use crate::tuple::Tuple;
 use pvm_wire::{Tid, choice, record};
 
 choice! {
-    /// What a client wants done.
+    /// An operation of a client.
     pub enum Op {
         /// Puts tuples, all in one step. `wait`: until there is room.
         1 => Put { /// Which.
@@ -38,7 +38,7 @@ choice! {
         8 => DoneAll,
     }
 
-    /// What becomes of a tuple that is found.
+    /// The use of a tuple that is found.
     pub enum Find {
         /// It is copied (`rd`).
         1 => Copy,
@@ -49,7 +49,7 @@ choice! {
             lease_ms: u64 },
     }
 
-    /// What changes a store. Every server of a space applies the same ones in the same order.
+    /// A change of a store. Every server of a space applies the same changes in the same sequence.
     pub enum Input {
         /// A client asks for something. Asked again it is answered again.
         1 => Asked { /// By whom.
@@ -76,7 +76,7 @@ choice! {
 }
 
 choice! {
-    /// What became of a request.
+    /// The outcome of a request.
     pub enum Outcome {
         /// It was done.
         1 => Done,
@@ -126,7 +126,7 @@ record! {
         pub client: Tid,
         /// To which request.
         pub number: u64,
-        /// What it is.
+        /// The outcome.
         pub outcome: Outcome,
     }
 }

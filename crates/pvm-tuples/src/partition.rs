@@ -31,7 +31,7 @@ const UNDECIDED_MS: u64 = 60_000;
 /// A copy that confirms nothing this many times is given up.
 const RESENDS_MAX: u32 = 5;
 
-/// What a partition is told.
+/// An input of a partition.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A client says something.
@@ -82,14 +82,14 @@ pub enum Event {
     },
 }
 
-/// What a partition wants done.
+/// An output of a partition.
 #[derive(Clone, Debug)]
 pub enum Output {
     /// To be sent to a client.
     Tell {
         /// Whom.
         client: Tid,
-        /// Of which request.
+        /// The number of the request.
         number: u64,
         /// What.
         told: Told,
@@ -110,7 +110,7 @@ pub enum Output {
     Put {
         /// The epoch.
         epoch: i32,
-        /// What is put.
+        /// The entry to be put.
         entry: Entry,
     },
     /// The last entry is to be looked up.
@@ -182,7 +182,7 @@ enum Search {
     },
 }
 
-/// What stands in the machine's names.
+/// The entry in the machine's names.
 #[derive(Clone, Debug)]
 pub struct Title {
     /// The name of the space.
@@ -223,9 +223,9 @@ pub struct Partition {
     first_look: u64,
     /// When an heir looks again.
     look_at: Option<u64>,
-    /// Since when this is an heir.
+    /// The time since which this is an heir.
     heir_since: u64,
-    /// What stands in the entry that is being put.
+    /// The entry that is being put.
     putting: Option<Entry>,
     search: Search,
     /// Servers that have never confirmed what there is to begin with, in this search.
@@ -333,7 +333,7 @@ impl Partition {
         Record::Begun { epoch, entry, number, snapshot: self.store.snapshot() }
     }
 
-    /// What is in it.
+    /// Its content.
     pub const fn store(&self) -> &Store {
         &self.store
     }
@@ -352,7 +352,7 @@ impl Partition {
             Event::Heard { from, said } => self.heard(from, said),
             Event::Gone { task } => self.gone(task),
             Event::Put { epoch } => self.put_done(epoch),
-            // What the names say is looked up again, and the rest follows from that.
+            // The names are looked up again, and the rest follows from that.
             Event::Refused => {
                 self.putting = None;
                 self.look_at = Some(now_ms + LOOK_AGAIN_MS);
@@ -387,7 +387,7 @@ impl Partition {
         self.leases.values().copied().chain(others).min()
     }
 
-    /// What is due is done.
+    /// Handles due timeouts.
     pub fn handle_timeout(&mut self, now_ms: u64) {
         self.now = now_ms;
         let due = self.leases.iter().filter(|(_, at)| **at <= now_ms).map(|(claim, _)| *claim);

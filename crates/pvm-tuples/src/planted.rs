@@ -10,7 +10,7 @@ pub enum Bug {
     DoesTwice,
     /// A server that the last entry does not name takes over, too.
     UnnamedTakesOver,
-    /// What a client that is gone had claimed stays away.
+    /// Tuples that a dead client had claimed stay away.
     KeepsClaims,
     /// A claim that comes back stays a claim.
     ReturnsTwice,
@@ -20,7 +20,7 @@ pub enum Bug {
     BeginsAgain,
     /// A claim ends, and what was to be put with it is not.
     ForgetsPuts,
-    /// Of tuples that are put together the last one is lost.
+    /// The last one of tuples that are put together is lost.
     PutsAPart,
     /// A snapshot lacks the claims.
     SnapshotWithoutClaims,
@@ -32,11 +32,11 @@ pub enum Bug {
     OffersTwice,
     /// A client that does not want to wait is told that there is nothing.
     SaysNothing,
-    /// What a client that is gone waited for is taken for it.
+    /// A tuple that a dead client waited for is taken for it.
     ServesTheDead,
-    /// What a request that was withdrawn has taken stays away.
+    /// A tuple that a withdrawn request has taken stays away.
     KeepsWithdrawn,
-    /// What is not on the disk yet is answered.
+    /// A step that is not on the disk yet is answered.
     AnswersBeforeTheDisk,
     /// A record of a log whose hash is not its own is believed.
     TrustsTheDisk,

@@ -19,9 +19,9 @@ record! {
         pub client: Tid,
         /// The request's number.
         pub number: u64,
-        /// What has to come.
+        /// The template of the wanted tuple.
         pub template: Tuple,
-        /// What becomes of it.
+        /// The use of that tuple.
         pub how: Find,
         /// Since when.
         pub since: u64,
@@ -55,7 +55,7 @@ record! {
         pub since: u64,
     }
 
-    /// What a client was answered.
+    /// An answer that a client got.
     pub struct Remembered {
         /// Which client.
         pub client: Tid,
@@ -81,7 +81,7 @@ record! {
         pub claims: Vec<(u64, Claim)>,
         /// The waiters.
         pub waiting: Vec<(u64, Waiting)>,
-        /// What waits for room.
+        /// The puts that wait for room.
         pub blocked: Vec<Blocked>,
         /// Clients.
         pub clients: Vec<Remembered>,

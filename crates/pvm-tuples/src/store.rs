@@ -38,7 +38,7 @@ pub struct Store {
     blocked: VecDeque<Blocked>,
     claims: BTreeMap<u64, Claim>,
     clients: BTreeMap<Tid, Client>,
-    /// Of tuples, claimed and free.
+    /// The bytes of tuples, claimed and free.
     bytes: u64,
     /// The last number that was given to a tuple, a waiter or a claim.
     last: u64,
@@ -162,7 +162,7 @@ impl Store {
     }
 }
 
-/// What a tuple counts against the limit.
+/// The bytes that a tuple counts against the limit.
 fn cost(tuple: &Tuple) -> u64 {
     tuple.encoded().len() as u64 + TUPLE_COST
 }

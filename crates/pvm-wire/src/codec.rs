@@ -175,7 +175,7 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
-/// What many hold at once is written like what one holds.
+/// A shared value is written like an owned one.
 impl<T: Wire> Wire for Arc<T> {
     fn encode(&self, out: &mut Vec<u8>) {
         T::encode(self, out);

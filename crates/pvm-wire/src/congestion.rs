@@ -1,11 +1,11 @@
 //! How much of a connection is on its way.
 //!
-//! What the kernel has taken nothing overtakes, and most ways of sending fill whatever queue stands
-//! before the slowest cable: seconds of it, where that is long. So each connection has a *window*
-//! of bytes that may be under way, whatever the kernel would take: what goes out in `QUEUE_TIME`
-//! beyond the time of the way itself. Several connections over one cable then keep a queue of about
-//! that time together, as each of them keeps its share of it. What is urgent never waits for a
-//! window. Daemons hold their links to it, tasks their direct routes.
+//! No message overtakes the bytes that the kernel has taken, and most ways of sending fill whatever
+//! queue stands before the slowest cable: seconds of it, where that is long. So each connection has
+//! a *window* of bytes that may be under way, whatever the kernel would take: what goes out in
+//! `QUEUE_TIME` beyond the time of the way itself. Several connections over one cable then keep a
+//! queue of about that time together, as each of them keeps its share of it. Urgent messages never
+//! wait for a window. Daemons hold their links to it, tasks their direct routes.
 //!
 //! A byte is timed: the last one that the kernel has taken, until it is confirmed. The kernel's own
 //! average of such times is not used, as it stands still for seconds where its way of sending paces
@@ -23,7 +23,7 @@ const FIRST_WINDOW: u64 = 32 << 10;
 const LEAST_WINDOW: u64 = 4 << 10;
 /// A window that bounds nothing any more.
 const MOST_WINDOW: u64 = 1 << 30;
-/// What goes at least where there is room: about a segment.
+/// The least that goes if there is room: about a segment.
 const SEGMENT: u64 = 1448;
 /// Bytes that the kernel is to take beyond what it may send at once. Its own buffer holds
 /// megabytes, which are seconds on a slow cable.
@@ -34,13 +34,13 @@ const LOOK: Duration = Duration::from_millis(1);
 /// How long to wait where there is none, before the kernel is asked again: at least, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(5));
 
-/// What of a connection the kernel has taken and the other side has not confirmed.
+/// The bytes of a connection that the kernel has taken and the other side has not confirmed.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct UnderWay {
     /// All of it.
     pub bytes: u64,
-    /// Whether some of it is in the network. Where nothing is and something waits, the other side
-    /// does not read.
+    /// True if some of it is in the network. If none is and something waits, the other side does
+    /// not read.
     pub sent: bool,
     /// How many bytes were confirmed since the connection was made.
     pub confirmed: u64,
@@ -53,17 +53,17 @@ pub struct UnderWay {
 /// A byte whose way is timed.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
-    /// Since when, and when it was looked last without its being confirmed.
+    /// When this began, and the last look that found it unconfirmed.
     since: Duration,
     missed: Duration,
-    /// What is confirmed with it, and what was when this began.
+    /// The confirmed bytes at its end, and at its begin.
     place: u64,
     from: u64,
     /// What was told then.
     without_room: Duration,
 }
 
-/// Whether a connection takes more.
+/// The window of a connection, which tells whether it takes more.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     /// Bytes that may be under way.
@@ -156,7 +156,7 @@ impl Ahead {
             return;
         };
         let arrived = way.confirmed >= timed.place;
-        // At least: when it came after the last look nobody knows.
+        // This is a lower bound: when it came after the last look is not known.
         let time = if arrived { timed.missed } else { now } - timed.since;
         let most = way.least + QUEUE_TIME;
         if time > most {

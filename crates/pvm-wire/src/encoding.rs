@@ -42,8 +42,8 @@ impl Encoding {
         }
     }
 
-    /// What PVM 3.4.6 calls the encoding of a message in its head (`pvm_getminfo`, `pvm_pkmesg`):
-    /// raw data has the signature of its layout.
+    /// The name of PVM 3.4.6 for the encoding of a message in its head (`pvm_getminfo`,
+    /// `pvm_pkmesg`): raw data has the signature of its layout.
     pub const fn mark(self, layout: Layout) -> i32 {
         match self {
             Self::Default | Self::Trace => 0x1000_0000,
@@ -175,7 +175,7 @@ impl Kind {
     }
 }
 
-/// What a run is made of: kinds of equal size and equal XDR form are one shape.
+/// The items of a run: kinds of equal size and equal XDR form are one shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Shape {
@@ -251,7 +251,7 @@ impl Shape {
 /// `count` items of one shape that lie behind one another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// What they are.
+    /// Their shape.
     pub shape: Shape,
     /// How many.
     pub count: usize,

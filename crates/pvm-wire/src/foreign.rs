@@ -43,8 +43,8 @@ const fn is_opaque(envelope: &Envelope, runs: &RunList) -> bool {
 
 /// True where items of `kind` can be taken out of a message as it lies now.
 ///
-/// Raw data of another machine are readable as bytes, and as what both machines lay out alike.
-/// PVM refuses such an unpack ([`Code::BadMsg`]), so nobody takes nonsense for numbers.
+/// Raw data of another machine are readable as bytes, and as types that both machines lay out
+/// alike. PVM refuses such an unpack ([`Code::BadMsg`]), so no program takes nonsense for numbers.
 #[inline(always)]
 pub fn can_read(envelope: &Envelope, encoding: Encoding, kind: Kind) -> bool {
     let from = envelope.layout;

@@ -22,7 +22,7 @@ pub fn write_frame(out: &mut Vec<u8>, id: u32, value: &impl Wire) {
     assert!(written.is_ok(), "a frame of {written:?} bytes is over the limit");
 }
 
-/// Appends a frame as [`write_frame`] does, of a value that a program made and nobody has bounded.
+/// Appends a frame as [`write_frame`] does, of a value that a program made and that has no bound.
 ///
 /// # Errors
 /// The value is longer than `limit`: its length. Nothing is appended then.

@@ -57,16 +57,16 @@ pub struct HostLine {
     pub survive: Option<bool>,
 }
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostfileError {
     /// The line of the file from 1, 0 for a line by itself.
     pub line: usize,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is wrong.
+/// The fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Fault {
@@ -82,7 +82,7 @@ pub enum Fault {
     TooMany,
 }
 
-/// What a host file says.
+/// The content of a host file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hostfile {
     /// Each host once, where it was named first. The options of a later line of the same name
@@ -90,7 +90,7 @@ pub struct Hostfile {
     pub hosts: Vec<HostLine>,
     /// The last `*` line: for hosts that no line names.
     pub defaults: HostLine,
-    /// What was left out, and why. The rest counts.
+    /// The lines that were left out, and why. The rest counts.
     pub errors: Vec<HostfileError>,
 }
 
@@ -176,7 +176,7 @@ impl HostLine {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// What the host goes by: the name without the login name of `USER@NAME`.
+    /// The name of the host, without the login name of `USER@NAME`.
     pub fn host_name(&self) -> Blob {
         let name = self.name.0.rsplit(|&byte| byte == b'@').next().unwrap_or_default();
         Blob(name.to_vec())

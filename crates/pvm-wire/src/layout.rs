@@ -58,8 +58,7 @@ impl Layout {
         self.is_big() != other.is_big()
     }
 
-    /// What PVM 3.4.6 calls the data signature (`hi_dsig`), by which it tells whether raw data can
-    /// be read.
+    /// The data signature of PVM 3.4.6 (`hi_dsig`), by which it tells whether raw data can be read.
     ///
     /// The fields, found by asking its x86-64, i386 and s390x builds (0x408c41, 0x408841,
     /// 0x658ef59):

@@ -1,4 +1,4 @@
-//! What daemons say to each other inside their encrypted links.
+//! The messages of daemons inside their encrypted links.
 //!
 //! Messages between tasks are handed on as they are. What the machines say to each other is
 //! numbered per pair of hosts and acknowledged, so that a link that flaps or a daemon that is
@@ -8,7 +8,7 @@ use crate::request::{Reply, Request, SpawnRequest, Target};
 use crate::{Blob, HostIndex, Message, Tid, choice, record};
 
 choice! {
-    /// What crosses a link.
+    /// A message on a link.
     pub enum PeerMessage {
         /// A message between tasks, handed on by the daemons.
         1 => Forward {
@@ -19,7 +19,7 @@ choice! {
         2 => Ordered {
             /// Counts what the sender has said to this host, from 1.
             sequence: u64,
-            /// What is said.
+            /// The content.
             said: Said,
         },
         /// Everything up to here has been heard and will not be forgotten.
@@ -27,7 +27,7 @@ choice! {
             /// The last number heard.
             through: u64,
         },
-        /// What orders the commands of all hosts, to its like. It may be lost, but stays in order.
+        /// A message of the consensus library to its peer. It may be lost, but stays in sequence.
         70 => Quorum {
             /// Known to that library alone.
             bytes: Blob,
@@ -39,7 +39,8 @@ choice! {
         },
     }
 
-    /// What one machine says to another. (1 to 3 were the order of commands through a first host.)
+    /// A message of one machine to another. (1 to 3 were the order of commands through a first
+    /// host.)
     pub enum Said {
         /// A request that this host is to answer.
         4 => Ask {
@@ -63,7 +64,7 @@ choice! {
             ask: u64,
             /// What; its count is this host's share.
             spawn: SpawnRequest,
-            /// What `pvm_parent` is to tell them: an id or a code.
+            /// The result of `pvm_parent` for them: an id or a code.
             parent: i32,
             /// The command that they are started for, if any.
             operator: Option<Operator>,
@@ -108,7 +109,7 @@ choice! {
             target: Target,
             /// Whose output.
             tid: Tid,
-            /// What about it.
+            /// The news about it.
             news: OutputNews,
         },
         /// Bytes of a task that was started for a command on this host.
@@ -144,7 +145,7 @@ choice! {
             /// The command.
             operator: Operator,
         },
-        /// What such a spawn call has started belongs to the run, wherever it is.
+        /// Tasks that such a spawn call has started belong to the run, on any host.
         17 => RunSpawned {
             /// The command.
             operator: Operator,
@@ -194,7 +195,7 @@ choice! {
         72 => Report {
             /// The term.
             term: u64,
-            /// What was let go.
+            /// The releases.
             released: Vec<Released>,
         },
         /// From the leader: those wait no longer.
@@ -244,7 +245,7 @@ choice! {
     pub enum Command {
         /// A host joins.
         1 => AddHost {
-            /// What it told of itself.
+            /// The facts that it told of itself.
             facts: HostFacts,
             /// True where one more daemon on a computer of the machine is wanted. Otherwise a
             /// host of a name or on a computer that is in already is refused.
@@ -366,21 +367,22 @@ choice! {
             /// `ADDRESS:PORT`, in the order to be tried.
             addresses: Vec<String>,
         },
-        /// What a host file says of hosts that are not added now.
+        /// Lines of a host file for hosts that are not added now.
         15 => KnowHosts {
             /// Its lines.
             lines: Vec<Blob>,
         },
-        /// What holds while the machine has two hosts.
+        /// The rules while the machine has two hosts.
         16 => SetRules {
             /// The account of the witness, if that is to change.
             witness: Option<Blob>,
-            /// Whether a host goes on that hears nothing of the other one, if that is to change.
+            /// True if a host goes on that hears nothing of the other one; none if that is not to
+            /// change.
             survive: Option<bool>,
         },
     }
 
-    /// What there is to tell about a task's output.
+    /// News about a task's output.
     pub enum OutputNews {
         /// The task was started, its output goes to this receiver.
         1 => Begin {
@@ -410,11 +412,11 @@ record! {
         pub term: u64,
         /// Counts what was let go in this term.
         pub number: u64,
-        /// Up to this number everybody has heard everything.
+        /// Up to this number all hosts have heard everything.
         pub settled: u64,
         /// Who: hosts and their numbers of the request.
         pub asks: Vec<(HostIndex, u64)>,
-        /// What to tell them.
+        /// The reply to them.
         pub reply: Reply,
     }
 
@@ -428,7 +430,7 @@ record! {
         pub id: u32,
     }
 
-    /// What a daemon tells of itself when it joins.
+    /// The facts that a daemon tells of itself when it joins.
     #[derive(Default)]
     pub struct HostFacts {
         /// The name that it goes by (made unique by the machine: NAME, NAME.2 ...).
@@ -442,8 +444,7 @@ record! {
         /// Speed from the host file (`sp=`). 0 where nothing is said, until the machine lets the
         /// host in.
         pub speed: i32,
-        /// What the daemon measured of its computer: operations in a millisecond. 0 where it did
-        /// not.
+        /// The daemon's measurement of its computer: operations in a millisecond, or 0 for none.
         pub measured: u32,
         /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
         pub addresses: Vec<String>,
@@ -453,7 +454,8 @@ record! {
         pub search: Vec<Blob>,
         /// Where its tasks start (`wd=`), empty for the user's home.
         pub directory: Blob,
-        /// What runs tasks under a debugger there (`bx=`), empty for the one of the installation.
+        /// The program that runs tasks under a debugger there (`bx=`), empty for the one of the
+        /// installation.
         pub debugger: Blob,
         /// NeoPVM's version.
         pub version: String,

@@ -12,7 +12,7 @@ const FIRST: i32 = 0x8004_0001_u32.cast_signed();
 pub const SPAWN: i32 = FIRST;
 /// A manager has a daemon start tasks.
 pub const EXEC: i32 = FIRST + 1;
-/// What became of them; also, unasked, that a task has enrolled.
+/// Their outcomes; also, unasked, that a task has enrolled.
 pub const EXEC_ACK: i32 = FIRST + 2;
 /// A task asks for the list of tasks.
 pub const TASK: i32 = FIRST + 3;
@@ -24,7 +24,7 @@ pub const ADD_HOST: i32 = FIRST + 5;
 pub const DEL_HOST: i32 = FIRST + 6;
 /// A manager has a daemon add hosts.
 pub const ADD: i32 = FIRST + 7;
-/// What became of them.
+/// Their outcomes.
 pub const ADD_ACK: i32 = FIRST + 8;
 /// A task wants notices.
 pub const NOTIFY: i32 = FIRST + 9;
@@ -36,7 +36,7 @@ pub const HOST_END: i32 = FIRST + 11;
 pub const SCHED: i32 = FIRST + 13;
 /// A hoster is to start daemons.
 pub const START_HOST: i32 = FIRST + 14;
-/// What became of them.
+/// Their outcomes.
 pub const START_HOST_ACK: i32 = FIRST + 15;
 /// A tasker is to start a task.
 pub const START_TASK: i32 = FIRST + 16;

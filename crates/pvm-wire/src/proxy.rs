@@ -1,4 +1,4 @@
-//! What a task without shared memory and its proxy say to each other.
+//! The messages between a task without shared memory and its proxy.
 //!
 //! Such a task says [`crate::request::Role::Remote`] in its hello. The host then starts a process
 //! that enrols for it, holds its segments, and from the welcome on reads the task's socket itself.
@@ -19,7 +19,7 @@ pub const PART_BYTES_MAX: usize = 1 << 20;
 choice! {
     /// From the task.
     pub enum Ask {
-        /// What the library would ask of the host, segments left out.
+        /// A request of the library to the host, except requests for segments.
         1 => Host {
             /// The request.
             request: Request,
@@ -104,7 +104,7 @@ choice! {
             /// Members to wait for; -1 for all.
             count: i32,
         },
-        /// What sends do that find no room: 0 spill, 1 wait, 2 fail.
+        /// The behaviour of sends that find no room: 0 spill, 1 wait, 2 fail.
         13 => WhenFull {
             /// Which; anything else changes nothing.
             policy: i32,
@@ -125,25 +125,25 @@ choice! {
             /// The tag, -1 for any.
             tag: i32,
         },
-        /// What the program says of itself, for its trace. It gets no answer.
+        /// A statement of the program, for its trace. It gets no answer.
         18 => Say {
-            /// What it is.
+            /// The kind of statement.
             saying: Saying,
             /// Its name; empty for none.
             name: Blob,
             /// A mark's value, or how much is done.
             value: i64,
-            /// Of how much.
+            /// The total.
             total: u64,
         },
     }
 
-    /// What a program may say of itself.
+    /// A kind of statement of a program.
     #[derive(Copy)]
     pub enum Saying {
         /// A mark.
         1 => Mark,
-        /// What it does from now on.
+        /// The state from now on.
         2 => State,
         /// How far it is.
         3 => Progress,
@@ -160,7 +160,7 @@ choice! {
         },
         /// To [`Ask::Host`].
         3 => Host {
-            /// What the host said.
+            /// The host's answer.
             reply: crate::request::Reply,
         },
         /// The next bytes of a body.

@@ -1,4 +1,4 @@
-//! What a task or a command asks of its host, and what it is answered.
+//! The requests of tasks and commands to their host, and the replies.
 //!
 //! One stream socket per task. Every request carries a number and gets one answer with the same
 //! number, but for [`Request::Run`], whose answers go on until [`Reply::Finished`]. The host's
@@ -31,7 +31,7 @@ choice! {
     pub enum Role {
         /// A task: gets an id and an inbox.
         1 => Task,
-        /// A command: asks, but is nobody's peer.
+        /// A command: it asks, but is no task's peer.
         2 => Operator,
         /// A task that cannot share memory: a proxy on the host does it for the task (see
         /// [`crate::proxy`]).
@@ -54,10 +54,10 @@ choice! {
         1 => Hello {
             /// [`crate::PROTOCOL_VERSION`] of the asker.
             version: u16,
-            /// What it wants to be.
+            /// Its role.
             role: Role,
-            /// Its program name, for `ps` and logs; with [`HIDDEN`] in front the task is listed to
-            /// nobody.
+            /// Its program name, for `ps` and logs; with [`HIDDEN`] in front the task is not
+            /// listed.
             program: Blob,
             /// False for a console or a tool that `reset` shall spare.
             reset: bool,
@@ -107,13 +107,13 @@ choice! {
         },
         /// `pvm_spawn`.
         13 => Spawn {
-            /// What and where.
+            /// The program and the place.
             spawn: SpawnRequest,
         },
         /// `pvm run`: spawn, then [`Reply::Output`], [`Reply::Exited`] until all are gone; so are
         /// [`Reply::Joined`] ones, what those tasks have spawned.
         14 => Run {
-            /// What and where.
+            /// The program and the place.
             spawn: SpawnRequest,
         },
         /// Standard input for a task started by this operator; empty means end of file.
@@ -284,13 +284,13 @@ choice! {
             /// To what.
             trace: TraceOptions,
         },
-        /// `pvm_reg_tracer`: what tasks that enrol from now on, and that trace for nobody else, are
-        /// given. Their output goes there, too.
+        /// `pvm_reg_tracer`: the options for tasks that enrol from now on and have no other tracer.
+        /// Their output goes there, too.
         47 => RegisterTracer {
             /// Where to, and which events; the context within is not used.
             given: Inherited,
         },
-        /// What a command wants to know of the daemon itself: version, pids, address, counters.
+        /// The state of the daemon itself: version, pids, address, counters.
         42 => DaemonStatus,
         /// `pvm del --drain`: no new task is placed on these hosts, and each leaves the machine
         /// when its last task has gone. Adding the host again takes it back.
@@ -298,7 +298,7 @@ choice! {
             /// Their names.
             hosts: Vec<Blob>,
         },
-        /// What a host file says of hosts that are not added now: `&` lines and, under the name
+        /// Lines of a host file for hosts that are not added now: `&` lines and, under the name
         /// `*`, the options of hosts that no line names. They count when such a host is added.
         44 => KnowHosts {
             /// The lines, as [`crate::hostfile::HostLine::to_line`] writes them.
@@ -319,21 +319,21 @@ choice! {
             /// lies there now.
             program: Blob,
         },
-        /// A token with which one host may join that nobody can start through ssh.
+        /// A token with which one host may join that cannot be started through ssh.
         131 => Token {
             /// How long it is good.
             seconds: u32,
         },
-        /// Nobody waits any more for the answer to an earlier question of this connection. That
-        /// question is answered at once: with what has come of it already or is being ordered, or
-        /// with [`Reply::Withdrawn`]. One that is answered already is left as it is. Between hosts:
-        /// the question of this number to the leader.
+        /// An earlier question of this connection has no waiter any more. That question is answered
+        /// at once: with its outcome if it has one or is being ordered, or with
+        /// [`Reply::Withdrawn`]. One that is answered already is left as it is. Between hosts: the
+        /// question of this number to the leader.
         132 => GiveUp {
             /// Its number.
             question: u32,
         },
-        /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As
-        /// with every message nobody is told whether anybody wanted it.
+        /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As with
+        /// every message the sender is not told whether any task wanted it.
         80 => Post {
             /// A daemon ([`Tid::NOTICE_SOURCE`]: the one of this host) or a task.
             to: Tid,
@@ -507,7 +507,7 @@ choice! {
             number: u32,
             /// Where the word begins.
             offset: u64,
-            /// What is done.
+            /// The change.
             change: Change,
         },
     }

@@ -45,7 +45,7 @@ choice! {
 }
 
 record! {
-    /// What seals or opens the records of one direction.
+    /// The key that seals or opens the records of one direction.
     pub struct RecordKey {
         /// How.
         pub cipher: Cipher,

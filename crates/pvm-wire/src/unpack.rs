@@ -84,7 +84,7 @@ impl Cursor {
         }
         let run = runs.get(self.run)?;
         let shape = kind.shape().0;
-        // What begins in the middle of a run, or is a part of it, has paddings to think of.
+        // Items that begin in the middle of a run, or are a part of it, may have paddings.
         if self.xdr_in_run != 0 || run.shape as u8 != shape as u8 {
             return None;
         }

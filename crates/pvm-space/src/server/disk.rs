@@ -147,10 +147,10 @@ impl Disk {
     }
 }
 
-/// What was found of a space.
+/// The data that was found of a space.
 pub(super) struct Found {
     pub(super) replay: Replay,
-    /// What is to be said of damages.
+    /// The note about damages.
     pub(super) note: String,
     /// Where it was, and other files of the space that are older.
     pub(super) files: Vec<PathBuf>,
@@ -188,7 +188,7 @@ pub(super) fn find(directory: &Blob, name: &Blob) -> io::Result<Option<Found>> {
 /// Removes files that another one has replaced.
 pub(super) fn forget(files: &[PathBuf], but: &Disk) {
     for file in files.iter().filter(|file| **file != but.path) {
-        // What stays is older, and loses the next time, too.
+        // A file that stays is older, and loses the next time, too.
         drop(std::fs::remove_file(file));
     }
 }

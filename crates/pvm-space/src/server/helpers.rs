@@ -16,7 +16,7 @@ struct Wanted {
     until: Instant,
 }
 
-/// What spaces wait for.
+/// The waits of spaces for helpers.
 pub(super) struct Helpers {
     task: &'static Task,
     wanted: Vec<Wanted>,

@@ -37,7 +37,7 @@ impl Partition {
     /// Tells the primary what this copy has, and keeps.
     pub(super) fn acknowledge(&mut self) {
         let (space, term) = (self.entry.space, self.term);
-        // What there is to begin with is confirmed as a whole, by its number.
+        // The first state is confirmed as a whole, by its number.
         if self.journal.kept(self.applied) >= self.begun_at {
             let number = self.journal.kept(self.applied);
             self.say(self.entry.primary, Between::Ack { space, term, number });
@@ -59,7 +59,7 @@ impl Partition {
         if self.role == Role::Heir && term == self.term {
             return;
         }
-        // What comes again must not undo the steps behind it.
+        // A repeated first state must not undo the steps after it.
         let again = planted::is(Bug::BeginsAgain);
         if !self.begun || term > self.term || number > self.applied || again {
             self.store = Store::restore(snapshot);

@@ -14,7 +14,7 @@ impl Partition {
         if self.ending || self.copies() != self.entry.copies {
             return self.put_next();
         }
-        // The entry does not name them: nobody has to wait for them.
+        // The entry does not name them: answers need not wait for them.
         self.followers.retain(|_, follower| !follower.is_lost);
         self.release();
         if self.entry.copies.len() >= usize::from(self.entry.options.copies) {

@@ -1,9 +1,9 @@
-//! What of a durable space is on the disk of its server.
+//! The steps of a durable space that are on the disk of its server.
 
 use crate::log::Record;
 use crate::planted::{self, Bug};
 
-/// What is on disk. A space in memory has no need of it: all that was applied counts.
+/// The state of the disk. A space in memory does not need it: all that was applied counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Journal {
     is_durable: bool,

@@ -116,7 +116,7 @@ impl Partition {
         self.tend();
     }
 
-    /// What was not confirmed goes out again: it may have been lost.
+    /// Sends unconfirmed steps again: they may have been lost.
     pub(super) fn resend(&mut self) {
         self.resend_at = Some(self.now + RESEND_MS);
         let last = Some(self.applied);
@@ -156,7 +156,7 @@ impl Partition {
         self.tend();
     }
 
-    /// The space is deleted: everybody is told.
+    /// The space is deleted: all clients and servers are told.
     pub(super) fn ended(&mut self) {
         let held = self.held.drain(..).map(|(_, answer)| (answer.client, answer.number));
         let unanswered: Vec<_> = held.chain(self.store.waiting_requests()).collect();

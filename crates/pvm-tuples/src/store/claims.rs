@@ -16,7 +16,7 @@ impl Store {
         number
     }
 
-    /// Ends a claim: nobody's claim but the client's own.
+    /// Ends a claim, but only one of the client itself.
     pub(super) fn end_claim(&mut self, client: Tid, number: u64) -> Option<Claim> {
         if self.claims.get(&number)?.client != client {
             return None;

@@ -1,4 +1,4 @@
-//! What is kept of each client, so that each of its requests is done once.
+//! The data of each client, so that each of its requests is done once.
 
 use super::{Store, cost};
 use crate::known::Answered;

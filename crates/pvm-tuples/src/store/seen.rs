@@ -1,4 +1,4 @@
-//! What people are shown of a space.
+//! The view of a space for people.
 
 use super::Store;
 use crate::frames::{Claimed, Seen, Waiter};
@@ -24,7 +24,7 @@ fn has_name_of(tuple: &Tuple, template: &Tuple) -> bool {
 }
 
 impl Store {
-    /// What is in the space at a time in milliseconds, with the oldest `tuples` ones.
+    /// The content of the space at a time in milliseconds, with the oldest `tuples` tuples.
     pub fn seen(&self, now_ms: u64, tuples: u64) -> Seen {
         let mut ids: Vec<u64> = self.tuples.keys().copied().collect();
         ids.sort_unstable();

@@ -28,7 +28,7 @@ impl Space {
         answers
     }
 
-    /// What is answered, and to whom.
+    /// Returns the answers, and their receivers.
     fn ask(&mut self, client: Tid, op: Op) -> Vec<(Tid, Outcome)> {
         self.asked += 1;
         let (number, settled) = (self.asked, 0);

@@ -26,7 +26,7 @@ pub const CONTEXT: i32 = 0x7ec0_4de5;
 pub const BLOCK_CELLS_MAX: usize = 1 << 14;
 
 record! {
-    /// What stands in the head of a trace about a host.
+    /// The facts about a host in the head of a trace.
     pub struct HostFacts {
         /// Its place in the machine.
         pub host: HostIndex,
@@ -38,7 +38,8 @@ record! {
         pub version: Blob,
         /// Its cores.
         pub cores: u32,
-        /// What a record costs the task that notes it, in picoseconds; 0 if it was not measured.
+        /// The cost of a record for the task that notes it, in picoseconds; 0 if it was not
+        /// measured.
         pub probe_cost_ps: u64,
         /// How connections to other hosts keep from crowding the network: `reno`, `cubic`, `bbr`.
         pub congestion: Blob,
@@ -48,7 +49,7 @@ record! {
         pub began: u64,
     }
 
-    /// What stands in the head of a trace about a task.
+    /// The facts about a task in the head of a trace.
     pub struct TaskFacts {
         /// The task.
         pub tid: Tid,
@@ -94,9 +95,9 @@ choice! {
             /// The tasks.
             tasks: Vec<Tid>,
         },
-        /// What was noted up to now, then the end.
+        /// The records up to now, then the end.
         2 => Stop,
-        /// What the recorder's clock shows: [`Frame::Shows`].
+        /// The time of the recorder's clock: [`Frame::Shows`].
         3 => Clock {
             /// The asker's number, to be sent back.
             number: u64,
@@ -137,14 +138,14 @@ choice! {
             from: u64,
             /// up to this one.
             to: u64,
-            /// How many; 0 if nobody knows.
+            /// How many; 0 if that is not known.
             lost: u64,
             /// Why.
             reason: Loss,
         },
         /// Clocks of two hosts.
         5 => Clock {
-            /// What they said.
+            /// The clocks' times.
             pair: ClockPair,
         },
         /// A task has ended, or is recorded no more.
@@ -153,9 +154,9 @@ choice! {
             tid: Tid,
             /// When, by its host's clock.
             at: u64,
-            /// As `wait` tells it; -1 if nobody knows.
+            /// As `wait` tells it; -1 if it is not known.
             status: i32,
-            /// What became of its records.
+            /// The counts of its records.
             counts: Counts,
         },
         /// To [`Ask::Clock`].
@@ -169,7 +170,7 @@ choice! {
         7 => End {
             /// When, by the host's clock.
             at: u64,
-            /// What became of all records.
+            /// The counts of all records.
             counts: Counts,
         },
     }

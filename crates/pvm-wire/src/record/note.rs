@@ -26,11 +26,11 @@ pub struct Record {
     pub depth: u8,
     /// The call ([`super::calls`]), of a part that of the call around it; 0xffff for none.
     pub call: u16,
-    /// What the call returned.
+    /// The result of the call.
     pub result: i32,
     /// True if this is no call but something inside of one.
     pub part: bool,
-    /// What it was.
+    /// The event.
     pub what: What,
 }
 
@@ -74,12 +74,12 @@ pub struct Transfer {
 pub enum What {
     /// A call that has no kind of its own.
     Call {
-        /// What it packed or unpacked.
+        /// The bytes that it packed or unpacked.
         bytes: u64,
     },
     /// The thread waited.
     Wait {
-        /// What for.
+        /// The reason.
         reason: Reason,
         /// The processor time of the thread, if it really slept.
         processor: Option<Processor>,
@@ -145,7 +145,7 @@ pub enum What {
     Mark {
         /// Its name's number.
         name: u32,
-        /// What the program tells with it.
+        /// The value that the program tells with it.
         value: i64,
     },
     /// The program says what it does from now on.
@@ -171,7 +171,7 @@ pub enum What {
     },
     /// A number gets its name, for all later records of the task.
     Name {
-        /// What has the name.
+        /// The class of the named thing.
         class: Class,
         /// The number.
         number: u32,
@@ -196,7 +196,7 @@ pub enum What {
     },
     /// The task's last record.
     End {
-        /// As `wait` tells it; -1 if nobody knows.
+        /// As `wait` tells it; -1 if it is not known.
         status: i32,
         /// Records that it noted.
         noted: u64,
@@ -254,7 +254,7 @@ numbered! {
         Own = 4,
     }
 
-    /// What a thread waits for.
+    /// The reason of a thread's wait.
     pub enum Reason {
         /// A message.
         Message = 0,
@@ -282,7 +282,7 @@ numbered! {
         Broke = 4,
     }
 
-    /// What a name is the name of.
+    /// The class of a named thing.
     pub enum Class {
         /// A program.
         Program = 1,

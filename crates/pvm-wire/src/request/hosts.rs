@@ -1,4 +1,4 @@
-//! What is told of hosts, and of what became of them.
+//! Facts about hosts, and outcomes of requests about hosts.
 
 use crate::{Blob, HostIndex, Tid, record};
 
@@ -42,18 +42,18 @@ record! {
     pub struct Failure {
         /// The first stage of joining that failed: one of [`STAGES`], or empty for none of them.
         pub stage: String,
-        /// What went wrong and where, in one sentence.
+        /// The fault and its place, in one sentence.
         pub detail: String,
         /// The next command, empty where there is none.
         pub remedy: String,
     }
 
-    /// What became of one host name in an add, a delete or a drain.
+    /// The outcome for one host name in an add, a delete or a drain.
     #[derive(Default)]
     pub struct HostResult {
         /// The host's id, or a code.
         pub outcome: i32,
-        /// What failed; none on success.
+        /// The failure; none on success.
         pub failure: Option<Failure>,
     }
 

@@ -1,4 +1,4 @@
-//! What lists of named messages and of groups show.
+//! The entries of lists of named messages and of groups.
 
 use crate::{Blob, Tid, record};
 

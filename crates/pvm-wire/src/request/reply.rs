@@ -1,4 +1,4 @@
-//! What a task or a command is answered.
+//! The replies to a task or a command.
 
 use super::hosts::{HostInfo, HostLoad, HostResult};
 use super::names::{GroupInfo, MailboxInfo};
@@ -20,7 +20,7 @@ choice! {
         /// To [`super::Request::Hello`] of a task; its inbox and the host's count of awake tasks
         /// come beside it.
         3 => Welcome {
-            /// What it needs to know.
+            /// The data that it needs.
             welcome: Welcome,
         },
         /// To [`super::Request::Hello`] of another protocol version, or of a process that may not.
@@ -116,7 +116,7 @@ choice! {
         },
         /// The daemon about itself.
         20 => Status {
-            /// What it tells.
+            /// The state of the daemon.
             status: DaemonStatus,
         },
         /// To [`super::Request::Hello`] of an operator.
@@ -206,7 +206,7 @@ choice! {
 }
 
 record! {
-    /// What the daemon tells about itself.
+    /// The state of the daemon, as it tells it.
     pub struct DaemonStatus {
         /// NeoPVM's version.
         pub version: String,
@@ -224,7 +224,7 @@ record! {
         pub bad_peers: u64,
         /// Times that the daemon was started again.
         pub restarts: u32,
-        /// What the kernel keeps the daemon from, in words.
+        /// The limits that the kernel sets to the daemon, in words.
         pub guard: String,
         /// Why no commands are ordered, in words; empty if there is a leader.
         pub order: String,

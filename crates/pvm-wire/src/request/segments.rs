@@ -41,13 +41,13 @@ record! {
         pub owner: Tid,
         /// The task is gone: nothing more will be noted.
         pub ended: bool,
-        /// As `wait` tells it, -1 if nobody knows.
+        /// As `wait` tells it, -1 if it is not known.
         pub status: i32,
         /// There was no place to keep it for the reader: what was in it.
         pub dropped: Option<Dropped>,
     }
 
-    /// What a trace ring held that went unread. A ring of [`Tid`] 0 stands for several.
+    /// The unread rest of a trace ring. A ring of [`Tid`] 0 stands for several.
     #[derive(Copy)]
     pub struct Dropped {
         /// The task that spawned the task, [`Tid`] 0 if that is not known.
@@ -68,12 +68,12 @@ choice! {
     pub enum Change {
         /// Adds to four bytes, modulo 2^32.
         1 => Add4 {
-            /// What is added.
+            /// The number that is added.
             add: u32,
         },
         /// Adds to eight bytes, modulo 2^64.
         2 => Add8 {
-            /// What is added.
+            /// The number that is added.
             add: u64,
         },
         /// Sets four bytes if they have the expected value.

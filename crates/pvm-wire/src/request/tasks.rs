@@ -1,4 +1,4 @@
-//! What is said of tasks: how they are started, what they inherit and are told.
+//! The data of tasks: their start, their inheritance and their welcome.
 
 use crate::{Blob, Tid, record};
 
@@ -32,7 +32,7 @@ record! {
         pub mask: Blob,
     }
 
-    /// What a task hands on to the tasks that it spawns.
+    /// The settings that a task hands on to the tasks that it spawns.
     pub struct Inherited {
         /// The context that it starts in.
         pub context: i32,
@@ -60,7 +60,7 @@ record! {
         pub whole_environment: bool,
         /// Working directory; empty for the default.
         pub directory: Blob,
-        /// What the children inherit.
+        /// The inheritance of the children.
         pub inherited: Inherited,
     }
 
@@ -80,13 +80,13 @@ record! {
         pub pid: u32,
     }
 
-    /// What a task is told when it enrols.
+    /// The data that a task gets when it enrols.
     pub struct Welcome {
         /// Its id.
         pub tid: Tid,
         /// `pvm_parent`: an id or a code.
         pub parent: i32,
-        /// What it inherits.
+        /// Its inheritance.
         pub inherited: Inherited,
         /// Path of the datagram socket to bind as its doorbell.
         pub doorbell: Blob,
