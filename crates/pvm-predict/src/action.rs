@@ -1,4 +1,4 @@
-//! What a task does, one thing after the other.
+//! The actions of a task, one after the other.
 
 use crate::unit::Time;
 
@@ -32,7 +32,7 @@ pub enum Action {
     Look,
     /// It takes what it has put off.
     CatchUp,
-    /// What it does from now on belongs to this section of the program; 0 is none.
+    /// Its actions from now on belong to this section of the program; 0 is none.
     Enter(u32),
     /// It sends bytes to a task. The call takes `time`.
     Send {
@@ -69,7 +69,7 @@ pub enum Action {
     },
 }
 
-/// What a receive takes.
+/// The rule by which a receive takes messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Matching {
     /// The next bytes of its source, however they were sent; what is over stays.

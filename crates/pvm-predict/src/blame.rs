@@ -3,7 +3,7 @@
 
 use crate::unit::Time;
 
-/// What time is spent on.
+/// A cause on which time is spent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Phase {

@@ -1,4 +1,4 @@
-//! What can be wrong with a trace, a platform or a run, and where.
+//! The faults of a trace, a platform or a run, and their places.
 
 use crate::action::{Matching, TaskNumber};
 use std::fmt;
@@ -20,7 +20,7 @@ pub enum Error {
         task: TaskNumber,
         /// Which line of its file, from 1 on.
         line: u64,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
     /// Something in a platform file makes no sense.
@@ -28,10 +28,10 @@ pub enum Error {
     Platform {
         /// Which line, from 1 on.
         line: u64,
-        /// What is wrong there.
+        /// The fault there.
         what: String,
     },
-    /// What was asked for does not fit the trace or the platform.
+    /// The request does not fit the trace or the platform.
     #[error("{0}")]
     Unfit(String),
     /// No task can go on.
@@ -42,7 +42,7 @@ pub enum Error {
     TooMany {
         /// At which task.
         task: TaskNumber,
-        /// What there is too much of.
+        /// The thing of which there is too much.
         what: &'static str,
         /// How many are held.
         limit: usize,
@@ -66,7 +66,7 @@ pub struct Waiting {
     pub what: Awaited,
 }
 
-/// What a task waits for.
+/// The cause of a task's wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
     /// A message, or bytes.
@@ -103,7 +103,7 @@ pub enum Label {
 }
 
 impl Matching {
-    /// What a receive asks for by a tag.
+    /// The label of a receive with this tag.
     pub(crate) const fn label(self, tag: i32) -> Label {
         match self {
             Self::Bytes => Label::Next,

@@ -1,4 +1,4 @@
-//! What tasks run on.
+//! The hosts on which tasks run.
 
 pub(crate) mod cores;
 pub(crate) mod station;

@@ -1,4 +1,4 @@
-//! What every simulation stands on: a queue of events with fixed ties, dice from a seed, hashed
+//! The base of every simulation: a queue of events with fixed ties, dice from a seed, hashed
 //! matching.
 
 mod dice;

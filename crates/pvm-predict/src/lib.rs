@@ -1,4 +1,4 @@
-//! What a program would take on another network.
+//! The time that a program would take on another network.
 //!
 //! A [`Source`] says what each task does: it computes, sends, receives. A model runs all tasks in
 //! simulated time over hosts, transports and links, each of which is a small machine without I/O,

@@ -1,5 +1,5 @@
-//! What carries bits. Each link is a small machine: it is told what is offered and what time it is,
-//! and says what has arrived and when it wants to be asked again.
+//! The links that carry bits. Each link is a small machine: its inputs are offered data and the
+//! time, and its outputs are arrivals and the moment at which it wants to be asked again.
 
 pub mod csma;
 pub mod port;

@@ -49,13 +49,13 @@ pub enum Bug {
     LossUnanswered,
     /// A link into a host carries as many flows at full rate as come.
     ReceiverNotShared,
-    /// What a flow takes of a link is left for others, too.
+    /// The share that a flow takes of a link is left for others, too.
     LinkOverbooked,
     /// Timers do not wait for a tick.
     TicksForgotten,
     /// The rest of a write never waits for what is in the queue.
     CorkForgotten,
-    /// What waits in the host's own queue is sent again.
+    /// Segments that wait in the host's own queue are sent again.
     QueuedSentAgain,
     /// Tasks that share cores do not slow one another down.
     CoresForgotten,

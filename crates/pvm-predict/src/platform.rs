@@ -1,4 +1,4 @@
-//! What a program is to run on: hosts, the network between them, the transport over it.
+//! The platform of a program: hosts, the network between them, the transport over it.
 //!
 //! A platform is a TOML file, or one of the built-in ones, which are such files, too. Whatever is
 //! wrong with it is told with its line.

@@ -8,7 +8,7 @@ pub trait Source {
     /// How many tasks there are.
     fn tasks(&self) -> TaskNumber;
 
-    /// What a receive takes.
+    /// The rule by which a receive takes messages.
     fn matching(&self) -> Matching;
 
     /// True for a task that another one starts, and which does nothing before that.
@@ -21,6 +21,6 @@ pub trait Source {
         None
     }
 
-    /// What a task does next; nothing at its end.
+    /// The next action of a task; none at its end.
     fn next(&mut self, task: TaskNumber) -> Result<Option<Action>, Error>;
 }

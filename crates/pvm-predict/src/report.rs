@@ -1,4 +1,4 @@
-//! What a simulated run comes to: the columns of the thesis' appendix A, and what they are made of.
+//! The result of a simulated run: the columns of the thesis' appendix A, and their parts.
 
 use crate::action::TaskNumber;
 use crate::blame::{Chain, Split};
@@ -10,25 +10,25 @@ use crate::unit::Time;
 pub struct StationReport {
     /// From the begin of the run to its end.
     pub execution: Time,
-    /// Of that, it computed.
+    /// The part of it in which it computed.
     pub computing: Time,
-    /// Of that, it was in calls that neither send nor receive.
+    /// The part of it in calls that neither send nor receive.
     pub calls: Time,
-    /// Of that, it was in sends.
+    /// The part of it in sends.
     pub sending: Time,
-    /// Of that, it was in receives whose bytes were there.
+    /// The part of it in receives whose bytes were there.
     pub receiving: Time,
-    /// Of that, it was blocked, by cause. The five sum up to the whole.
+    /// The part of it in which it was blocked, by cause. The five sum up to the whole.
     pub blocked: Split,
     /// How long its packets took on links, waiting for them included.
     pub net: Time,
     /// How long its processor worked for the transport, beside the task.
     pub transport: Time,
-    /// What it sent to others.
+    /// The messages that it sent to others.
     pub sent: Traffic,
-    /// What it took from others.
+    /// The messages that it took from others.
     pub received: Traffic,
-    /// What it sent to itself.
+    /// The messages that it sent to itself.
     pub own: Traffic,
 }
 
@@ -85,7 +85,7 @@ pub struct Report {
     pub lost: u64,
     /// Segments that were sent anew.
     pub resent: u64,
-    /// What led to the end of the last task.
+    /// The chain of causes of the end of the last task.
     pub path: Chain,
     /// The task that ended last.
     pub last: TaskNumber,
@@ -163,7 +163,7 @@ pub trait Watcher {
     fn goes_on(&mut self, actions: u64) -> bool;
 }
 
-/// Nobody wants to know.
+/// A watcher that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

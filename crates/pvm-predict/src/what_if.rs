@@ -1,4 +1,4 @@
-//! What would be if: a platform and a program changed by factors.
+//! Variations: a platform and a program changed by factors.
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::platform::{Network, Platform};
 use crate::program::Source;
 use crate::unit::Rate;
 
-/// What is changed. All factors of 1 change nothing.
+/// The changes. All factors of 1 change nothing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
     /// The rate of all links, times this.

@@ -57,7 +57,7 @@ pub(crate) struct Actors {
     pub(crate) confirmed: BTreeSet<String>,
     /// These names, and names that a reader was shown: every later reader must be shown them, too.
     known: Known,
-    /// What was confirmed may be lost: readers are not judged.
+    /// Confirmed puts may be lost: readers are not judged.
     pub(crate) may_lose: bool,
     /// Answers to readers that were judged.
     pub(crate) reads: usize,
@@ -70,7 +70,7 @@ pub(crate) struct Actors {
     member_count: i32,
     started: bool,
     quiet: bool,
-    /// Nobody asks anything any more.
+    /// The tasks make no requests any more.
     ended: bool,
     entered: BTreeMap<u32, BTreeSet<Tid>>,
     pause: Option<u64>,

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Once in this many commands each host's whole state is compared, one host after the other.
 const LOOK_EVERY: u64 = 64;
 
-/// What was seen so far.
+/// The observations so far.
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     /// The sum of what all agree on, after a command of an era.
@@ -30,8 +30,8 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// What is wrong now, if anything, where something has changed at these hosts. Nobody becomes
-    /// the leader without that.
+    /// The violation, if there is one now, after changes at these hosts. No host becomes the leader
+    /// without a change.
     pub(crate) fn look(
         &mut self,
         now: u64,
@@ -63,7 +63,7 @@ impl Agreement {
                 return Some(wrong);
             }
             let sum = node.sums().agreed;
-            // What is kept is what is known: only that makes the sums worth anything.
+            // The records must equal the state: otherwise the sums prove nothing.
             let turn = u64::from(host.0) % LOOK_EVERY == at.1 % LOOK_EVERY;
             if turn && Sums::agreed_of(machine) != sum {
                 return Some(format!("{host} keeps another state than it has after {}", at.1));
@@ -81,7 +81,7 @@ impl Agreement {
     }
 
     /// What is wrong if others that have applied as much as this host have another state. One that
-    /// ends is asked, too: what its last commands did has been told to its tasks.
+    /// ends is asked, too: the effects of its last commands have been told to its tasks.
     pub(crate) fn compare(&mut self, host: HostIndex, node: &Node) -> Option<String> {
         let machine = node.machine.as_ref().filter(|machine| machine.is_joined())?;
         let at = (machine.era(), machine.applied());

@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The kernel takes more while it has fewer bytes than this that it has not sent.
 const KERNEL_BYTES: usize = 32 << 10;
-/// What goes at a time.
+/// The bytes that go at a time.
 const PACKET_BYTES: usize = 8 << 10;
 /// A daemon writes what is longer in pieces.
 const PIECE_BYTES: usize = 64 << 10;
 /// The longer words of the order that wait on one link; more are dropped.
 pub(crate) const ORDER_BYTES_MAX: usize = 1 << 20;
-/// What a message takes besides its bytes.
+/// The bytes of a message besides its own.
 const HEAD_BYTES: usize = 60;
 
 /// A message on its way to the wire.
@@ -28,7 +28,7 @@ struct Parcel {
     left: usize,
 }
 
-/// What goes to one host.
+/// The messages to one host.
 #[derive(Debug, Default)]
 struct Line {
     /// The link that it is for.
@@ -59,7 +59,7 @@ impl Line {
     }
 }
 
-/// What one host sends.
+/// The messages that one host sends.
 #[derive(Debug, Default)]
 struct Cable {
     lines: BTreeMap<HostIndex, Line>,

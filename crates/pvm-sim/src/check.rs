@@ -1,4 +1,4 @@
-//! What must hold after everything that happens.
+//! The invariants after every event.
 //!
 //! Host tables of equal epochs are equal. An id never names two tasks. No asker waits beyond the
 //! bound of its request. What is under way between hosts is bounded. A request to be notified is
@@ -101,7 +101,7 @@ impl Checks {
         self.open.insert((client, id), Open { until, stream, what });
     }
 
-    /// Nobody is there any more to be answered.
+    /// The client is gone and needs no answer any more.
     pub fn closed(&mut self, client: Client) {
         self.open.retain(|(of, _), _| *of != client);
         self.over.extend(self.runs.values().filter(|(of, _)| *of == client));
@@ -275,7 +275,7 @@ impl Checks {
         if let Some(tid) = self.over.iter().find_map(|&run| self.survivor(run)) {
             self.violate(format!("{tid} has outlived the command that it was run for"));
         }
-        // What a command's tasks write goes with the command, and a dead host's output with the
+        // Output of a command's tasks goes with the command, and a dead host's output with the
         // host.
         let stays = self.dead_hosts.is_empty();
         if let Some(lost) = self.written.lost(|tid| stays && !self.runs.contains_key(&tid)) {

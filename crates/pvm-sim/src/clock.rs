@@ -7,7 +7,7 @@ use crate::dice::Random;
 const OFFSET_NS: u64 = 3600 * 1_000_000_000;
 const MILLION: u128 = 1_000_000;
 
-/// What a host takes for the time. It never goes back, also not when the daemon is started again.
+/// The clock of a host. It never goes back, also not when the daemon is started again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     offset: u64,
@@ -34,7 +34,7 @@ impl Clock {
         Self { offset, rate, ..Self::RIGHT }
     }
 
-    /// What it shows at a moment of the world.
+    /// The time that it shows at a moment of the world.
     pub(crate) fn shows(self, world: u64) -> u64 {
         let (from, length) = self.stop;
         let goes = world - self.lost - world.saturating_sub(from).min(length);

@@ -25,7 +25,7 @@ const PUT_PAUSE: u64 = 5 * SECOND;
 /// Millionths by which clocks are wrong.
 const SKEW: u32 = 200;
 
-/// What a run was.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Hosts that died.
@@ -51,7 +51,7 @@ enum Trouble {
     Partition,
 }
 
-/// What goes on in a machine in which nobody does anything.
+/// The links and messages of an idle machine.
 #[derive(Clone, Debug)]
 pub struct Rest {
     /// Links of the leader.
@@ -60,8 +60,8 @@ pub struct Rest {
     pub links: usize,
     /// All links.
     pub all_links: usize,
-    /// What the leader says in a second, what the other one says that says most, and what all
-    /// others say together.
+    /// The messages in a second: of the leader, of the other host that sends most, and of all
+    /// others together.
     pub said: (u64, u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! What is random here comes from a seed.
+//! All random numbers here come from a seed.
 
 /// Numbers from a seed (SplitMix64).
 #[derive(Clone, Debug, Default)]

@@ -36,7 +36,7 @@ const SKEW: u32 = 200;
 /// Millionths by which clocks with a fault are wrong.
 const SKEW_BAD: u32 = 10_000;
 
-/// What a run was.
+/// The results of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Hosts that live at the end.
@@ -49,7 +49,7 @@ pub struct Outcome {
     pub era: u64,
     /// How many terms there were.
     pub term: u64,
-    /// What the hosts agree on at the end, and when that was.
+    /// The state that the hosts agree on at the end, and when that was.
     pub state: u64,
     /// The faults that there were.
     pub faults: Tally,
@@ -231,9 +231,9 @@ impl Run {
         Ok(())
     }
 
-    /// A task on each host that reads what others put: what it is shown must not be older than what
-    /// anybody knew when it asked (with names that nobody deletes that is all that makes the
-    /// history of puts and reads linearizable).
+    /// A task on each host that reads the puts of others: its answers must not be older than what
+    /// any task knew when it asked (if no names are deleted, that alone makes the history of puts
+    /// and reads linearizable).
     fn enrol_readers(&mut self) -> Result<(), String> {
         let mut readers = Vec::new();
         for host in self.hosts() {
@@ -513,7 +513,7 @@ impl Run {
         Ok(outcome)
     }
 
-    /// What was confirmed is there, and nothing is there twice.
+    /// Checks that every confirmed put is there, and nothing is there twice.
     fn compare_ledger(&mut self) -> Result<(), String> {
         let Some(&host) = self.hosts().first() else { return Ok(()) };
         let Some(operator) = self.world.connect(host, Role::Operator) else { return Ok(()) };

@@ -40,7 +40,7 @@ pub struct Process {
 pub struct Node {
     /// The daemon, unless it has crashed.
     pub machine: Option<Machine>,
-    /// What a new daemon is told.
+    /// The configuration of a new daemon.
     pub config: Config,
     /// The records that the parent keeps.
     records: BTreeMap<Blob, Blob>,
@@ -51,11 +51,11 @@ pub struct Node {
     pub processes: BTreeMap<u32, Process>,
     /// Connections, with the process at their other end.
     pub connections: BTreeMap<u64, u32>,
-    /// Until when its daemon is stopped (`SIGSTOP`): what comes meanwhile waits.
+    /// Until when its daemon is stopped (`SIGSTOP`): inputs wait meanwhile.
     pub paused_until: u64,
     /// Until when nothing of other hosts arrives: their kernels try again at growing distances.
     pub hears_from: u64,
-    /// What it takes for the time.
+    /// Its clock.
     pub(crate) clock: Clock,
     rules: Rules,
     seed: u64,

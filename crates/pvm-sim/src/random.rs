@@ -17,7 +17,7 @@ const HOST_COUNT_MAX: usize = 6;
 /// Living tasks that a run may have at most.
 const TASK_COUNT_MAX: usize = 40;
 
-/// What a task hands on that hands on nothing, with its output for `tid`.
+/// The inheritance from a task without settings, with its output for `tid`.
 pub fn inherited(tid: Tid) -> Inherited {
     let output = Target { tid, context: 0, tag: 7 };
     let nobody = Target { tid: Tid::NONE, context: 0, tag: 0 };

@@ -150,7 +150,7 @@ impl Script {
         Ok(connection)
     }
 
-    /// What a task does that is no request: it writes, or its process ends.
+    /// An event of a task that is no request: it writes, or its process ends.
     fn happen(
         &mut self,
         host: HostIndex,

@@ -32,7 +32,7 @@ pub(crate) fn message(message: &Message) -> String {
     }
 }
 
-/// What crosses a link; acknowledgements are not worth a line.
+/// A message on a link; acknowledgements are not worth a line.
 pub(crate) fn peer(message: &PeerMessage) -> Option<String> {
     match message {
         PeerMessage::Ordered { sequence, said } => {
@@ -189,7 +189,7 @@ pub(crate) fn reply(reply: &Reply) -> String {
     }
 }
 
-/// What the parent is told; records are not worth a line.
+/// An effect for the parent; records are not worth a line.
 pub(crate) fn effect(effect: &Effect) -> Option<String> {
     Some(match effect {
         Effect::Reply { connection, reply, .. } => {
@@ -221,7 +221,7 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
     })
 }
 
-/// What the shell is told, but for what is said: that is written down as it crosses the link.
+/// An act for the shell, except messages: these are written down as they cross the link.
 pub(crate) fn act(act: &Act) -> Option<String> {
     Some(match act {
         Act::Say { .. } | Act::Drain { .. } | Act::Group { .. } => return None,

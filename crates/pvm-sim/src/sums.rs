@@ -1,5 +1,5 @@
-//! Sums over what all hosts agree on, kept up with each record that changes: two hosts agree where
-//! their sums are equal, and nobody has to write down the whole state of a thousand hosts for that.
+//! Sums over the agreed state, updated with each record that changes: two hosts agree if their sums
+//! are equal, and the whole state of a thousand hosts need not be written down for that.
 
 use pvm_core::Machine;
 use pvm_wire::Blob;
@@ -19,7 +19,7 @@ pub(crate) struct Sums {
     pub(crate) table: u64,
     /// The sum of all that is agreed on.
     pub(crate) agreed: u64,
-    /// What a new machine has without having put it out, by key.
+    /// The records that a new machine has without having put them out, by key.
     unsaved: BTreeMap<Blob, u64>,
 }
 

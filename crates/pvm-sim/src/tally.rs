@@ -26,7 +26,7 @@ pub enum Fault {
     Crash,
     /// A daemon crashed before its parent had what it decided.
     CrashBeforeEffects,
-    /// A daemon crashed when its parent had that, and nobody else.
+    /// A daemon crashed when only its parent had the effects.
     CrashBeforeActs,
     /// A daemon stood still.
     Pause,
@@ -40,7 +40,7 @@ pub enum Fault {
     Silence,
     /// A host that was taken out heard of it.
     Fence,
-    /// A link was closed, as nobody used it.
+    /// A link was closed because it was not used.
     Rest,
 }
 

@@ -49,7 +49,7 @@ pub struct World {
     /// The hosts to which each host has permanent links, and the links that are wanted now.
     near: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
     reaching: BTreeSet<(HostIndex, HostIndex)>,
-    /// Hosts that nobody can call, as behind NAT: they call others.
+    /// Hosts that cannot be called, as behind NAT: they call others.
     pub uncallable: BTreeSet<HostIndex>,
     /// How many things each host has said to others.
     pub said: BTreeMap<HostIndex, u64>,
@@ -57,7 +57,7 @@ pub struct World {
     pub inboxes: BTreeMap<Tid, Vec<Message>>,
     /// Answers, by host and connection.
     pub replies: BTreeMap<(HostIndex, u64), Vec<Reply>>,
-    /// What was said and done, if it is wanted.
+    /// The journal of messages and events, if it is wanted.
     pub journal: Option<Vec<String>>,
     /// The invariants.
     pub checks: Checks,
@@ -264,7 +264,7 @@ impl World {
                 let deaf = self.links.is_cut(pair);
                 self.links.heal(pair);
                 if deaf {
-                    // What was lost meanwhile breaks the connection.
+                    // A message lost meanwhile breaks the connection.
                     self.break_links(vec![pair]);
                 }
                 self.connect_some(pair.0, &[pair.1]);
@@ -289,7 +289,7 @@ impl World {
         }
     }
 
-    /// True once nobody has a host in its table that is dead.
+    /// True once no host has a dead one in its table.
     pub fn is_digested(&self) -> bool {
         let mut machines = self.nodes.values().filter_map(|node| node.machine.as_ref());
         machines.all(|machine| machine.members().keys().all(|host| self.nodes.contains_key(host)))

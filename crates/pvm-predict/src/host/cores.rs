@@ -6,7 +6,7 @@ use crate::planted::{self, Bug};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// What it has to say.
+/// An output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Output {
     /// Call `handle_timeout` at this time with this number.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// Handing the first 1460 bytes to TCP: chapter 4.2.1.
 pub(crate) const HAND_OVER: Time = Time::microseconds(375);
 
-/// What happens to a station.
+/// An input of a station.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
     /// Its next line; nothing at the end.
@@ -21,7 +21,7 @@ pub(crate) enum Input {
     Complete { cause: Chain, last: Last },
 }
 
-/// What it has to say.
+/// An output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Output {
     /// Ask again at this time.
@@ -64,11 +64,11 @@ pub(crate) struct Receive {
     /// How long it waited before it read.
     pub(crate) waited: Time,
     time: Time,
-    /// What held the last of its bytes, once they are all here.
+    /// The message that held the last of its bytes, once they are all here.
     pub(crate) last: Option<Last>,
 }
 
-/// What held the last byte of a receive.
+/// The message that held the last byte of a receive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Last {
     /// The message: its place, which is used again, and its number.
@@ -97,7 +97,7 @@ pub(crate) struct Station {
     state: State,
     /// The wait that is on.
     pub(crate) wait: Option<Told>,
-    /// What led to the present moment.
+    /// The chain of causes of the present moment.
     pub(crate) chain: Chain,
     pub(crate) report: StationReport,
     out: VecDeque<Output>,
@@ -200,7 +200,7 @@ impl Station {
     /// The wait is over, because of a message.
     fn end_wait(&mut self, now: Time, cause: Chain) {
         let Some(mut wait) = self.wait.take() else { return };
-        // What no message accounts for is the wait for the station's own server.
+        // Time that no message accounts for is the wait for the station's own server.
         wait.until(Phase::Queue, now);
         if wait.split.total() > Time::ZERO {
             self.chain = cause;

@@ -1,5 +1,4 @@
-//! A hashed map whose hash is fixed and cheap. Nothing iterates it, so its order is nobody's
-//! business.
+//! A hashed map whose hash is fixed and cheap. Nothing iterates it, so its order does not matter.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -19,7 +19,7 @@ pub struct Rules {
     pub gap: u64,
     /// The unit of backoff.
     pub slot: u64,
-    /// What a station sends when it has seen a collision.
+    /// The jam that a station sends when it has seen a collision.
     pub jam: u64,
     /// In front of each frame.
     pub preamble: u64,
@@ -74,7 +74,7 @@ impl Rules {
 /// Backoff does not grow after this many collisions of a frame.
 const DOUBLINGS_MAX: u32 = 10;
 
-/// What a cable has to say.
+/// An output of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
     /// A frame has reached all stations.
@@ -196,7 +196,7 @@ impl Csma {
         self.plan(now);
     }
 
-    /// What has happened.
+    /// The next event, if one has happened.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
@@ -212,7 +212,7 @@ impl Csma {
         }
     }
 
-    /// When something happens next without anybody's doing.
+    /// When something happens next without an input.
     fn deadline(&self) -> Option<Time> {
         let backoff = self.ports.iter().filter_map(|port| match port.state {
             State::Backoff(until) => Some(until),

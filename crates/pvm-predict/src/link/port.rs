@@ -8,7 +8,7 @@ use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
 use std::collections::VecDeque;
 
-/// What a way of a cable is like.
+/// The properties of one way of a cable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rules {
     /// Its rate.
@@ -21,7 +21,7 @@ pub struct Rules {
     pub burst: Option<u64>,
 }
 
-/// What a port has to say.
+/// An output of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
     /// A frame has left the queue: its first bit went at `began`, its last one arrives at
@@ -93,7 +93,7 @@ impl Port {
         self.serve(now);
     }
 
-    /// What has happened.
+    /// The next event, if one has happened.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }

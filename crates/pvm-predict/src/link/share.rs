@@ -9,12 +9,12 @@ use crate::planted::{self, Bug};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// What it has to say.
+/// An output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
     /// Call `handle_timeout` at this time with this number.
     Wake(Time, u64),
-    /// What is left of a flow has come down to its mark.
+    /// The rest of a flow has come down to its mark.
     Marked(u32),
     /// All of a flow is through.
     Done(u32),
@@ -117,7 +117,7 @@ impl Share {
         self.plan();
     }
 
-    /// What it has to say, until it has said all.
+    /// The next output, until there is none left.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
@@ -240,7 +240,7 @@ mod tests {
 
     proptest! {
         /// Bertsekas and Gallager: a division is max-min fair exactly if each flow crosses a full
-        /// link in which nobody has more than it.
+        /// link in which no flow has more than it.
         #[test]
         fn each_flow_has_a_full_link_in_which_nobody_has_more((links, flows) in flows()) {
             let mut share = Share::new(links);

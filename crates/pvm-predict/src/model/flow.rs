@@ -28,7 +28,7 @@ pub fn run(
     run::run(source, platform, seed, |hosts| Ok(Flows::new(platform, hosts)), watcher)
 }
 
-/// What is planned.
+/// A planned event.
 #[derive(Clone, Copy, Debug)]
 enum Planned {
     /// Flows may have ended: a wish of the links.
@@ -66,7 +66,7 @@ struct Connection {
     behind: u64,
     /// The sender keeps the last byte of its message until less than a buffer is under way.
     waits: bool,
-    /// What has left, and is not there yet.
+    /// The messages that have left, and are not there yet.
     leaving: VecDeque<(Message, Crossed)>,
 }
 
@@ -80,7 +80,7 @@ impl Connection {
 /// Connections, and the links that they share.
 struct Flows {
     line: Line,
-    /// What each message has beside its data.
+    /// The bytes of each message beside its data.
     extra: u64,
     buffer: u64,
     /// The host of each task; without, all share one cable.

@@ -1,5 +1,5 @@
 //! Depth `line`: each message takes a latency and a time for each byte, and nothing is shared but
-//! the sender's own door. So nobody's message depends on another one's, and no queue of events is
+//! the sender's own door. So no task's message depends on another task's, and no queue of events is
 //! needed: each task goes on until it waits for a message that was not sent yet.
 
 use crate::action::{Action, Matching, TaskNumber};
@@ -98,7 +98,7 @@ struct Receive {
     left: u64,
     time: Time,
     wait: Told,
-    /// What led to the last byte so far.
+    /// The chain of causes of the last byte so far.
     cause: Chain,
     message: Option<u64>,
 }
@@ -112,7 +112,7 @@ struct Message {
     handed: Time,
     entered: Time,
     arrived: Time,
-    /// What led to its begin.
+    /// The chain of causes of its begin.
     chain: Chain,
     next: u32,
 }

@@ -11,9 +11,9 @@ use crate::unit::Time;
 pub(super) struct Came {
     pub(super) task: TaskNumber,
     pub(super) at: Time,
-    /// What its call takes beside waiting.
+    /// The time of its call beside waiting.
     pub(super) time: Time,
-    /// What led it there.
+    /// The chain of causes that led it there.
     pub(super) chain: Chain,
 }
 
@@ -49,7 +49,7 @@ impl Meetings {
         Some(Met { all, last })
     }
 
-    /// What a task waits for, if it waits here.
+    /// The wait of a task, if it waits here.
     pub(super) fn waiting(&self, task: TaskNumber) -> Option<Waiting> {
         let (point, count) = *self.waits.get(&task)?;
         let there = self.open.get(&point).map_or(0, Vec::len) as u32;

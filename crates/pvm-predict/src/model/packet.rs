@@ -36,7 +36,7 @@ pub fn run(
     run::run(source, platform, seed, network, watcher)
 }
 
-/// What is planned.
+/// A planned event.
 #[derive(Clone, Copy, Debug)]
 enum Planned {
     End(u32),

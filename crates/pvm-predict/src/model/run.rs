@@ -66,7 +66,7 @@ pub(super) fn run<N: Network>(
     .all()
 }
 
-/// What is planned.
+/// A planned event.
 #[derive(Clone, Copy, Debug)]
 enum Planned<P> {
     Task(TaskNumber),
@@ -171,7 +171,7 @@ impl<N: Network> Run<'_, N> {
     /// A task's call or computation is over.
     fn task(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         let task = &mut self.tasks[number as usize];
-        // What it took longer than it wanted, others had the processors.
+        // The time beyond its wish is the time in which others had the processors.
         let (since, time) = std::mem::take(&mut task.busy);
         if time > Time::ZERO {
             let late = now.since(since + time);

@@ -65,7 +65,7 @@ pub fn run(
     run.all()
 }
 
-/// What is planned.
+/// A planned event.
 #[derive(Clone, Copy, Debug)]
 enum Planned {
     Station(TaskNumber),
@@ -85,7 +85,7 @@ struct Message {
     handed: Time,
     granted: Time,
     processed: Time,
-    /// What led to its begin, and its way since.
+    /// The chain of causes of its begin, and its way since.
     chain: Chain,
     way: Told,
     /// Receivers that have not taken it.
@@ -286,7 +286,7 @@ impl Run<'_> {
             server.handle(now, server::Input::Asked(Job::Read { from, bytes }));
             return self.server(now, number);
         }
-        // What is not there now will never be: nobody else sends it.
+        // Bytes that are not there now never will be: no other task sends them.
         if server.there(from) >= bytes
             && let Some(mut last) = server.take_own(from, bytes)
         {

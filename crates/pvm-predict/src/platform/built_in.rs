@@ -24,7 +24,7 @@ enum Of {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Row {
     about: &'static str,
-    /// What a message without data takes, in microseconds.
+    /// The time of a message without data, in microseconds.
     pub latency: f64,
     /// Megabytes a second of a message of a million bytes.
     pub bandwidth: f64,

@@ -1,4 +1,4 @@
-//! What a platform is, and how its file is read.
+//! The facts of a platform, and the reader of its file.
 
 use super::placement::Placement;
 use super::reading::Section;
@@ -11,11 +11,11 @@ use crate::unit::{Rate, Time};
 pub struct Platform {
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub about: String,
     /// The network.
     pub network: Network,
-    /// What each host is like.
+    /// The properties of each host.
     pub host: Host,
     /// How messages become packets.
     pub transport: Transport,
@@ -38,9 +38,9 @@ pub enum Network {
 /// Latency and time a byte.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Line {
-    /// What a message without data takes.
+    /// The time of a message without data.
     pub latency: Time,
-    /// What a byte takes, in picoseconds.
+    /// The time of a byte, in picoseconds.
     pub byte: f64,
 }
 
@@ -54,11 +54,11 @@ impl Line {
 /// A switch and its cables.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Switch {
-    /// Of each cable, each way.
+    /// The rate of each cable, each way.
     pub rate: Rate,
     /// From one end of a cable to the other one.
     pub latency: Time,
-    /// What a port, of the switch or of a host, holds back at most, in bytes of frames.
+    /// The most that a port, of the switch or of a host, holds back, in bytes of frames.
     pub queue: u64,
     /// Where the ports are shaped by a token bucket (Linux' tbf), its burst in bytes.
     pub burst: Option<u64>,
@@ -70,21 +70,21 @@ pub struct Switch {
     pub loss: f64,
 }
 
-/// What hosts are like.
+/// The properties of hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Host {
     /// Computing takes its recorded time divided by this.
     pub speed: f64,
-    /// What a send costs beside what the trace tells.
+    /// The time of a send beside the time in the trace.
     pub send: Time,
-    /// What a receive costs beside what the trace tells.
+    /// The time of a receive beside the time in the trace.
     pub receive: Time,
-    /// What each byte of it costs, in picoseconds.
+    /// The time of each byte of it, in picoseconds.
     pub byte: f64,
     /// A send or a receive takes up to this longer, by chance: how long an idle processor takes to
     /// wake, and what else differs from run to run.
     pub jitter: Time,
-    /// What a message takes between tasks of one host.
+    /// The time of a message between tasks of one host.
     pub memory: Line,
     /// How many cores there are; without this as many as tasks want.
     pub cores: Option<u32>,
@@ -136,7 +136,7 @@ pub enum Congestion {
     Bbr,
 }
 
-/// What is known of a TCP.
+/// The properties of a TCP.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tcp {
     /// How much may be under way.
@@ -153,14 +153,14 @@ pub struct Tcp {
     pub nagle: bool,
     /// How long an acknowledgement waits for a second segment; none waits if this is none.
     pub delayed_ack: Time,
-    /// What a sender holds of what is not acknowledged: a write waits beyond it.
+    /// The unacknowledged bytes that a sender holds: a write waits beyond them.
     pub send_buffer: u64,
-    /// What a receiver holds.
+    /// The bytes that a receiver holds.
     pub receive_buffer: u64,
-    /// What each message has beside its data: frames, records, seals.
+    /// The bytes of each message beside its data: frames, records, seals.
     pub message: u64,
     /// A frame of its own by which a task confirms messages, where no message of its own goes there
-    /// before it waits; 0 where nobody confirms.
+    /// before it waits; 0 if there are no confirmations.
     pub confirmation: u64,
     /// So many segments go to the host's queue at once at most; 1 where the kernel's segmentation
     /// offload is off.

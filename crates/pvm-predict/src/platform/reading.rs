@@ -18,7 +18,7 @@ pub(super) struct Section<'a> {
     known: Vec<&'static str>,
 }
 
-/// What a value holds, if it is sound.
+/// The content of a value, if it is sound.
 type Value<T> = Result<Option<T>, Error>;
 
 impl<'a> Section<'a> {

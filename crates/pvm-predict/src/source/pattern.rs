@@ -85,7 +85,7 @@ impl Pattern {
         Action::Receive { time: Time::ZERO, bytes: self.bytes, from, tag: 0 }
     }
 
-    /// What a task does in a step of a round; nothing behind the last one.
+    /// The action of a task in a step of a round; none after the last one.
     fn step(&self, task: TaskNumber, step: u32) -> Option<Action> {
         match self.shape {
             Shape::Pairs => self.pairs(task, step),

@@ -30,10 +30,10 @@ pub struct Ranks<R> {
     flop: f64,
 }
 
-/// What is known of a rank between two lines.
+/// The state of a rank between two lines.
 #[derive(Debug, Default)]
 struct Rank {
-    /// What its last line comes to and was not done yet.
+    /// The actions of its last line that were not done yet.
     ahead: VecDeque<Action>,
     /// Receives that were begun.
     begun: VecDeque<Action>,

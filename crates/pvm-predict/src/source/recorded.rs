@@ -20,13 +20,13 @@ use pvm_trace::{Lane, Reader, Task, lanes};
 use std::io::{Read, Seek};
 use std::sync::Arc;
 
-/// What is to be taken from a trace.
+/// The options for reading a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wish {
     /// Times as the processor's clock told them, where it did: without what a task lost to others
     /// on its own computer.
     pub by_processor: bool,
-    /// What the probes cost is left out.
+    /// The cost of the probes is left out.
     pub without_probes: bool,
 }
 

@@ -11,13 +11,13 @@ use crate::planted::{self, Bug};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// What a packet holds, and what TCP and IP put in front of it.
+/// The bytes that a packet holds, and the headers of TCP and IP in front of it.
 pub(crate) const PACKET: u64 = 1460;
 pub(crate) const HEADER: u64 = 40;
 /// A write's, and a message's, time in TCP: assumption B.
 pub(crate) const WORK: Time = Time::microseconds(300);
 
-/// What the server is asked for.
+/// A request to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Job {
     /// Send a message.
@@ -28,7 +28,7 @@ pub(crate) enum Job {
     Acknowledge,
 }
 
-/// What happens to it.
+/// An input of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
     /// The station asks for something.
@@ -39,7 +39,7 @@ pub(crate) enum Input {
     Arrived { from: TaskNumber, message: u32, bytes: u64, size: u64 },
 }
 
-/// What it has to say.
+/// An output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Output {
     /// Ask again at this time.
@@ -65,7 +65,7 @@ pub(crate) enum Output {
 pub(crate) struct Server {
     jobs: VecDeque<Job>,
     step: Step,
-    /// What has arrived and was not taken.
+    /// Parcels that have arrived and were not taken.
     inbox: Map<TaskNumber, VecDeque<Parcel>>,
     out: VecDeque<Output>,
     /// Time of work: the column TCP of appendix A.

@@ -21,7 +21,7 @@ use crate::platform::Tcp;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// What happens to an end.
+/// An input of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
     /// Bytes are to be sent.
@@ -32,7 +32,7 @@ pub(crate) enum Input {
     Left(u64),
 }
 
-/// What it has to say.
+/// An output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Output {
     /// To the network.

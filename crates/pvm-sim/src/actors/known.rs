@@ -20,7 +20,7 @@ impl Known {
         }
     }
 
-    /// What an answer to a question that is asked now must show, for [`Known::missing`].
+    /// The names that an answer to a question of now must show, for [`Known::missing`].
     pub(super) fn count(&self) -> usize {
         self.names.len()
     }

@@ -5,7 +5,7 @@ use pvm_wire::peer::PeerMessage;
 use pvm_wire::{HostIndex, Wire as _};
 use std::collections::BTreeMap;
 
-/// What one host has said to another.
+/// The messages of one host to another.
 #[derive(Debug, Default)]
 struct Speech {
     /// A sum of what was said, by its number.

@@ -8,7 +8,7 @@ use crate::time::MS;
 use pvm_wire::request::{Reply, Request, Role};
 use pvm_wire::{Envelope, HostIndex, Message, Tid};
 
-/// Until the links are given up and the silence counts, and another leads.
+/// The time until the links are given up and the silence counts, and another host leads.
 const UNHEARD: u64 = 9 * SECOND;
 /// How long the card is bad.
 const BAD: u64 = 14 * SECOND;
@@ -51,7 +51,7 @@ impl Run {
         self.go(3 * SECOND)
     }
 
-    /// All of these live, and each knows them and nobody else.
+    /// Checks that all of these live, and that each knows exactly them.
     fn nobody_is_out(&self, hosts: &[HostIndex]) -> Result<(), String> {
         for &host in hosts {
             let known: Vec<_> = self.world.members(host).into_keys().collect();

@@ -1,11 +1,11 @@
 //! Entries of an earlier term that a majority has and that are overruled all the same.
 //!
-//! With three voters: A leads and cannot reach anybody when it is given more than may be under way
-//! at a time. C is elected by B, and cut off before B hears its first
-//! entry. A is elected by B, and its old entries come to B, a majority; what A has begun its
-//! new term with does not. Then B hears C again, whose log ends in a later term than B's: C
-//! leads, and what A had brought to B is overruled. So nothing of it may count as ordered
-//! (Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", 2014, figure 8).
+//! With three voters: A leads and can reach no other host when it gets more than may be under way
+//! at a time. C is elected by B, and cut off before B hears its first entry. A is elected by B, and
+//! its old entries come to B, a majority; the first entry of A's new term does not. Then B hears C
+//! again, whose log ends in a later term than B's: C leads, and the entries that A had brought to B
+//! are overruled. So none of them may count as committed (Ongaro and Ousterhout, "In Search of an
+//! Understandable Consensus Algorithm", 2014, figure 8).
 
 use super::{Run, SECOND};
 use crate::time::MS;
@@ -22,7 +22,7 @@ impl Run {
     pub(super) fn overruled(&mut self) -> Result<(), String> {
         self.world.latency = LATENCY;
         for _ in 0..2 {
-            // What they put would make A say more than one thing at once.
+            // Their puts would make A send more than one message at once.
             self.actors.rest();
             self.go(SECOND)?;
             self.overrule()?;
@@ -70,7 +70,7 @@ impl Run {
         self.elected(&[c], third).map(drop)
     }
 
-    /// Tasks on this host put a lot; nobody waits for the answers.
+    /// Tasks on this host put a lot; no task waits for the answers.
     fn put_much(&mut self, host: HostIndex) -> Result<(), String> {
         let tasks: Vec<_> =
             (0..PUTS).filter_map(|_| self.world.connect(host, Role::Task)).collect();

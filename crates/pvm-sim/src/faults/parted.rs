@@ -1,4 +1,4 @@
-//! One of three hosts is deleted while another one is silent, and nobody knows that yet.
+//! One of three hosts is deleted while another one is silent, and no host knows that yet.
 //!
 //! Two order the deletion, and the two that are left are both needed then. So it waits until the
 //! silent one answers, or was taken out itself; whatever becomes of it, the rest has a leader.
@@ -9,7 +9,7 @@ use crate::world::FIRST;
 use pvm_wire::HostIndex;
 use pvm_wire::request::{Reply, Request, Role};
 
-/// What takes a silent host out takes 6 s, and then the deletion is answered.
+/// The removal of a silent host takes 6 s, and then the deletion is answered.
 const ANSWERED: u64 = 12 * SECOND;
 
 impl Run {

@@ -14,7 +14,7 @@ const OVERWRITABLE: i32 = 4;
 const BYTES_MAX: u64 = 4 << 20;
 /// A short put is answered within this, but for one of a hundred.
 const SHORT_NS: u64 = SECOND;
-/// What a long put may take besides the time of its bytes.
+/// The time that a long put may take besides the time of its bytes.
 const REST_NS: u64 = 500 * MS;
 /// The long put on very slow cables, and what a short one beside it may take.
 const SLOWEST_BYTES: u64 = 1 << 20;
@@ -23,14 +23,14 @@ const SLOWEST_SHORT_NS: u64 = 5 * SECOND;
 const BESIDE_BULK_NS: u64 = 500 * MS;
 /// Bytes of tasks that always wait on a link then.
 const BULK_BYTES: usize = 1 << 20;
-/// What may wait on one link of the order's longer words.
+/// The bytes of long consensus messages that may wait on one link.
 const WAITING_MAX: usize = 512 << 10;
 
 /// A task that puts one message after the other.
 struct Putter {
     at: (HostIndex, u64),
     seen: usize,
-    /// Since when it waits, and for how many bytes.
+    /// The time since which it waits, and for how many bytes.
     asked: Option<(u64, u64)>,
     times: Vec<(u64, u64)>,
 }
@@ -213,10 +213,10 @@ impl Run {
         }
     }
 
-    /// A host that hears nothing while the others put more than anybody keeps for it begins anew
-    /// with what they know: also of what is gone meanwhile.
+    /// A host that hears nothing while the others put more than any member keeps for it begins anew
+    /// with their state, also without things that are gone meanwhile.
     fn lag_behind(&mut self, leader: HostIndex, long: &mut [Putter]) -> Result<(), String> {
-        // What the cables still have goes first.
+        // The bytes that are still on the cables go first.
         self.go(4 * SECOND)?;
         self.world.cables.rate = 0;
         let others: Vec<_> = self.hosts().into_iter().filter(|&host| host != leader).collect();
@@ -229,7 +229,7 @@ impl Run {
         let group = Request::JoinGroup { group: "lag".into() };
         self.world.request(leader, gone, group);
         self.go(100 * MS)?;
-        // What its own task puts goes the same way as what it misses: it is answered somehow.
+        // A put of its own task goes the same way as the missed ones: it is answered somehow.
         let delay = 100 * MS * self.random.below(2);
         for &host in self.hosts().iter().filter(|&&host| host != lags) {
             self.world.cut(host, lags, Some(3 * SECOND));

@@ -1,7 +1,7 @@
 //! A leader's computer that stands still as a whole: a virtual machine that is stopped and goes on.
 //!
 //! Its clock stands, too, so it believes in its lease when it wakes, and its own tasks are heard
-//! before anybody else. Meanwhile another leads. Tasks on all hosts read what both put.
+//! before other hosts. Meanwhile another leads. Tasks on all hosts read what both put.
 
 use super::{Run, SECOND};
 use crate::time::MS;

@@ -76,7 +76,8 @@ impl Run {
     /// One of two dies, and its computer can still be asked.
     fn end_one(&mut self, host: HostIndex) -> Result<(), String> {
         let other = HostIndex(3 - host.0);
-        // What was confirmed while they were apart may be lost with it, until the other one has it.
+        // Puts that were confirmed while they were apart may be lost with it, until the other one
+        // has them.
         let up = self.world.links.made(host, other).is_some();
         let stopped = |at| self.world.nodes.get(&at).is_some_and(|n| n.paused_until > 0);
         self.actors.may_lose |= !up || stopped(other) || self.world.lags(other, host);

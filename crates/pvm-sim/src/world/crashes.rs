@@ -15,7 +15,7 @@ impl World {
     pub fn crash(&mut self, host: HostIndex) {
         let Some(node) = self.nodes.get_mut(&host) else { return };
         if node.paused_until > self.now {
-            // What waits for it would find another daemon.
+            // Waiting events would find another daemon.
             return;
         }
         self.write(|| Some(format!("{host}: (its daemon crashes)")));

@@ -1,5 +1,5 @@
-//! What surrounds a daemon: its parent's events and its shell's news go in, its effects and acts
-//! are done.
+//! The surroundings of a daemon: its parent's events and its shell's news go in, its effects and
+//! acts are done.
 
 use super::happening::{Crash, Happening};
 use super::network::CALL_NS;
@@ -123,7 +123,7 @@ impl World {
         }
         if ends {
             self.write(|| Some(format!("{host}: end")));
-            // What was said before is still sent: the link goes a little later.
+            // Earlier messages are still sent: the link goes a little later.
             self.checks.host_ended(host, &self.nodes);
             let node = self.nodes.remove(&host);
             if let Some(wrong) = node.and_then(|node| self.agreement.compare(host, &node)) {

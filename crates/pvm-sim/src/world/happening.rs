@@ -1,4 +1,4 @@
-//! What happens in a world.
+//! The events of a world.
 
 use crate::link::Pair;
 use pvm_core::io::{Event, News};
@@ -42,7 +42,7 @@ pub enum Happening {
         at: HostIndex,
         /// Whom.
         of: HostIndex,
-        /// Since when.
+        /// The time since when.
         since: u64,
     },
     /// A host calls another that may have taken it out of its table.
@@ -66,7 +66,7 @@ pub enum Crash {
     BeforeActs,
 }
 impl Happening {
-    /// What nobody waits for.
+    /// True for events that no run waits for.
     pub(super) fn is_background(&self) -> bool {
         matches!(
             self,

@@ -19,7 +19,7 @@ const SILENCE_NS: u64 = 5000 * MS;
 const STALL_NS: u64 = 3000 * MS;
 /// A message that takes as long is a slow one: ten times as long as usual.
 const SLOW_NS: u64 = 10 * MS;
-/// What a task sends at a time.
+/// The bytes that a task sends at a time.
 const BULK_BYTES: usize = 256 << 10;
 /// A link that is not used for this long is closed, unless it is to stand.
 const REST_NS: u64 = 2_000 * MS;
@@ -141,7 +141,7 @@ impl World {
         latency
     }
 
-    /// What may be lost, repeated and overtaken.
+    /// Sends a message that may be lost, repeated and overtaken.
     fn send_loosely(
         &mut self,
         (from, to): (HostIndex, HostIndex),
@@ -282,7 +282,7 @@ impl World {
         }
     }
 
-    /// What one host says does not arrive at another for a while.
+    /// The messages of one host do not arrive at another for a while.
     pub fn deafen(&mut self, from: HostIndex, to: HostIndex, heal_after: u64) {
         self.tally.note(Fault::CutOneWay);
         self.links.deafen(from, to);

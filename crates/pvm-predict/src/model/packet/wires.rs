@@ -13,7 +13,7 @@ use crate::transport::tcp::Segment;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// What held up one packet, in their order.
+/// The causes that held up one packet, in sequence.
 const PHASES: [[Phase; 4]; 2] = [
     [Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire],
     [Phase::Queue, Phase::Retransmission, Phase::Wire, Phase::Wire],
@@ -59,7 +59,7 @@ impl Way for Packet {
     }
 }
 
-/// What is planned on the network.
+/// A planned event of the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Planned {
     Up(TaskNumber),
@@ -70,7 +70,7 @@ pub(super) enum Planned {
     End(u32),
 }
 
-/// What has happened there.
+/// An event of the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output {
     /// Plan this.

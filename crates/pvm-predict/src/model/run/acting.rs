@@ -1,4 +1,4 @@
-//! What tasks do, one action after the other.
+//! The execution of tasks, one action after the other.
 
 use super::looks::Wanted;
 use super::network::Network;

@@ -15,7 +15,7 @@ pub(in crate::model) struct Message {
     pub(in crate::model) tag: i32,
     pub(in crate::model) began: Time,
     pub(in crate::model) handed: Time,
-    /// What led to its begin.
+    /// The chain of causes of its begin.
     pub(in crate::model) chain: Chain,
 }
 
@@ -81,7 +81,7 @@ impl<W: Way> Arrived<W> {
     }
 }
 
-/// What has arrived and was not taken.
+/// Messages that have arrived and were not taken.
 #[derive(Debug)]
 pub(in crate::model) struct Inbox<W> {
     lists: Map<(TaskNumber, TaskNumber, i32), VecDeque<Arrived<W>>>,

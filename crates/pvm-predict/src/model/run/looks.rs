@@ -13,7 +13,7 @@ pub(super) struct Wanted {
     pub(super) tag: i32,
 }
 
-/// What a task has put off.
+/// The receives that a task has put off.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     put_off: Vec<Wanted>,

@@ -1,4 +1,4 @@
-//! What a run asks of a network: it takes messages in pieces, and says what has come.
+//! The interface of a network for a run: it takes messages in pieces, and tells of arrivals.
 
 use super::inbox::{Arrived, Message, Way};
 use crate::action::TaskNumber;
@@ -37,17 +37,17 @@ pub(in crate::model) trait Network {
     /// A task looks for messages, and finds no more if it waits.
     fn looks(&mut self, _now: Time, _task: TaskNumber, _waits: bool) {}
 
-    /// What was planned for now.
+    /// Handles an event that was planned for now.
     fn handle_timeout(&mut self, now: Time, planned: Self::Planned);
 
-    /// What it has to say, until it has said all.
+    /// The next output, until there is none left.
     fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Way>>;
 
     /// At the end of a run: what it has counted.
     fn report(&self, report: &mut Report);
 }
 
-/// What a network has to say.
+/// An output of a network.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::model) enum Output<P, W> {
     /// Call `handle_timeout` at this time with this.

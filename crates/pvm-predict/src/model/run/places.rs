@@ -10,7 +10,7 @@ use crate::platform::{Host, Line, Placement};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// What processors have to say.
+/// An output of processors.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output {
     /// Call `handle_timeout` for this computer at this time with this number.

@@ -1,4 +1,4 @@
-//! What a task does at the moment.
+//! The state of a task.
 
 use super::inbox::Receive;
 use super::looks::Looks;
@@ -11,7 +11,7 @@ use crate::unit::Time;
 #[derive(Debug, Default)]
 pub(super) struct Task {
     pub(super) state: State,
-    /// Since when it wants the processor, and for how long.
+    /// The time since which it wants the processor, and for how long.
     pub(super) busy: (Time, Time),
     pub(super) chain: Chain,
     pub(super) report: StationReport,

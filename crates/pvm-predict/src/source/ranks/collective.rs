@@ -18,7 +18,7 @@ pub(super) enum Call {
     Scatter { bytes: u64, root: TaskNumber },
 }
 
-/// What a rank's part is written into.
+/// The output into which a rank's part is written.
 struct Part<'a> {
     rank: TaskNumber,
     ranks: TaskNumber,

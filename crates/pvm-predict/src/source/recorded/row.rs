@@ -20,9 +20,9 @@ struct Part {
 pub(super) struct Row {
     task: TaskNumber,
     stretch: Stretch,
-    /// What a record cost the task.
+    /// The cost of a record for the task.
     probe: Time,
-    /// Of the call that is not over yet: messages, records, and waits that are simulated or not.
+    /// The open call: its messages, records, and waits that are simulated or not.
     parts: Vec<Part>,
     records: u64,
     waited: u64,
@@ -174,7 +174,7 @@ impl Row {
         self.end = self.end.max(record.end());
     }
 
-    /// What a call comes to: its messages, a barrier, or time.
+    /// The actions of a call: its messages, a barrier, or time.
     fn actions(&mut self, record: &Record, own: Time, survey: &Survey) {
         if let Some((point, count)) = barrier(record, self.task, survey) {
             self.catch_up();

@@ -1,4 +1,4 @@
-//! What a task did between two sleeps, held to the time that it had a processor for.
+//! The actions of a task between two sleeps, shortened to the time for which it had a processor.
 //!
 //! The trace has the clock of the processor where a task went to sleep and where it went on. A task
 //! that computed for 10 ms by the clock on the wall, and had a processor for 6 ms of them, shared
@@ -55,7 +55,7 @@ impl Stretch {
     pub(super) fn slept(&mut self, thread: u16, (begin, end): (u64, u64), processor: Processor) {
         let fell = Awake { thread, wall: begin, processor: processor.begin };
         let woke = Awake { thread, wall: end, processor: processor.end };
-        // Of several sleeps in one call the first begin and the last end count.
+        // The first begin and the last end count if one call has several sleeps.
         let fell = self.sleep.map_or(fell, |(first, _)| first);
         self.sleep = Some((fell, woke));
     }
@@ -95,7 +95,7 @@ impl Action {
             | Self::Multicast { time, .. }
             | Self::Receive { time, .. }
             | Self::Meet { time, .. } => *time = time.scaled(share),
-            // What a task waits for goes on while others compute.
+            // A task's wait goes on while others compute.
             Self::Idle(_) | Self::Start(_) | Self::Enter(_) | Self::Look | Self::CatchUp => (),
         }
     }

@@ -6,7 +6,7 @@ use pvm_trace::{Class, Reader, Record, Tables, TaskIndex, Tid, What};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{Read, Seek};
 
-/// What a trace lacks, and what no trace can tell.
+/// The gaps of a trace, and the facts that no trace can tell.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lacks {
     /// Where the file is cut off.
@@ -100,7 +100,7 @@ impl Survey {
         survey
     }
 
-    /// What the trace lacks, and what no trace can tell.
+    /// The gaps of the trace, and the facts that no trace can tell.
     pub const fn lacks(&self) -> &Lacks {
         &self.lacks
     }
@@ -200,8 +200,8 @@ impl Survey {
         !self.halves.contains(name)
     }
 
-    /// When a task begins, in nanoseconds: behind the call that started it, or behind the first
-    /// task of its computer that nobody has started. Also its first moment by its own clock.
+    /// When a task begins, in nanoseconds: after the call that started it, or after the first task
+    /// of its computer that no task has started. Also its first moment by its own clock.
     pub(super) fn start_of(&self, tables: &Tables, task: TaskNumber) -> (u64, u64) {
         let own = &tables.tasks[task as usize].facts;
         let begin = self.begins.get(&task).copied().unwrap_or(own.began);

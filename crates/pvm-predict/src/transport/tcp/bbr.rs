@@ -31,7 +31,7 @@ enum Mode {
     },
 }
 
-/// What it knows.
+/// The state of BBR.
 #[derive(Clone, Debug)]
 pub(super) struct Bbr {
     segment: u64,
@@ -85,7 +85,7 @@ impl Extra {
         self.most[0] = self.most[0].max((self.acked - expected).min(window));
     }
 
-    /// What the window gets for it: a tenth of a second at the rate at most.
+    /// The addition to the window for it: a tenth of a second at the rate at most.
     fn window(&self, rate: f64) -> f64 {
         self.most[0].max(self.most[1]).min(rate * 0.1)
     }

@@ -1,4 +1,4 @@
-//! What arrives: order, and when it is acknowledged.
+//! The receiving half: the sequence of data, and its acknowledgements.
 
 use super::clock::Clock;
 use super::segment::{RANGES, Segment};
@@ -16,7 +16,7 @@ pub(super) struct Receiving {
     delay: Time,
     clock: Clock,
     next: u64,
-    /// What has come beyond, in order and apart.
+    /// The ranges that have come beyond a gap, in sequence and apart.
     beyond: Vec<(u64, u64)>,
     /// Bytes up to here are acknowledged.
     told: u64,
@@ -72,7 +72,7 @@ impl Receiving {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 
-    /// What a segment tells of this half. What waits to be told has been told by it.
+    /// Puts the acknowledgements of this half into a segment, so that none waits any more.
     pub(super) fn put(&mut self, segment: &mut Segment) {
         segment.acknowledged = self.next;
         for (place, range) in segment.ranges.iter_mut().zip(self.beyond.iter().rev().take(RANGES)) {

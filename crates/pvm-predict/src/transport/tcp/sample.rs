@@ -1,8 +1,8 @@
-//! What an acknowledgement tells of the network.
+//! The data of an acknowledgement about the network.
 
 use crate::unit::Time;
 
-/// What an acknowledgement says.
+/// The data of an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Sample {
     /// Segments that have come, in or out of order.

@@ -1,4 +1,4 @@
-//! What crosses the network.
+//! The segments that cross the network.
 
 use crate::unit::Time;
 

@@ -1,4 +1,4 @@
-//! What is sent: segments under way, what is taken for lost, and when it goes again.
+//! The sending half: segments under way, segments that count as lost, and when they go again.
 
 use super::clock::Clock;
 use super::congestion::Window;
@@ -16,7 +16,7 @@ const BEYOND: usize = 3;
 const TRAIN: u64 = 65_536;
 /// So many trains of a connection's own segments may wait there (Linux: TCP small queues).
 const TRAINS: u64 = 2;
-/// What a segment has of the host's memory beside its data (Linux: `sk_buff`, its head and
+/// The memory of the host that a segment takes beside its data (Linux: `sk_buff`, its head and
 /// `skb_shared_info`).
 const SEGMENT_MEMORY: u64 = 1_280;
 /// The pace holds from the tenth segment on.
@@ -314,14 +314,14 @@ impl Sending {
         Some(Segment { begin, bytes, first_sent, sent, ..Segment::default() })
     }
 
-    /// What a program writes next may fill a segment that is not full, as long as others of the
+    /// The program's next bytes may fill a segment that is not full, as long as others of the
     /// connection wait in the queue (Linux: `tcp_autocorking`).
     fn is_corked(&self, bytes: u64) -> bool {
         let waits = self.handed - self.gone;
         self.corks && bytes < self.tcp.segment && !self.flying.is_empty() && waits > memory(bytes)
     }
 
-    /// What a segment of the other end says. True if there is more room than before.
+    /// Handles a segment of the other end. True if there is more room than before.
     pub(super) fn acknowledged(&mut self, now: Time, segment: &Segment) -> bool {
         self.corks = false;
         let under_way = self.under_way as f64;
@@ -502,12 +502,12 @@ impl Sending {
     }
 }
 
-/// What a segment takes of the host's memory.
+/// The memory of the host that a segment takes.
 const fn memory(bytes: u64) -> u64 {
     bytes + SEGMENT_MEMORY
 }
 
-/// What an acknowledgement brought.
+/// The effect of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
     delivered: f64,
