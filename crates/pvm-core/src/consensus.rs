@@ -22,7 +22,7 @@ const SEAT_MARK: u8 = b'S';
 const FIRST_INCARNATION: u64 = 1;
 
 record! {
-    /// A command as it is ordered.
+    /// A command as it stands in the log.
     pub struct Ordered {
         pub proposer: Member,
         /// The proposer's number for it, 0 for one that needs no counting.
@@ -54,7 +54,7 @@ struct Held {
     command: Command,
 }
 
-/// The order, as far as it is known here.
+/// The log, as far as it is known here.
 #[derive(Debug)]
 pub(crate) struct Consensus {
     me: HostIndex,
@@ -66,7 +66,7 @@ pub(crate) struct Consensus {
     seats: Table<HostIndex, Seat>,
     proposed: Table<u64, Proposed>,
     tickets: Slot<u64>,
-    /// Commands that go into the order in pieces.
+    /// Commands that go into the log in pieces.
     long: Long,
     /// Commands that wait for the order to rest, and those behind them.
     held: VecDeque<Held>,
@@ -170,7 +170,7 @@ impl Consensus {
         self.quorum.era()
     }
 
-    /// Where the order goes along a tree: the hosts near to this one in it, and how often they have
+    /// Where the log goes along a tree: the hosts near to this one in it, and how often they have
     /// changed.
     pub(crate) fn kin(&self) -> Option<(u64, Vec<HostIndex>)> {
         self.quorum.kin()
@@ -252,7 +252,8 @@ impl Consensus {
         Some((self.note_short(number, piece.clone()), piece))
     }
 
-    /// A task is gone: its long commands end. What takes back the pieces that are in the order.
+    /// A task is gone: its long commands end. Returns the command that takes back the pieces that
+    /// are in the log.
     pub(crate) fn abandon(&mut self, tid: Tid) -> Option<Command> {
         let nothing = Command::Piece { offset: 0, last: true, bytes: Blob::default() };
         self.long.abandon(tid).then_some(nothing)
@@ -297,7 +298,7 @@ impl Consensus {
         fitting.map(|p| p.mark).collect()
     }
 
-    /// As a leader: keeps a command until its turn to be put into the order.
+    /// As a leader: keeps a command until its turn to be put into the log.
     pub(crate) fn hold(&mut self, from: HostIndex, ticket: u64, command: Command) {
         self.held.push_back(Held { from, ticket, command });
     }
@@ -307,14 +308,14 @@ impl Consensus {
         self.held.front().map(|held| &held.command)
     }
 
-    /// As a leader: puts that into the order.
+    /// As a leader: puts that command into the log.
     pub(crate) fn order_held(&mut self, now: Time) {
         if let Some(Held { from, ticket, command }) = self.held.pop_front() {
             self.order(now, from, ticket, command);
         }
     }
 
-    /// As a leader: puts a command into the order, before all that is held.
+    /// As a leader: puts a command into the log, before all held ones.
     pub(crate) fn order(&mut self, now: Time, from: HostIndex, ticket: u64, command: Command) {
         let Some(proposer) = self.member(from) else { return };
         let removes_this_one = match command {

@@ -1,18 +1,19 @@
-//! Commands that are too long for one place of the order.
+//! Commands that are too long for one place of the log.
 //!
-//! A long command would stop all that is ordered behind it for as long as its bytes take to come to
-//! a majority. So its host puts it into the order in pieces, a few at a time, each with a ticket of
-//! its own: what others propose meanwhile comes between them. Every host joins the pieces, which
-//! are part of what all agree on, and the command counts where its last piece stands.
+//! A long command would stop all later commands for as long as its bytes take to come to a
+//! majority. So its host puts it into the log in pieces, a few at a time, each with a ticket of its
+//! own: what others propose meanwhile comes between them. Every host joins the pieces, which are
+//! part of what all agree on, and the command counts where its last piece stands.
 
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Command;
 use pvm_wire::{Blob, HostIndex, Tid, Wire, record};
 
-/// Bytes of a piece, and of the longest command that is ordered as a whole. Two pieces fit into
-/// one message of the library that orders.
+/// Bytes of a piece, and of the longest command that is ordered as a whole. Two pieces fit into one
+/// message of the consensus library.
 pub(crate) const PIECE_BYTES: usize = 30 << 10;
-/// So many bytes of pieces of one host are in the order, or on their way to it, and not applied.
+/// The most bytes of pieces of one host that are in the log, or on their way to it, and not
+/// applied.
 pub(crate) const WINDOW_BYTES: usize = 4 * PIECE_BYTES;
 /// The longest command.
 const COMMAND_BYTES_MAX: u64 = 64 << 20;
@@ -27,7 +28,7 @@ record! {
         pub bytes: Blob,
     }
 
-    /// How far the pieces of this host's long commands have been put into the order.
+    /// How far the pieces of this host's long commands have been put into the log.
     pub struct Cursor {
         /// The command whose turn it is.
         pub number: u64,
@@ -86,8 +87,8 @@ impl Long {
         self.open.remove(&number).map(|open| open.mark)
     }
 
-    /// A task is gone: what it wanted is not put into the order any more. True where a part of
-    /// that is there already.
+    /// A task is gone: its commands are not put into the log any more. True if a part of them is
+    /// there already.
     pub(crate) fn abandon(&mut self, tid: Tid) -> bool {
         let Cursor { number, offset, .. } = *self.cursor.get();
         let mut begun = false;
@@ -108,7 +109,7 @@ impl Long {
         self.open.values().map(|open| open.mark).collect()
     }
 
-    /// A piece has its place in the order: the whole command with the last one.
+    /// A piece has its place in the log: the whole command with the last one.
     pub(crate) fn join(
         &mut self,
         host: HostIndex,

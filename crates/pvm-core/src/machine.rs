@@ -305,7 +305,7 @@ impl Machine {
         self.consensus.era()
     }
 
-    /// The leader of the order of commands and its term, as far as this host knows.
+    /// The leader and its term, as far as this host knows.
     pub fn leader(&self) -> Option<(u64, HostIndex)> {
         self.consensus.leader()
     }

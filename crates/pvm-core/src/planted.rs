@@ -69,7 +69,7 @@ pub enum Bug {
     NoticeTwice,
     /// A notice is told before what the dead task has left is gone from its host's tables.
     NoticeOvertakes,
-    /// A host that was taken out keeps its seat in the order.
+    /// A host that was taken out keeps its seat.
     SeatKept,
     /// A host goes while the voters are still to be arranged after another one's going.
     TwoGoAtOnce,
@@ -93,7 +93,7 @@ pub enum Bug {
     ResentOnBeat,
     /// Beats, votes and answers wait behind entries.
     BeatsBehindBulk,
-    /// A long command is one place of the order: all others wait behind it.
+    /// A long command is one place of the log: all others wait behind it.
     LongInOnePiece,
     /// A relay hands on what is not committed.
     RelayedUncommitted,

@@ -14,8 +14,8 @@ use std::fmt;
 /// Most bits of a host's place.
 const HOST_BITS: u32 = 12;
 
-/// One life of a host in the order. It is never given twice: a host that was taken out and comes
-/// back is another member, so a voter that lost what it knew cannot vote under its old name.
+/// One incarnation of a host as a member. It is never given twice: a host that was taken out and
+/// comes back is another member, so a voter that lost its records cannot vote under its old name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Member(u64);
 
@@ -159,7 +159,7 @@ pub enum QuorumOutput {
         /// Its value, none if it is gone.
         value: Option<Blob>,
     },
-    /// The next command of the order.
+    /// The next command of the log.
     Apply {
         /// Its number; numbers grow, with gaps.
         number: u64,
@@ -208,8 +208,8 @@ pub trait Quorum: fmt::Debug + Send {
     fn poll_output(&mut self) -> Option<QuorumOutput>;
     /// Takes a record back that was put out before; before the first input.
     fn restore(&mut self, key: &[u8], value: &[u8]) -> bool;
-    /// True where this member leads, has applied all that was ordered before, and can have no
-    /// successor yet as long as its clock goes on.
+    /// True where this member leads, has applied all commands that were ordered before, and can
+    /// have no successor yet as long as its clock goes on.
     fn is_current(&self, now: Time) -> bool;
     /// The voters, as far as this member knows.
     fn voters(&self) -> Vec<Member>;

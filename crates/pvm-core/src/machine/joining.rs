@@ -226,7 +226,7 @@ impl Machine {
         }
     }
 
-    /// A host was not let in, on every host at this place of the order.
+    /// A host was not let in, on every host at this place of the log.
     pub(super) fn host_refused(&mut self, key: Blob, code: Code, ticket: Option<u64>) {
         let Some(ticket) = ticket else { return };
         self.act(Act::Dismiss { key });
@@ -240,7 +240,7 @@ impl Machine {
         }
     }
 
-    /// A host was let in, on every host at this place of the order.
+    /// A host was let in, on every host at this place of the log.
     pub(super) fn host_is_in(&mut self, host: HostIndex, ticket: Option<u64>) {
         let start = ticket.and_then(|ticket| self.pending.starts.remove(&ticket));
         self.consensus.seat(host, self.consensus.applied());

@@ -70,7 +70,7 @@ impl Machine {
         self.change(asker, results, members.into_iter().map(drain).collect(), Vec::new());
     }
 
-    /// A host is drained from here in the order on, or not any more.
+    /// A host is drained from this place of the log on, or not any more.
     pub(super) fn host_drained(&mut self, host: HostIndex, on: bool, changed: bool) {
         if host == self.me() {
             self.departure.stop();
@@ -119,7 +119,7 @@ impl Machine {
         self.departure.has_asked()
     }
 
-    /// A host was taken out, on every host at this place of the order.
+    /// A host was taken out, on every host at this place of the log.
     pub(super) fn host_is_out(&mut self, host: HostIndex, name: &str, exit: Exit) {
         if host == self.me() {
             self.log("this host was taken out of the machine".to_owned());

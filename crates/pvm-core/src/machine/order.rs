@@ -88,7 +88,7 @@ impl Machine {
         }
     }
 
-    /// Everything that waits to be ordered, to a new leader.
+    /// Puts every command that is not applied yet to a new leader.
     pub(super) fn put_again(&mut self) {
         if planted::is(Bug::ProposalForgotten) {
             return;
@@ -187,8 +187,8 @@ impl Machine {
         self.serve_held();
     }
 
-    /// The next command in the order: every host comes here with the same ones. `mark` is what
-    /// this host knows it by, if it proposed it.
+    /// The next command of the log: every host comes here with the same ones. `mark` is this host's
+    /// number for it, if it proposed it.
     fn apply(&mut self, proposer: HostIndex, mark: Option<u64>, command: Command) {
         let filled = match &command {
             Command::PutInfo { name, .. } => Some(name.clone()),

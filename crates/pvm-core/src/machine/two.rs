@@ -77,7 +77,7 @@ impl Machine {
         }
     }
 
-    /// The order has taken out the last other host: if that one led, this one has to.
+    /// A command has taken out the last other host: if that one led, this one has to.
     pub(super) fn alone_now(&mut self) {
         if self.agreed.hosts().indices() == [self.me()] && !self.consensus.is_leader() {
             self.take_over(true);

@@ -319,7 +319,7 @@ impl Net {
         self.know(host, number);
     }
 
-    /// A host has all that was ordered up to this number.
+    /// A host has all commands up to this number.
     pub(crate) fn know(&mut self, host: HostIndex, number: u64) {
         let all = self.ordered.range(..=number).map(|(number, command)| (*number, *command));
         assert_eq!(self.hosts[&host].applied, all.collect::<Vec<_>>(), "{host} at {number}");

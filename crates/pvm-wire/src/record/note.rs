@@ -157,9 +157,9 @@ pub enum What {
     Progress {
         /// The text's number.
         name: u32,
-        /// So much is done,
+        /// The part that is done,
         done: u64,
-        /// of so much.
+        /// and the whole.
         total: u64,
     },
     /// A direct route is negotiated.
