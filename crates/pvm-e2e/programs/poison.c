@@ -3,7 +3,8 @@
      notice    notices of deaths, of nobody, of the server and of this task, which holds a claim
      entry     entries of spaces whose primary is no task, is this task, or has never been
      bytes     what is no entry, at the first number, at the next one and at the last one
-     next      what is no entry where a space's next entry is to be put */
+     next      what is no entry where a space's next entry is to be put
+     answer    another task says to one that waits for a tuple that there is none */
 #include "e2e.h"
 #include "neotuple.h"
 #include <limits.h>
@@ -153,12 +154,45 @@ static void next(void)
 	expect(made("next"), "two");
 }
 
+/* In a task of its own: answers to all first requests of another one, then what that one waits for. */
+static void forge(int to)
+{
+	int64_t number;
+	char frame[12] = {1};
+
+	pause_ms(500);
+	for (number = 1; number < 200; number++) {
+		memcpy(frame + 2, &number, sizeof number);
+		frame[10] = 2;
+		say(to, (int)number, frame, sizeof frame);
+	}
+	put(made("victim"), "later");
+}
+
+static void answers(neotuple_space victim)
+{
+	char own[20], *args[] = {"forge", own, 0};
+	neotuple found;
+	int child;
+
+	snprintf(own, sizeof own, "%d", pvm_mytid());
+	CALL(pvm_spawn("poison", args, PvmTaskDefault, "", 1, &child));
+	OK(neotuple_in(victim, text("later"), LIMIT, &found));
+	CHECK(found);
+	OK(neotuple_free(found));
+}
+
 int main(int argc, char **argv)
 {
 	neotuple_space victim;
 	int keeper;
 
 	CALL(pvm_mytid());
+	if (argc == 3) {
+		forge(atoi(argv[2]));
+		pvm_exit();
+		return 0;
+	}
 	victim = made("victim");
 	put(victim, "precious");
 	keeper = server();
@@ -168,8 +202,10 @@ int main(int argc, char **argv)
 		entries();
 	else if (!strcmp(argv[1], "bytes"))
 		bytes();
-	else if (argc == 2 && !strcmp(argv[1], "next"))
+	else if (!strcmp(argv[1], "next"))
 		next();
+	else if (!strcmp(argv[1], "answer"))
+		answers(victim);
 	else
 		CHECK(!"a word that is known");
 	expect(victim, "precious");

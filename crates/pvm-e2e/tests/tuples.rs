@@ -60,6 +60,13 @@ fn bytes_in_the_place_of_the_next_entry_stopped_the_server_of_all_spaces() {
 }
 
 #[test]
+fn a_task_answered_the_calls_of_another_one() {
+    let machine = Machine::start();
+    machine.run("poison.c", &["answer"]);
+    machine.halt();
+}
+
+#[test]
 fn a_limit_did_not_end_a_call_whose_server_was_stopped() {
     let machine = Machine::start();
     machine.run("stopped.c", &[]);

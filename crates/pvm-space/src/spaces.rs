@@ -42,6 +42,8 @@ struct Inner {
     post: Post,
     open: BTreeMap<u64, Open>,
     watched: BTreeSet<Tid>,
+    /// Servers that were asked something. Nothing else is an answer: any task can send one.
+    asked: BTreeSet<Tid>,
     /// Answers to what is about no open space, by request.
     created: BTreeMap<u64, Result<Blob, Error>>,
     /// The space of each request.
@@ -85,6 +87,7 @@ impl Spaces {
             post: Post::new(task),
             open: BTreeMap::new(),
             watched: BTreeSet::new(),
+            asked: BTreeSet::new(),
             created: BTreeMap::new(),
             spaces: BTreeMap::new(),
         };
@@ -151,6 +154,7 @@ impl Spaces {
             let ask = Ask::Create { number, name: name_, options, owned, directory };
             let mut inner = self.lock();
             inner.watch(self.task, server)?;
+            inner.asked.insert(server);
             inner.post.send(server, TO_SERVER, &ask)?;
             drop(inner);
             if let Some(created) = self.await_creation(server, number)? {
@@ -390,9 +394,12 @@ impl Spaces {
                 if let Some(task) = inner.post.noticed()
                     && inner.watched.remove(&task)
                 {
+                    inner.asked.remove(&task);
                     inner.open.values_mut().for_each(|open| open.client.gone(now, task));
                 }
-            } else if let Some(told) = inner.post.read::<Told>() {
+            } else if inner.asked.contains(&inner.post.from().0)
+                && let Some(told) = inner.post.read::<Told>()
+            {
                 inner.told(now, told);
             }
             for space in inner.busy() {
@@ -415,11 +422,14 @@ impl Spaces {
             && let Some(output) = open.client.poll_output()
         {
             match output {
-                Output::Send { to, ask } => match inner.post.send(to, TO_SERVER, &ask) {
-                    // A notice tells of its end.
-                    Err(Code::NoTask | Code::HostFail | Code::BadParam) => {}
-                    other => other?,
-                },
+                Output::Send { to, ask } => {
+                    inner.asked.insert(to);
+                    match inner.post.send(to, TO_SERVER, &ask) {
+                        // A notice tells of its end.
+                        Err(Code::NoTask | Code::HostFail | Code::BadParam) => {}
+                        other => other?,
+                    }
+                }
                 Output::Watch { task } => inner.watch(self.task, task)?,
                 Output::Look { number } => match registry::latest(self.task, &open.name) {
                     Ok(entry) => {

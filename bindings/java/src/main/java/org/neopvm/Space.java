@@ -98,7 +98,7 @@ public final class Space {
         for (;;) {
             try (Incoming told = engine.receive(
                     Engine.ANY, SpaceLink.answerTag(number), SpaceLink.CONTEXT, 1_000_000_000L)) {
-                if (told != null) {
+                if (SpaceLink.isAnswer(engine, told)) {
                     java.nio.ByteBuffer bytes = SpaceLink.bytes(told);
                     if (bytes.getShort(0) == 5) {
                         throw SpaceLink.failure(bytes.getShort(Short.BYTES + Long.BYTES));

@@ -52,6 +52,8 @@ final class SpaceLink {
         final AtomicLong number = new AtomicLong();
         final Set<Integer> ended = ConcurrentHashMap.newKeySet();
         final Set<Integer> watched = ConcurrentHashMap.newKeySet();
+        /** Servers that were asked something. Nothing else is an answer: any task can send one. */
+        final Set<Integer> asked = ConcurrentHashMap.newKeySet();
         final Map<Long, SpaceLink> links = new ConcurrentHashMap<>();
     }
 
@@ -168,9 +170,15 @@ final class SpaceLink {
     }
 
     static void send(Engine engine, int to, byte[] frame) {
+        shared(engine).asked.add(to);
         Outgoing message = engine.create(Encoding.RAW);
         message.pack(Kind.BYTE, frame, 0, frame.length, 1);
         engine.sendLast(message, to, TO_SERVER, CONTEXT);
+    }
+
+    /** True for a message of a server that was asked something. */
+    static boolean isAnswer(Engine engine, Incoming message) {
+        return message != null && shared(engine).asked.contains(message.info().source());
     }
 
     static int answerTag(long number) {
@@ -221,7 +229,7 @@ final class SpaceLink {
     private void settleLeftBehind() {
         for (long number : leftBehind.keySet()) {
             try (Incoming message = engine.poll(Engine.ANY, answerTag(number), CONTEXT)) {
-                if (message != null && isSettledBy(SpaceLink.bytes(message))) {
+                if (isAnswer(engine, message) && isSettledBy(SpaceLink.bytes(message))) {
                     leftBehind.remove(number);
                     open.remove(number);
                 }
@@ -342,7 +350,7 @@ final class SpaceLink {
         /** The answer, if it comes soon. */
         private Answer listen() throws InterruptedException {
             try (Incoming message = engine.receive(Engine.ANY, answerTag(number), CONTEXT, slice())) {
-                return message == null ? null : told(SpaceLink.bytes(message));
+                return isAnswer(engine, message) ? told(SpaceLink.bytes(message)) : null;
             } catch (InterruptedException e) {
                 interrupted = true;
                 cancel();
@@ -462,7 +470,7 @@ final class SpaceLink {
         send(engine, primary, new Tuples.Bytes().u16(4).u64(number).u64(space).toByteArray());
         for (;;) {
             try (Incoming message = engine.receive(Engine.ANY, answerTag(number), CONTEXT, SLICE_NS)) {
-                if (message != null) {
+                if (isAnswer(engine, message)) {
                     return;
                 }
             }
