@@ -8,7 +8,7 @@ mod helpers;
 
 use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
-use disk::{Disk, Found};
+use disk::{Disk, Found, Lock};
 use helpers::Helpers;
 use pvm::{Deadline, Glance, Policy, Task};
 use pvm_tuples::frames::{
@@ -393,11 +393,18 @@ impl Server {
 
     /// Begins the file of a space with all that is in the space.
     fn begin_file(&mut self, space: u64) -> std::io::Result<()> {
+        let Some(partition) = self.partitions.get(&space) else { return Ok(()) };
+        let lock = Lock::take(partition.directory(), partition.name())?;
+        self.begin_file_under(&lock, space)
+    }
+
+    fn begin_file_under(&mut self, lock: &Lock, space: u64) -> std::io::Result<()> {
         let Some(partition) = self.partitions.get_mut(&space) else { return Ok(()) };
         let record = partition.checkpoint();
         let Record::Begun { number, ref entry, .. } = record else { return Ok(()) };
         let host = self.task.tid().host();
-        let disk = Disk::begin(&entry.directory, partition.name(), host, &record)?;
+        let (directory, name) = (&entry.directory, partition.name());
+        let disk = Disk::begin(lock, directory, name, host, &record, self.disks.get(&space))?;
         self.disks.insert(space, disk);
         let now = self.now();
         if let Some(partition) = self.partitions.get_mut(&space) {
@@ -429,8 +436,10 @@ impl Server {
         };
         let told = match self.found(&new) {
             Err(error) => refused(Reason::Disk, format!(": {error}")),
-            Ok(found) => match self.new_entry(&new, found.as_ref()) {
-                Ok(Some((epoch, entry))) => return self.begin(new, found, epoch, entry),
+            Ok((lock, found)) => match self.new_entry(&new, found.as_ref()) {
+                Ok(Some((epoch, entry))) => {
+                    return self.begin(new, (lock, found), epoch, entry);
+                }
                 Ok(None) => refused(Reason::Exists, String::new()),
                 Err(Code::SysErr) => return Err(Code::SysErr),
                 Err(_) => refused(Reason::Machine, String::new()),
@@ -440,23 +449,25 @@ impl Server {
     }
 
     /// The data on disk of a space that is to be made.
-    fn found(&self, new: &New) -> std::io::Result<Option<Found>> {
+    fn found(&self, new: &New) -> std::io::Result<(Option<Lock>, Option<Found>)> {
         let is_kept_here = self.partitions.values().any(|one| *one.name() == new.name);
         if new.directory.0.is_empty() || is_kept_here {
-            return Ok(None);
+            return Ok((None, None));
         }
-        disk::find(&new.directory, &new.name)
+        let lock = Lock::take(&new.directory, &new.name)?;
+        let found = disk::find(&lock, &new.directory, &new.name)?;
+        Ok((Some(lock), found))
     }
 
     /// Begins with a space whose entry was put.
     fn begin(
         &mut self,
         new: New,
-        found: Option<Found>,
+        (lock, found): (Option<Lock>, Option<Found>),
         epoch: i32,
         entry: Entry,
     ) -> Result<(), Code> {
-        let New { client, number, name, directory, .. } = new;
+        let New { client, number, name, .. } = new;
         let (space, me, now) = (entry.space, self.task.tid(), self.now());
         let title = Title { name: name.clone(), epoch, entry };
         let (files, held) = match found {
@@ -467,17 +478,17 @@ impl Server {
         };
         let partition = Partition::create(me, title, Some((client, number)), held, now);
         self.partitions.insert(space, partition);
-        if !directory.0.is_empty()
-            && let Err(error) = self.begin_file(space)
-        {
+        let begun = lock.as_ref().map_or(Ok(()), |lock| self.begin_file_under(lock, space));
+        if let Err(error) = begun {
             self.partitions.remove(&space);
             unless_ended(registry::forget(self.task, &name, epoch.checked_add(1)))?;
             let (reason, text) = (Reason::Disk, Blob::from(format!(": {error}")));
             return self.answer(client, number, &Told::Refused { number, reason, text });
         }
-        if let Some(disk) = self.disks.get(&space) {
-            disk::forget(&files, disk);
+        if let (Some(lock), Some(disk)) = (&lock, self.disks.get(&space)) {
+            disk::forget(lock, &files, disk);
         }
+        drop(lock);
         self.carry_out(space)
     }
 

@@ -327,6 +327,11 @@ impl Partition {
         &self.name
     }
 
+    /// Where its files are; empty for a space in memory.
+    pub const fn directory(&self) -> &Blob {
+        &self.entry.directory
+    }
+
     /// All of it, as the first record of a log.
     pub fn checkpoint(&self) -> Record {
         let (epoch, entry, number) = (self.epoch, self.entry.clone(), self.applied);

@@ -4,17 +4,21 @@
 //! place whole. Records are gathered, written and synced together ([`Disk::sync`]). Room for what a
 //! client asks is reserved before the space does it ([`Disk::reserve`]), so a full disk refuses a
 //! request and never loses a step that was done.
+//!
+//! What lies in the directory may be anybody's: nothing there is waited for, followed or written
+//! over, and all that is written is its owner's alone.
 
 use pvm_tuples::log::{self, MAGIC, Record, Replay};
 use pvm_wire::{Blob, HostIndex};
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The end of each file's name.
 const SUFFIX: &str = ".tuples";
@@ -24,10 +28,50 @@ const ROOM: u64 = 1 << 20;
 /// state.
 const STEPS_MIN: u64 = 4 << 20;
 
+/// Others look for files or begin one for so long at most ...
+const LOCKED_MAX: Duration = Duration::from_secs(2);
+/// ... and it is looked again after this time.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Whoever has it is the only one who looks for files of a space, begins one or removes one.
+pub(super) struct Lock {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _file: File,
+}
+
+impl Lock {
+    /// Waits for it, not for long.
+    pub(super) fn take(directory: &Blob, name: &Blob) -> io::Result<Self> {
+        Self::take_at(path_of(directory)?.join(lock_name(name)))
+    }
+
+    fn take_at(path: PathBuf) -> io::Result<Self> {
+        let until = Instant::now() + LOCKED_MAX;
+        loop {
+            let mut options = OpenOptions::new();
+            let opened = options.read(true).write(true).create(true).truncate(false);
+            let file = regular(opened.mode(0o600), &path)?;
+            match file.try_lock() {
+                // Whoever has had it may have removed it.
+                Ok(()) if is_at(&file, &path) => return Ok(Self { path, _file: file }),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            if Instant::now() >= until {
+                return Err(in_use(&path));
+            }
+        }
+    }
+}
+
 /// The file of a space.
 pub(super) struct Disk {
     file: File,
     path: PathBuf,
+    /// That of its [`Lock`].
+    lock: PathBuf,
     /// Records that are not written yet, and the last step among them.
     pending: Vec<u8>,
     last: Option<u64>,
@@ -40,25 +84,26 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// Begins a file, which takes the place of an older one.
+    /// Begins a file, which takes the place of an older one: of nobody's, or of `old`.
     pub(super) fn begin(
+        lock: &Lock,
         directory: &Blob,
         name: &Blob,
         host: HostIndex,
         record: &Record,
+        old: Option<&Self>,
     ) -> io::Result<Self> {
         let directory = path_of(directory)?;
         let path = directory.join(file_name(name, Some(host)));
+        if old.is_none_or(|old| old.path != path) {
+            be_unused(&path)?;
+        }
         let new = path.with_extension("new");
         let mut bytes = MAGIC.to_vec();
         log::append(&mut bytes, record);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&new)?;
+        // Under the lock nobody else begins one: this was left by a server that has died.
+        remove_if_there(&new)?;
+        let mut file = create(&new)?;
         let locked = file.try_lock().map_err(|_| in_use(&path));
         let done = locked.and_then(|()| file.write_all(&bytes)).and_then(|()| file.sync_all());
         let done = done.and_then(|()| std::fs::rename(&new, &path));
@@ -66,11 +111,12 @@ impl Disk {
             drop(std::fs::remove_file(&new));
             return Err(error);
         }
-        File::open(directory)?.sync_all()?;
+        sync_directory(&path)?;
         let begun = bytes.len() as u64;
         let mut disk = Self {
             file,
             path,
+            lock: lock.path.clone(),
             pending: Vec::new(),
             last: None,
             written: begun,
@@ -131,9 +177,7 @@ impl Disk {
 
     /// True while the file is the one that its name leads to.
     pub(super) fn is_current(&self) -> bool {
-        let own = self.file.metadata().map(|of| (of.dev(), of.ino()));
-        let named = std::fs::metadata(&self.path).map(|of| (of.dev(), of.ino()));
-        own.ok().is_some_and(|own| named.is_ok_and(|named| named == own))
+        is_at(&self.file, &self.path)
     }
 
     /// The file is begun anew when it has become longer still.
@@ -141,9 +185,13 @@ impl Disk {
         self.begun = self.written;
     }
 
-    /// The space has ended: nothing is left of it.
+    /// The space has ended: nothing is left of it, also after a power failure.
     pub(super) fn remove(self) -> io::Result<()> {
-        std::fs::remove_file(&self.path)
+        let lock = Lock::take_at(self.lock)?;
+        remove_if_there(&self.path)?;
+        // Files of other hosts may lie beside it, of servers that take the lock anew.
+        remove_if_there(&lock.path)?;
+        sync_directory(&self.path)
     }
 }
 
@@ -157,7 +205,7 @@ pub(super) struct Found {
 }
 
 /// Reads the last file of a space in a directory, whichever host has written it.
-pub(super) fn find(directory: &Blob, name: &Blob) -> io::Result<Option<Found>> {
+pub(super) fn find(_: &Lock, directory: &Blob, name: &Blob) -> io::Result<Option<Found>> {
     let (mut found, mut notes): (Option<Found>, _) = (None, Vec::new());
     let mut files = Vec::new();
     for path in files_of(path_of(directory)?, name)? {
@@ -186,25 +234,83 @@ pub(super) fn find(directory: &Blob, name: &Blob) -> io::Result<Option<Found>> {
 }
 
 /// Removes files that another one has replaced.
-pub(super) fn forget(files: &[PathBuf], but: &Disk) {
+pub(super) fn forget(_: &Lock, files: &[PathBuf], but: &Disk) {
     for file in files.iter().filter(|file| **file != but.path) {
         // A file that stays is older, and loses the next time, too.
         drop(std::fs::remove_file(file));
     }
 }
 
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = OpenOptions::new()
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)?;
-    match file.try_lock_shared() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(in_use(path)),
-        Err(TryLockError::Error(error)) => return Err(error),
+/// Opens what must be a file. What is none is not waited for, and links are not followed.
+fn regular(how: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let careful = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = how.custom_flags(careful.bits().cast_signed()).open(path);
+    let file = file.map_err(|error| about(path, &error))?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
     }
+    let text = format!("{} is no file", path.display());
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+/// Makes a file that only its owner can read, whatever the umask says.
+fn create(path: &Path) -> io::Result<File> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = regular(OpenOptions::new().write(true).create_new(true).mode(mode.bits()), path)?;
+    file.set_permissions(Permissions::from_mode(mode.bits()))?;
+    Ok(file)
+}
+
+fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// True if the path leads to this file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let own = file.metadata().map(|of| (of.dev(), of.ino()));
+    let named = std::fs::symlink_metadata(path).map(|of| (of.dev(), of.ino()));
+    own.ok().is_some_and(|own| named.is_ok_and(|named| named == own))
+}
+
+/// Removes a name, whatever it leads to.
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(about(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// What the directory of a file says of its names outlives a power failure.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
+}
+
+/// An error if another server uses what has this name.
+fn be_unused(path: &Path) -> io::Result<()> {
+    match regular(OpenOptions::new().read(true), path) {
+        Ok(file) => lock_shared(&file, path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn lock_shared(file: &File, path: &Path) -> io::Result<()> {
+    match file.try_lock_shared() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(in_use(path)),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// What is in a file; its first bytes if it is none of a space.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = regular(OpenOptions::new().read(true), path)?;
+    lock_shared(&file, path)?;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    (&mut file).take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
+    if bytes == MAGIC {
+        file.read_to_end(&mut bytes)?;
+    }
     Ok(bytes)
 }
 
@@ -217,19 +323,27 @@ fn in_use(path: &Path) -> io::Error {
 fn set_aside(path: &Path, what: &str) -> io::Result<String> {
     let to = aside(path);
     std::fs::rename(path, &to)?;
+    sync_directory(path)?;
     Ok(format!("{} {what}: it is {} now", path.display(), to.display()))
 }
 
 /// A file of which a part is lost is kept as it was under another name, too.
 fn set_aside_copy(path: &Path, bytes: &[u8], what: &str) -> io::Result<String> {
     let to = aside(path);
-    std::fs::write(&to, bytes)?;
+    let mut copy = create(&to)?;
+    // What it saves is replaced next.
+    if let Err(error) = copy.write_all(bytes).and_then(|()| copy.sync_all()) {
+        drop(std::fs::remove_file(&to));
+        return Err(about(&to, &error));
+    }
+    sync_directory(path)?;
     let whole = "what is in front of them is kept";
     Ok(format!("{} {what}: {whole}, and the file as it was is {}", path.display(), to.display()))
 }
 
 fn aside(path: &Path) -> PathBuf {
-    let free = |number: &u32| !path.with_extension(format!("damaged-{number}")).exists();
+    let aside = |number: &u32| path.with_extension(format!("damaged-{number}"));
+    let free = |number: &u32| std::fs::symlink_metadata(aside(number)).is_err();
     path.with_extension(format!("damaged-{}", (1..).find(free).unwrap_or(0)))
 }
 
@@ -258,6 +372,12 @@ fn file_name(space: &Blob, host: Option<HostIndex>) -> OsString {
     name.into()
 }
 
+fn lock_name(space: &Blob) -> OsString {
+    let mut name = file_name(space, None);
+    name.push("lock");
+    name
+}
+
 fn files_of(directory: &Path, space: &Blob) -> io::Result<Vec<PathBuf>> {
     let begin = file_name(space, None);
     let mut files = Vec::new();
@@ -272,3 +392,6 @@ fn files_of(directory: &Path, space: &Blob) -> io::Result<Vec<PathBuf>> {
     files.sort();
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+use super::*;
+use pvm_tuples::Store;
+use pvm_tuples::frames::{Entry, Options};
+use pvm_wire::Tid;
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const HOST: HostIndex = HostIndex(1);
+
+/// An own directory, which goes with it.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("disk-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).expect("a new directory");
+        Self(path)
+    }
+
+    fn blob(&self) -> Blob {
+        Blob(self.0.as_os_str().as_bytes().to_vec())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn lock(&self) -> io::Result<Lock> {
+        Lock::take(&self.blob(), &name())
+    }
+
+    fn begin(&self) -> io::Result<Disk> {
+        Disk::begin(&self.lock()?, &self.blob(), &name(), HOST, &record(), None)
+    }
+
+    fn find(&self) -> io::Result<Option<Found>> {
+        find(&self.lock()?, &self.blob(), &name())
+    }
+
+    fn fifo(&self, name: &str) {
+        let made = std::process::Command::new("mkfifo").arg(self.path(name)).status();
+        assert!(made.expect("mkfifo runs").success(), "no FIFO");
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+fn name() -> Blob {
+    Blob::from("k")
+}
+
+fn record() -> Record {
+    let entry = Entry {
+        space: 7,
+        primary: Tid(1 << 18 | 1),
+        copies: Vec::new(),
+        options: Options { copies: 0, limit_bytes: 1 << 20, fail_when_full: false },
+        owner: Tid::NONE,
+        deleted: false,
+        directory: Blob::from("/d"),
+        generation: 0,
+    };
+    let snapshot = Store::new(1 << 20, false).snapshot();
+    Record::Begun { epoch: 0, entry, number: 0, snapshot }
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o777
+}
+
+#[test]
+fn a_fifo_of_the_files_name_stopped_the_server_for_ever() {
+    let place = Place::new();
+    for name in ["k.1.tuples", "k.1.new", "k.lock"] {
+        drop(std::fs::remove_file(place.path("k.lock")));
+        place.fifo(name);
+        let (begun, found) = (place.begin().map(drop), place.find().map(drop));
+        assert_eq!(begun.is_ok(), name == "k.1.new", "{name}: {begun:?}");
+        assert_eq!(found.is_ok(), name == "k.1.new", "{name}: {found:?}");
+        for name in [name, "k.1.tuples"] {
+            drop(std::fs::remove_file(place.path(name)));
+        }
+    }
+}
+
+#[test]
+fn a_link_of_the_new_files_name_emptied_the_file_behind_it() {
+    let place = Place::new();
+    std::fs::write(place.path("other"), "other").expect("it is written");
+    for is_hard in [true, false] {
+        let (from, to) = (place.path("other"), place.path("k.1.new"));
+        if is_hard { std::fs::hard_link(from, to) } else { symlink(from, to) }.expect("a link");
+        drop(place.begin().expect("it begins"));
+        assert_eq!(std::fs::read(place.path("other")).expect("it is there"), b"other");
+        assert_eq!(mode(&place.path("k.1.tuples")), 0o600);
+    }
+}
+
+#[test]
+fn the_copy_of_a_damaged_file_could_be_read_by_everybody_and_followed_links() {
+    let place = Place::new();
+    drop(place.begin().expect("it begins"));
+    let mut bytes = std::fs::read(place.path("k.1.tuples")).expect("it is there");
+    bytes.extend([1, 2]);
+    std::fs::write(place.path("k.1.tuples"), &bytes).expect("it is written");
+    symlink(place.path("elsewhere"), place.path("k.1.damaged-1")).expect("a link");
+    let found = place.find().expect("it is read").expect("a space");
+    assert!(found.note.contains("k.1.damaged-2"), "{}", found.note);
+    assert!(!place.path("elsewhere").exists());
+    assert_eq!(mode(&place.path("k.1.damaged-2")), 0o600);
+    assert_eq!(std::fs::read(place.path("k.1.damaged-2")).expect("it is there"), bytes);
+}
+
+#[test]
+fn two_servers_began_one_file_at_once_and_what_one_of_them_answered_was_lost() {
+    let place = Place::new();
+    for _ in 0..20 {
+        let begun: Vec<_> = std::thread::scope(|scope| {
+            let both = [(), ()].map(|()| scope.spawn(|| place.begin()));
+            both.map(|one| one.join().expect("no panic")).into_iter().collect()
+        });
+        let kept: Vec<_> = begun.into_iter().filter_map(Result::ok).collect();
+        assert_eq!(kept.len(), 1);
+        assert!(kept.iter().all(Disk::is_current));
+        assert!(place.find().is_err(), "it is in use");
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_space_that_was_deleted() {
+    let place = Place::new();
+    place.begin().expect("it begins").remove().expect("it is removed");
+    assert_eq!(std::fs::read_dir(&place.0).expect("it is there").count(), 0);
+}
