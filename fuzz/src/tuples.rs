@@ -34,7 +34,7 @@ pub(crate) fn run(bytes: &[u8]) {
     client.handle_timeout(now + 100_000);
     while server.poll_output().is_some() {}
     while client.poll_output().is_some() {}
-    assert!(server.store().len() <= bytes.len());
+    assert!(server.store().count() <= bytes.len());
 }
 
 fn hear(server: &mut Partition, client: &mut Client, now: u64, frame: &[u8]) {

@@ -15,7 +15,7 @@ use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
 use pvm_tuples::log::Record;
-use pvm_tuples::partition::{Event, Output, Partition, Title};
+use pvm_tuples::partition::{Event, Output, Partition, Title, is_no_step};
 use pvm_tuples::{Op, Outcome, Reason};
 use pvm_wire::{Blob, Code, Tid, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,7 +173,7 @@ impl Server {
             return self.create(new);
         }
         let Some(space) = ask.space() else { return Ok(()) };
-        if !self.has_room(space, &ask) {
+        if !self.has_room(space, client, &ask)? {
             let (number, reason) = (ask.number(), Reason::Disk);
             let told = Told::Answer { number, outcome: Outcome::Failed { reason } };
             return self.answer(client, number, &told);
@@ -351,16 +351,42 @@ impl Server {
         Ok(())
     }
 
-    /// True if what a client asks has room on the disk of a durable space.
-    fn has_room(&mut self, space: u64, ask: &Ask) -> bool {
-        match (self.disks.get_mut(&space), ask) {
-            (Some(disk), Ask::Do { op, .. }) => {
-                let puts = matches!(op, Op::Put { .. } | Op::Done { .. });
-                disk.reserve(op.to_bytes().len(), puts).is_ok()
-            }
-            (None, _) => !self.failed.contains(&space),
-            _ => true,
+    /// True if what a client asks has room on the disk of a durable space, or needs none.
+    fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
+        let Ask::Do { number, op, .. } = ask else { return Ok(true) };
+        let Some(partition) = self.partitions.get(&space) else {
+            return Ok(!self.failed.contains(&space));
+        };
+        let Some(disk) = self.disks.get_mut(&space) else { return Ok(true) };
+        if is_no_step(partition, (client, *number), op) {
+            return Ok(true);
         }
+        let puts = matches!(op, Op::Put { .. } | Op::Done { .. });
+        let bytes = op.to_bytes().len();
+        if disk.reserve(bytes, puts).is_ok() {
+            return Ok(true);
+        }
+        let held = partition.store().bytes();
+        if disk.may_shrink(held) {
+            self.shrink(space)?;
+        }
+        Ok(self.disks.get_mut(&space).is_some_and(|disk| disk.reserve(bytes, puts).is_ok()))
+    }
+
+    /// The disk is full: a file that is begun anew may need less of it.
+    fn shrink(&mut self, space: u64) -> Result<(), Code> {
+        if self.begin_file(space).is_err() {
+            if let Some(disk) = self.disks.get_mut(&space) {
+                disk.give_room();
+            }
+            if self.begin_file(space).is_err() {
+                match self.disks.get_mut(&space) {
+                    Some(disk) if disk.is_current() => disk.take_room(),
+                    _ => self.fail(space),
+                }
+            }
+        }
+        self.carry_out(space)
     }
 
     /// Writes what durable spaces have noted, all of it together, and has answered what is on disk.
@@ -394,18 +420,20 @@ impl Server {
     /// Begins the file of a space with all that is in the space.
     fn begin_file(&mut self, space: u64) -> std::io::Result<()> {
         let Some(partition) = self.partitions.get(&space) else { return Ok(()) };
-        let lock = Lock::take(partition.directory(), partition.name())?;
-        self.begin_file_under(&lock, space)
+        let record = partition.checkpoint();
+        let Record::Begun { entry, .. } = &record else { return Ok(()) };
+        let lock = Lock::take(&entry.directory, partition.name())?;
+        self.begin_file_with(&lock, space, &record)
     }
 
-    fn begin_file_under(&mut self, lock: &Lock, space: u64) -> std::io::Result<()> {
-        let Some(partition) = self.partitions.get_mut(&space) else { return Ok(()) };
-        let record = partition.checkpoint();
-        let Record::Begun { number, ref entry, .. } = record else { return Ok(()) };
+    /// Begins the file of a space with this record.
+    fn begin_file_with(&mut self, lock: &Lock, space: u64, record: &Record) -> std::io::Result<()> {
+        let Record::Begun { number, .. } = *record else { return Ok(()) };
         let host = self.task.tid().host();
-        let (directory, name) = (&entry.directory, partition.name());
-        let disk = Disk::begin(lock, directory, name, host, &record, self.disks.get(&space))?;
-        self.disks.insert(space, disk);
+        let disk = Disk::begin(lock, host, record, self.disks.get(&space))?;
+        // It takes the old one's room.
+        drop(self.disks.remove(&space));
+        self.disks.entry(space).or_insert(disk).take_room();
         let now = self.now();
         if let Some(partition) = self.partitions.get_mut(&space) {
             partition.handle(now, Event::Persisted { number });
@@ -455,7 +483,7 @@ impl Server {
             return Ok((None, None));
         }
         let lock = Lock::take(&new.directory, &new.name)?;
-        let found = disk::find(&lock, &new.directory, &new.name)?;
+        let found = disk::find(&lock)?;
         Ok((Some(lock), found))
     }
 
@@ -477,8 +505,12 @@ impl Server {
             None => (Vec::new(), None),
         };
         let partition = Partition::create(me, title, Some((client, number)), held, now);
+        let record = lock.is_some().then(|| partition.checkpoint());
         self.partitions.insert(space, partition);
-        let begun = lock.as_ref().map_or(Ok(()), |lock| self.begin_file_under(lock, space));
+        let begun = match (&lock, &record) {
+            (Some(lock), Some(record)) => self.begin_file_with(lock, space, record),
+            _ => Ok(()),
+        };
         if let Err(error) = begun {
             self.partitions.remove(&space);
             unless_ended(registry::forget(self.task, &name, epoch.checked_add(1)))?;

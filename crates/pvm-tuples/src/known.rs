@@ -24,3 +24,11 @@ pub(crate) struct Client {
     /// It has the answers to all requests below this one.
     pub(crate) settled: u64,
 }
+
+impl Client {
+    /// True for a request that waits or was answered: asked again, it changes nothing.
+    pub(crate) fn knows(&self, number: u64) -> bool {
+        let is_known = || self.answered.contains_key(&number) || self.waiting.contains_key(&number);
+        number < self.settled || is_known()
+    }
+}

@@ -190,14 +190,14 @@ mod tests {
         let (bytes, ends) = log(6);
         for cut in 0..=bytes.len() {
             let whole = ends.iter().rposition(|end| *end <= cut);
-            let found = replay(&bytes[..cut]).map(|replay| replay.store.len());
+            let found = replay(&bytes[..cut]).map(|replay| replay.store.count());
             assert_eq!(found, whole, "cut at {cut}");
         }
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x10;
             let whole = ends.iter().rposition(|end| *end <= at);
-            let found = replay(&damaged).map(|replay| replay.store.len());
+            let found = replay(&damaged).map(|replay| replay.store.count());
             assert_eq!(found, whole, "damaged at {at}");
         }
     }
@@ -214,7 +214,7 @@ mod tests {
             append(&mut bytes, &Record::Step { number, at_ms: 5, input });
         }
         let store = replay(&bytes).expect("a log").into_store();
-        assert_eq!((store.len(), store.clients().count()), (1, 0));
+        assert_eq!((store.count(), store.clients().count()), (1, 0));
         assert_eq!(store.seen(9, 9).waiting.len() + store.seen(9, 9).claimed.len(), 0);
     }
 

@@ -14,7 +14,7 @@ mod primary;
 
 use crate::frames::{Ask, Between, Entry, Told};
 use crate::log::Record;
-use crate::ops::{Answer, Input};
+use crate::ops::{Answer, Input, Op};
 use crate::store::Store;
 use journal::Journal;
 use pvm_wire::{Blob, Tid};
@@ -246,6 +246,14 @@ pub struct Partition {
     now: u64,
 }
 
+/// True if a request to a durable space changes nothing that has to be on disk: it was asked
+/// before, or it looks only and no copy has to know. It can be asked again as well.
+pub fn is_no_step(space: &Partition, (client, number): (Tid, u64), op: &Op) -> bool {
+    let is_known = || space.store.known(client).is_some_and(|known| known.knows(number));
+    let looks = || space.followers.is_empty() && op.only_looks(&space.store);
+    space.journal.is_durable() && (is_known() || looks())
+}
+
 impl Partition {
     fn new(me: Tid, title: Title, role: Role, store: Store) -> Self {
         let Title { name, epoch, entry } = title;
@@ -325,11 +333,6 @@ impl Partition {
     /// Its name.
     pub const fn name(&self) -> &Blob {
         &self.name
-    }
-
-    /// Where its files are; empty for a space in memory.
-    pub const fn directory(&self) -> &Blob {
-        &self.entry.directory
     }
 
     /// All of it, as the first record of a log.
@@ -473,6 +476,7 @@ impl Partition {
 mod tests {
     use super::*;
     use crate::frames::Options;
+    use crate::ops::Find;
 
     const ME: Tid = Tid(1 << 18 | 1);
     const OTHER: Tid = Tid(2 << 18 | 1);
@@ -516,6 +520,45 @@ mod tests {
             primary.handle_timeout(now);
         }
         panic!("{searches} searches, and nobody was told");
+    }
+
+    #[test]
+    fn reads_and_repetitions_ate_the_disk_of_a_durable_space() {
+        let options = Options { copies: 0, ..title().entry.options };
+        let title = Title { entry: Entry { options, ..title().entry }, ..title() };
+        let mut space = Partition::create(ME, title, None, None, 1);
+        let mut template = crate::Builder::new();
+        template.int(1).expect("fits");
+        let tuple = template.tuple().expect("a field");
+        let find = |how| Op::Find { template: tuple.clone(), how, wait: true };
+        // How many steps are to be written and which requests are answered.
+        let mut ask = |number, op| {
+            let ask = Ask::Do { space: 7, number, settled: 1, op };
+            space.handle(1, Event::Asked { client: Tid(9), ask });
+            let (mut steps, mut told) = (0, Vec::new());
+            while let Some(output) = space.poll_output() {
+                match output {
+                    Output::Persist { record: Record::Step { number, .. } } => {
+                        steps += 1;
+                        // The disk is slow.
+                        if number > 1 {
+                            space.handle(1, Event::Persisted { number });
+                        }
+                    }
+                    Output::Tell { number, .. } => told.push(number),
+                    _ => {}
+                }
+            }
+            (steps, told)
+        };
+        assert_eq!(ask(1, Op::Put { tuples: vec![tuple.clone()], wait: true }), (1, vec![]));
+        assert_eq!(ask(2, find(Find::Copy)), (0, vec![]), "what it has seen is not on disk");
+        assert_eq!(ask(3, find(Find::Take)), (1, vec![1, 2, 3]));
+        assert_eq!(ask(3, find(Find::Take)), (0, vec![3]));
+        assert_eq!(ask(4, find(Find::Copy)), (1, vec![]), "it waits");
+        assert_eq!(ask(4, find(Find::Copy)), (0, vec![]));
+        assert_eq!(ask(5, Op::Put { tuples: vec![tuple.clone()], wait: true }), (1, vec![4, 5]));
+        assert_eq!(ask(6, Op::Count { template: tuple.clone() }), (0, vec![6]));
     }
 
     #[test]

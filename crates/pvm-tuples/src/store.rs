@@ -124,13 +124,8 @@ impl Store {
     }
 
     /// How many tuples are free.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.tuples.len()
-    }
-
-    /// True if no tuple is free.
-    pub fn is_empty(&self) -> bool {
-        self.tuples.is_empty()
     }
 
     /// Clients of which something is kept.
@@ -138,9 +133,14 @@ impl Store {
         self.clients.keys().copied()
     }
 
-    /// True if something is kept of a client.
-    pub fn knows(&self, client: Tid) -> bool {
-        self.clients.contains_key(&client)
+    /// The requests of a client of which something is kept.
+    pub(crate) fn known(&self, client: Tid) -> Option<&Client> {
+        self.clients.get(&client)
+    }
+
+    /// What all tuples count, claimed and free.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Requests that wait.

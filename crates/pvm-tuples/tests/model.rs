@@ -453,7 +453,7 @@ impl Pair {
             }
         }
         assert_eq!(answers, expected);
-        assert_eq!(self.store.len(), self.model.tuples.len());
+        assert_eq!(self.store.count(), self.model.tuples.len());
         assert_eq!(self.store.seen(0, 0).bytes, self.model.bytes());
         self.answered.extend(answers);
     }

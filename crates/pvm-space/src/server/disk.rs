@@ -28,6 +28,10 @@ const ROOM: u64 = 1 << 20;
 /// state.
 const STEPS_MIN: u64 = 4 << 20;
 
+/// A file takes so much more on the disk than its bytes.
+const BLOCKS: u64 = 64 << 10;
+/// On a full disk a file is begun anew no more often than this.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// Others look for files or begin one for so long at most ...
 const LOCKED_MAX: Duration = Duration::from_secs(2);
 /// ... and it is looked again after this time.
@@ -35,7 +39,8 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Whoever has it is the only one who looks for files of a space, begins one or removes one.
 pub(super) struct Lock {
-    path: PathBuf,
+    directory: PathBuf,
+    name: Blob,
     /// Locked as long as it is open.
     _file: File,
 }
@@ -43,25 +48,27 @@ pub(super) struct Lock {
 impl Lock {
     /// Waits for it, not for long.
     pub(super) fn take(directory: &Blob, name: &Blob) -> io::Result<Self> {
-        Self::take_at(path_of(directory)?.join(lock_name(name)))
+        let (directory, name) = (path_of(directory)?.to_owned(), name.clone());
+        let file = locked(&directory.join(lock_name(&name)))?;
+        Ok(Self { directory, name, _file: file })
     }
+}
 
-    fn take_at(path: PathBuf) -> io::Result<Self> {
-        let until = Instant::now() + LOCKED_MAX;
-        loop {
-            let mut options = OpenOptions::new();
-            let opened = options.read(true).write(true).create(true).truncate(false);
-            let file = regular(opened.mode(0o600), &path)?;
-            match file.try_lock() {
-                // Whoever has had it may have removed it.
-                Ok(()) if is_at(&file, &path) => return Ok(Self { path, _file: file }),
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-            if Instant::now() >= until {
-                return Err(in_use(&path));
-            }
+fn locked(path: &Path) -> io::Result<File> {
+    let until = Instant::now() + LOCKED_MAX;
+    loop {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = regular(options, path)?;
+        match file.try_lock() {
+            // Whoever has had it may have removed it.
+            Ok(()) if is_at(&file, path) => return Ok(file),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if Instant::now() >= until {
+            return Err(in_use(path));
         }
     }
 }
@@ -70,7 +77,7 @@ impl Lock {
 pub(super) struct Disk {
     file: File,
     path: PathBuf,
-    /// That of its [`Lock`].
+    /// Of the file behind its [`Lock`].
     lock: PathBuf,
     /// Records that are not written yet, and the last step among them.
     pending: Vec<u8>,
@@ -81,20 +88,19 @@ pub(super) struct Disk {
     begun: u64,
     /// Bytes for which there is room on the disk.
     reserved: u64,
+    /// When it was last tried to make it shorter on a full disk.
+    tried: Option<Instant>,
 }
 
 impl Disk {
     /// Begins a file, which takes the place of an older one: of nobody's, or of `old`.
     pub(super) fn begin(
         lock: &Lock,
-        directory: &Blob,
-        name: &Blob,
         host: HostIndex,
         record: &Record,
         old: Option<&Self>,
     ) -> io::Result<Self> {
-        let directory = path_of(directory)?;
-        let path = directory.join(file_name(name, Some(host)));
+        let path = lock.directory.join(file_name(&lock.name, Some(host)));
         if old.is_none_or(|old| old.path != path) {
             be_unused(&path)?;
         }
@@ -104,27 +110,62 @@ impl Disk {
         // Under the lock nobody else begins one: this was left by a server that has died.
         remove_if_there(&new)?;
         let mut file = create(&new)?;
-        let locked = file.try_lock().map_err(|_| in_use(&path));
-        let done = locked.and_then(|()| file.write_all(&bytes)).and_then(|()| file.sync_all());
-        let done = done.and_then(|()| std::fs::rename(&new, &path));
-        if let Err(error) = done {
-            drop(std::fs::remove_file(&new));
-            return Err(error);
-        }
-        sync_directory(&path)?;
         let begun = bytes.len() as u64;
+        let locked = file.try_lock().map_err(|_| in_use(&path));
+        let written = locked.and_then(|()| file.write_all(&bytes));
         let mut disk = Self {
             file,
             path,
-            lock: lock.path.clone(),
+            lock: lock.directory.join(lock_name(&lock.name)),
             pending: Vec::new(),
             last: None,
             written: begun,
             begun,
             reserved: begun,
+            tried: None,
         };
-        disk.reserve(0, true)?;
+        // What the old one leaves may be all the room that there is.
+        let mut has_room = || match disk.reserve(0, true) {
+            Err(_) if old.is_some_and(|old| old.shrinks_to(begun)) => Ok(()),
+            other => other,
+        };
+        let done = written.and_then(|()| has_room()).and_then(|()| disk.file.sync_all());
+        if let Err(error) = done.and_then(|()| std::fs::rename(&new, &disk.path)) {
+            drop(std::fs::remove_file(&new));
+            return Err(error);
+        }
+        sync_directory(&disk.path)?;
         Ok(disk)
+    }
+
+    /// True if a file that begins with so many bytes leaves room enough when it takes this one's
+    /// place.
+    fn shrinks_to(&self, bytes: u64) -> bool {
+        bytes + ROOM + BLOCKS <= self.reserved
+    }
+
+    /// True if it may be shorter when it is begun anew, and that was not tried a moment ago.
+    /// `bytes`: what the space holds.
+    pub(super) fn may_shrink(&mut self, bytes: u64) -> bool {
+        let is_late = self.tried.is_none_or(|tried| tried.elapsed() >= TRY_AGAIN);
+        if !is_late || !self.shrinks_to(bytes) {
+            return false;
+        }
+        self.tried = Some(Instant::now());
+        true
+    }
+
+    /// Gives back the room behind what is written: a new file can use it.
+    pub(super) fn give_room(&mut self) {
+        if rustix::fs::ftruncate(&self.file, self.written).is_ok() {
+            self.reserved = self.written;
+        }
+    }
+
+    /// Takes as much room as there is for what servers do by themselves.
+    pub(super) fn take_room(&mut self) {
+        // Without it requests are refused until there is room.
+        drop(self.reserve(0, true).or_else(|_| self.reserve(0, false)));
     }
 
     /// Reserves room for `bytes` more bytes, and for the servers' own steps after that. A step that
@@ -135,8 +176,17 @@ impl Disk {
         if ahead <= self.reserved {
             return Ok(());
         }
-        let to = ahead.next_multiple_of(ROOM);
-        match fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.reserved, to - self.reserved) {
+        let mut to = ahead.next_multiple_of(ROOM);
+        let reserve = |to| {
+            let (from, keep) = (self.reserved, FallocateFlags::KEEP_SIZE);
+            fallocate(&self.file, keep, from, to - from)
+        };
+        let mut reserved = reserve(to);
+        if reserved == Err(Errno::NOSPC) {
+            to = ahead;
+            reserved = reserve(to);
+        }
+        match reserved {
             // A file system that cannot reserve has room until it says otherwise.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
                 self.reserved = to;
@@ -187,10 +237,10 @@ impl Disk {
 
     /// The space has ended: nothing is left of it, also after a power failure.
     pub(super) fn remove(self) -> io::Result<()> {
-        let lock = Lock::take_at(self.lock)?;
+        let _locked = locked(&self.lock)?;
         remove_if_there(&self.path)?;
         // Files of other hosts may lie beside it, of servers that take the lock anew.
-        remove_if_there(&lock.path)?;
+        remove_if_there(&self.lock)?;
         sync_directory(&self.path)
     }
 }
@@ -205,10 +255,10 @@ pub(super) struct Found {
 }
 
 /// Reads the last file of a space in a directory, whichever host has written it.
-pub(super) fn find(_: &Lock, directory: &Blob, name: &Blob) -> io::Result<Option<Found>> {
+pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
     let (mut found, mut notes): (Option<Found>, _) = (None, Vec::new());
     let mut files = Vec::new();
-    for path in files_of(path_of(directory)?, name)? {
+    for path in files_of(&lock.directory, &lock.name)? {
         let bytes = read(&path)?;
         let Some(replay) = log::replay(&bytes) else {
             notes.push(set_aside(&path, "holds no space that can be read")?);

@@ -17,6 +17,11 @@ impl Journal {
         Self { is_durable, persisted: 0 }
     }
 
+    /// False for a space in memory.
+    pub(super) const fn is_durable(self) -> bool {
+        self.is_durable
+    }
+
     /// The record, if it is to be written.
     pub(super) fn note(self, record: impl FnOnce() -> Record) -> Option<Record> {
         self.is_durable.then(record)

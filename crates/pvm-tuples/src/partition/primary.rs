@@ -1,6 +1,6 @@
 //! The primary: it puts what clients ask into an order and answers what all copies have.
 
-use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role};
+use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role, is_no_step};
 use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
 use crate::ops::{Answer, Input, Op, Outcome, Reason};
@@ -15,6 +15,19 @@ impl Partition {
         }
         self.watch(client);
         match ask {
+            // What is no step must not make a difference to the steps that are on disk.
+            Ask::Do { number, .. } | Ask::Cancel { number, .. } | Ask::Withdraw { number, .. }
+                if self.journal.is_durable()
+                    && self.store.known(client).is_some_and(|known| number < known.settled) => {}
+            Ask::Do { number, settled, op, .. } if is_no_step(self, (client, number), &op) => {
+                let (input, mut answers) =
+                    (Input::Asked { client, number, settled, op }, Vec::new());
+                self.store.apply(self.now, input, &mut answers);
+                // They are told when what they have seen is on disk.
+                let behind = self.applied;
+                self.held.extend(answers.into_iter().map(|answer| (behind, answer)));
+                self.release();
+            }
             Ask::Do { number, settled, op, .. } => {
                 let renewed = match op {
                     Op::Renew { claim, .. } => Some(claim),
@@ -146,7 +159,7 @@ impl Partition {
     }
 
     pub(super) fn gone_from_primary(&mut self, task: Tid) {
-        if self.store.knows(task) {
+        if self.store.known(task).is_some() {
             self.step(Input::Gone { client: task });
         }
         if let Some(follower) = self.followers.get_mut(&task) {

@@ -3,7 +3,7 @@
 use super::{GATHERED_BYTES_MAX, Store, cost};
 use crate::ids::Ids;
 use crate::matching::Marks;
-use crate::ops::{Find, Outcome};
+use crate::ops::{Find, Op, Outcome};
 use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept, Waiting};
 use crate::tuple::Tuple;
@@ -118,5 +118,18 @@ impl Store {
         }
         let tuples = chosen.into_iter().map(|(_, tuple)| tuple).collect();
         self.answer_taken(asked, Outcome::Gathered { tuples }, taken);
+    }
+}
+
+impl Op {
+    /// True for an operation that a store answers at once, and that changes no tuples.
+    pub(crate) fn only_looks(&self, store: &Store) -> bool {
+        match self {
+            Self::Find { template, how: Find::Copy, wait } => {
+                !wait || store.fitting(template).next().is_some()
+            }
+            Self::Count { .. } | Self::Gather { take: false, .. } => true,
+            _ => false,
+        }
     }
 }

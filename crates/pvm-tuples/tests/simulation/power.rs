@@ -20,6 +20,7 @@ type Item = (u8, i32);
 enum Open {
     Put(Vec<Item>),
     Take(Option<Item>),
+    Read,
 }
 
 pub(crate) struct Power {
@@ -33,6 +34,8 @@ pub(crate) struct Power {
     next: u64,
     next_item: i32,
     asked: BTreeMap<u64, Open>,
+    /// What this life of the server was asked: it may come again, late.
+    sent: Vec<Ask>,
     claims: Vec<(u64, Item)>,
     put: BTreeSet<Item>,
     taken: BTreeSet<Item>,
@@ -74,6 +77,7 @@ impl Power {
             next: 1,
             next_item: 1,
             asked: BTreeMap::new(),
+            sent: Vec::new(),
             claims: Vec::new(),
             put: BTreeSet::new(),
             taken: BTreeSet::new(),
@@ -91,6 +95,7 @@ impl Power {
                 0 => self.power_fails()?,
                 1 => self.begin_file(),
                 2..=4 => self.sync(),
+                5 => self.ask_again(),
                 _ => self.ask(),
             }
             self.carry_out();
@@ -111,12 +116,43 @@ impl Power {
         self.asked.insert(number, open);
         let settled = self.asked.keys().next().copied().unwrap_or(number);
         let ask = Ask::Do { space: 7, number, settled, op };
+        self.sent.push(ask.clone());
         self.server.handle(self.now, Event::Asked { client, ask });
+    }
+
+    /// A request comes again, or its client leaves behind what it has the answer to.
+    fn ask_again(&mut self) {
+        let Some(last) = (self.sent.len() as u64).checked_sub(1) else { return };
+        let ask = self.sent[self.dice.below(last + 1) as usize].clone();
+        let (client, number) = (self.client(), ask.number());
+        let is_over = !self.asked.contains_key(&number);
+        let ask = match ask {
+            _ if is_over && self.dice.chance(30) => Ask::Withdraw { space: 7, number },
+            ask => ask,
+        };
+        if matches!(ask, Ask::Withdraw { .. }) && !self.is_settled(number) {
+            return;
+        }
+        self.server.handle(self.now, Event::Asked { client, ask });
+    }
+
+    /// True if the server was told that the client has the answer to a request.
+    fn is_settled(&self, number: u64) -> bool {
+        let settled = |ask: &Ask| match ask {
+            Ask::Do { settled, .. } => *settled,
+            _ => 0,
+        };
+        self.sent.iter().map(settled).max().is_some_and(|settled| number < settled)
     }
 
     fn some_op(&mut self) -> (Op, Open) {
         let claim = self.claims.pop();
-        match self.dice.below(8) {
+        match self.dice.below(10) {
+            8 | 9 => {
+                self.claims.extend(claim);
+                let (template, wait) = (template(None), self.dice.chance(50));
+                (Op::Find { template, how: Find::Copy, wait }, Open::Read)
+            }
             0..=3 => {
                 self.claims.extend(claim);
                 let items: Vec<Item> =
@@ -164,6 +200,8 @@ impl Power {
         match (open, outcome) {
             (Open::Put(items), Outcome::Done) => self.put.extend(items),
             (Open::Take(Some(item)), Outcome::Done) => drop(self.taken.insert(item)),
+            // Somebody has seen it: it must not be lost.
+            (Open::Read, Outcome::Found { tuple, .. }) => drop(self.put.insert(item(tuple))),
             (Open::Take(None), Outcome::Found { tuple, claim: 0, .. }) => {
                 self.taken.insert(item(tuple));
             }
@@ -209,9 +247,11 @@ impl Power {
             match open {
                 Open::Put(items) => self.maybe_put.push(items),
                 Open::Take(_) => self.maybe_taken += 1,
+                Open::Read => {}
             }
         }
         (self.last, self.claims) = (None, Vec::new());
+        self.sent.clear();
         let replay = log::replay(&self.synced).ok_or("what was synced cannot be read")?;
         self.server = served(self.failures, Some((replay.into_store(), Blob::default())), self.now);
         self.synced = file(&self.server);

@@ -32,11 +32,11 @@ impl Place {
     }
 
     fn begin(&self) -> io::Result<Disk> {
-        Disk::begin(&self.lock()?, &self.blob(), &name(), HOST, &record(), None)
+        Disk::begin(&self.lock()?, HOST, &record(), None)
     }
 
     fn find(&self) -> io::Result<Option<Found>> {
-        find(&self.lock()?, &self.blob(), &name())
+        find(&self.lock()?)
     }
 
     fn fifo(&self, name: &str) {
@@ -137,4 +137,77 @@ fn nothing_is_left_of_a_space_that_was_deleted() {
     let place = Place::new();
     place.begin().expect("it begins").remove().expect("it is removed");
     assert_eq!(std::fs::read_dir(&place.0).expect("it is there").count(), 0);
+}
+
+/// Runs the test of this name again, where `small` is a file system of so many bytes. False if this
+/// is that run, true also if there can be none.
+fn runs_on_a_small_disk(test: &str, size: &str) -> bool {
+    if std::env::var_os("SMALL_DISK").is_some() {
+        return false;
+    }
+    let (place, own) = (Place::new(), std::env::current_exe().expect("a program"));
+    let script =
+        "mount -t tmpfs -o size=$1 none \"$SMALL_DISK\" || exit 77; exec \"$2\" --exact \"$3\"";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script, "sh", size]).arg(own);
+    command.arg(format!("server::disk::tests::{test}")).env("SMALL_DISK", &place.0);
+    let Ok(done) = command.output() else { return true };
+    let said = String::from_utf8_lossy(&done.stdout);
+    // Whoever may not mount says so.
+    let is_done = matches!(done.status.code(), Some(0 | 1 | 77));
+    assert!(is_done && !said.contains("FAILED"), "{said}");
+    true
+}
+
+/// The small disk of this run.
+fn small() -> Place {
+    Place(std::env::var_os("SMALL_DISK").expect("a small disk").into())
+}
+
+fn fill(disk: &mut Disk, bytes: u64) {
+    disk.reserve(usize::try_from(bytes).expect("small"), true).expect("there is room");
+    disk.pending = vec![0; usize::try_from(bytes).expect("small")];
+    disk.sync().expect("it is written");
+}
+
+#[test]
+fn a_disk_without_a_mib_more_ended_the_space_when_its_file_was_begun_anew() {
+    if runs_on_a_small_disk(
+        "a_disk_without_a_mib_more_ended_the_space_when_its_file_was_begun_anew",
+        "2560k",
+    ) {
+        return;
+    }
+    let place = small();
+    let mut disk = place.begin().expect("it begins");
+    fill(&mut disk, 1 << 20);
+    std::fs::write(place.path("other"), vec![0; 400 << 10]).expect("it is written");
+    let lock = place.lock().expect("it is free");
+    let disk = match Disk::begin(&lock, HOST, &record(), Some(&disk)) {
+        Ok(new) => new,
+        Err(_) => disk,
+    };
+    assert!(disk.is_current());
+    drop(lock);
+    assert!(place.find().is_err(), "it is in use");
+}
+
+#[test]
+fn a_full_disk_was_never_freed_of_steps_that_were_over() {
+    if runs_on_a_small_disk("a_full_disk_was_never_freed_of_steps_that_were_over", "3m") {
+        return;
+    }
+    let place = small();
+    let mut disk = place.begin().expect("it begins");
+    while disk.reserve(100 << 10, true).is_ok() {
+        fill(&mut disk, 100 << 10);
+    }
+    assert!(disk.written > 1 << 20, "{} bytes", disk.written);
+    assert!(disk.may_shrink(1000) && !disk.may_shrink(1000), "once a second");
+    disk.give_room();
+    let lock = place.lock().expect("it is free");
+    let mut new = Disk::begin(&lock, HOST, &record(), Some(&disk)).expect("there is room");
+    drop(disk);
+    new.take_room();
+    new.reserve(1 << 20, true).expect("there is room for puts");
 }
