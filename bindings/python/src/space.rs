@@ -70,7 +70,7 @@ fn raise(py: Python<'_>, error: &Error, call: &str) -> PyErr {
     match error {
         Error::NoSpace => failure(Code::NotFound),
         Error::Exists => failure(Code::Exists),
-        Error::Lost => failure(Code::HostFail).class("SpaceLostError"),
+        Error::Lost | Error::OnDisk(_) => failure(Code::HostFail).class("SpaceLostError"),
         Error::Full => failure(Code::OutOfRes),
         Error::TooLarge => failure(Code::Overflow).class("TooLongError"),
         Error::ClaimOver => failure(Code::NoTask).class("ClaimOverError"),

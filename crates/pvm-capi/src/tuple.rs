@@ -45,7 +45,7 @@ fn code_of(error: &Error) -> i32 {
     match error {
         Error::NoSpace => Code::NotFound,
         Error::Exists => Code::Exists,
-        Error::Lost => Code::HostFail,
+        Error::Lost | Error::OnDisk(_) => Code::HostFail,
         Error::Full => Code::OutOfRes,
         Error::TooLarge => Code::Overflow,
         Error::ClaimOver => Code::NoTask,

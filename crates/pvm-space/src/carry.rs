@@ -9,6 +9,10 @@ use pvm_wire::{Code, Encoding, Kind, Tid};
 /// All messages of servers and clients to this task.
 const ALL: Pattern = Pattern { context: CONTEXT, source: None, tag: None };
 
+/// The notices of ends among them.
+const ENDS: Pattern =
+    Pattern { context: CONTEXT, source: Some(Tid::NOTICE_SOURCE), tag: Some(GONE) };
+
 /// Sends and receives frames. The memory of one small message is the next one's.
 #[derive(Debug)]
 pub(crate) struct Post {
@@ -42,6 +46,12 @@ impl Post {
     /// Receives the next message, if the fast path can, without a wait.
     pub(crate) fn glance(&mut self) -> Glance<()> {
         self.task.fast_receive(&ALL, &mut self.received)
+    }
+
+    /// The task of the next notice that has come, whatever messages lie in front of it.
+    pub(crate) fn next_end(&mut self) -> Result<Option<Tid>, Code> {
+        let has_come = self.task.receive_into(&ENDS, &mut self.received)?;
+        Ok(if has_come { self.noticed() } else { None })
     }
 
     /// Receives the next message; false if there is none.

@@ -16,6 +16,9 @@ pub enum Error {
     /// All servers that held it have died.
     #[error("the servers that held the space have died: its tuples are lost")]
     Lost,
+    /// All servers that held it have died. Its files, in this directory, are not deleted.
+    #[error("the servers that held the space have died; its files in {0} are not deleted")]
+    OnDisk(String),
     /// The space has reached its limit.
     #[error("the space is full")]
     Full,

@@ -5,6 +5,7 @@
 //! servers that put them; a server that has put a later one deletes the earlier ones. Each server
 //! has an entry of its own, which ends with it.
 
+use crate::Error;
 use pvm::Task;
 use pvm_tuples::frames::Entry;
 use pvm_wire::request::{Reply, Request, inserted_tag};
@@ -197,5 +198,46 @@ pub(crate) fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
         // `BadParam`: another program has put something there that is no task's id.
         Err(Code::NoTask | Code::HostFail | Code::NoHost | Code::BadParam) => Ok(false),
         Err(code) => Err(code),
+    }
+}
+
+/// Forgets a space whose servers have died.
+///
+/// # Errors
+/// [`Error::OnDisk`] for a durable one, [`Error::Machine`].
+pub(crate) fn forget_lost(task: &Task, name: &Blob) -> Result<(), Error> {
+    let entry = latest(task, name)?.map(|(_, entry)| entry);
+    entry.as_ref().map_or(Ok(()), may_be_forgotten)?;
+    Ok(forget(task, name, None)?)
+}
+
+/// An error for a space that is on a disk: its tuples would come back.
+fn may_be_forgotten(entry: &Entry) -> Result<(), Error> {
+    if entry.directory.0.is_empty() {
+        return Ok(());
+    }
+    Err(Error::OnDisk(entry.directory.to_text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pvm_tuples::frames::Options;
+
+    #[test]
+    fn a_durable_space_whose_server_was_gone_was_deleted_and_came_back() {
+        let mut entry = Entry {
+            space: 7,
+            primary: Tid(1 << 18 | 1),
+            copies: Vec::new(),
+            options: Options { copies: 0, limit_bytes: 1, fail_when_full: false },
+            owner: Tid::NONE,
+            deleted: false,
+            directory: Blob::default(),
+            generation: 0,
+        };
+        assert_eq!(may_be_forgotten(&entry), Ok(()));
+        entry.directory = Blob::from("/d");
+        assert_eq!(may_be_forgotten(&entry), Err(Error::OnDisk("/d".to_owned())));
     }
 }

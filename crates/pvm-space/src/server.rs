@@ -49,6 +49,7 @@ pub fn run() -> Result<(), Code> {
         disks: BTreeMap::new(),
         failed: BTreeSet::new(),
         idle_since: Instant::now(),
+        heard_ends: Instant::now(),
         begun: (Instant::now(), since_1970()),
     };
     let served = server.serve();
@@ -86,6 +87,8 @@ struct Server {
     /// Durable spaces whose disk has failed: what was asked of them last may be lost.
     failed: BTreeSet<u64>,
     idle_since: Instant,
+    /// When notices of ends were looked for.
+    heard_ends: Instant,
     begun: (Instant, u64),
 }
 
@@ -98,6 +101,9 @@ impl Server {
     fn serve(&mut self) -> Result<(), Code> {
         loop {
             let token = self.task.token();
+            if self.heard_ends.elapsed() >= SHORTEST {
+                self.hear_ends()?;
+            }
             let mut is_busy = false;
             let looked = loop {
                 match self.post.glance() {
@@ -179,10 +185,35 @@ impl Server {
             return self.answer(client, number, &told);
         }
         if self.partitions.contains_key(&space) {
+            if !self.lives(client)? {
+                return Ok(());
+            }
             return self.tell(space, Event::Asked { client, ask });
         }
         let number = ask.number();
         self.answer(client, number, &Told::Elsewhere { number })
+    }
+
+    /// False for a client whose end is known on this host. One of this host is asked for with its
+    /// first request, and the answer is there at once.
+    fn lives(&mut self, client: Tid) -> Result<bool, Code> {
+        if self.watched.insert(client) {
+            match watch(self.task, client) {
+                Err(Code::BadParam) => drop(self.watched.remove(&client)),
+                other => unless_ended(other)?,
+            }
+            self.hear_ends()?;
+        }
+        Ok(self.watched.contains(&client))
+    }
+
+    /// Notices count before requests that have come before them.
+    fn hear_ends(&mut self) -> Result<(), Code> {
+        while let Some(task) = self.post.next_end()? {
+            self.gone(task)?;
+        }
+        self.heard_ends = Instant::now();
+        Ok(())
     }
 
     fn answer(&mut self, client: Tid, number: u64, told: &Told) -> Result<(), Code> {
@@ -279,6 +310,7 @@ impl Server {
                     }
                 }
                 Output::Rewrite => self.rewrite(space),
+                Output::Erase { deleters } => self.erase(space, &deleters)?,
                 Output::Close { deleted, is_over } => self.close(space, deleted, is_over)?,
             }
         }
@@ -336,6 +368,19 @@ impl Server {
             Err(Code::SysErr) => Err(Code::SysErr),
             Err(_) => self.report(space, Ok(Event::Helper { server: None })),
         }
+    }
+
+    /// Removes the file of a space that is deleted, then says so.
+    fn erase(&mut self, space: u64, deleters: &[(Tid, u64)]) -> Result<(), Code> {
+        let outcome = match self.disks.remove(&space).map_or(Ok(()), Disk::remove) {
+            Ok(()) => Outcome::Done,
+            Err(_) => Outcome::Failed { reason: Reason::Disk },
+        };
+        for (client, number) in deleters {
+            let (number, outcome) = (*number, outcome.clone());
+            self.answer(*client, number, &Told::Answer { number, outcome })?;
+        }
+        Ok(())
     }
 
     fn close(&mut self, space: u64, deleted: bool, is_over: bool) -> Result<(), Code> {
@@ -495,12 +540,12 @@ impl Server {
         epoch: i32,
         entry: Entry,
     ) -> Result<(), Code> {
-        let New { client, number, name, .. } = new;
+        let New { client, number, name, options, .. } = new;
         let (space, me, now) = (entry.space, self.task.tid(), self.now());
         let title = Title { name: name.clone(), epoch, entry };
         let (files, held) = match found {
             Some(Found { replay, note, files }) => {
-                (files, Some((replay.into_store(), Blob::from(note))))
+                (files, Some((replay.into_store(options), Blob::from(note))))
             }
             None => (Vec::new(), None),
         };

@@ -506,7 +506,7 @@ impl Spaces {
         });
         self.close(space);
         match outcome(ended?) {
-            Err(Error::Lost) => Ok(registry::forget(self.task, name, None)?),
+            Err(Error::Lost) => registry::forget_lost(self.task, name),
             other => other.map(drop),
         }
     }

@@ -12,7 +12,7 @@
 //! begins a new file when the steps have become much longer than that. What was answered is in
 //! front of any damage that a crash can do, because nothing is answered before it is on the disk.
 
-use crate::frames::Entry;
+use crate::frames::{Entry, Options};
 use crate::hash::of_bytes;
 use crate::ops::Input;
 use crate::planted::{self, Bug};
@@ -127,10 +127,12 @@ impl Replay {
 
     /// The space as a new server begins with it. Its clients are gone, or have been told that it is
     /// lost: tuples that they had claimed are free again, and there are no waiters.
-    pub fn into_store(mut self) -> Store {
+    pub fn into_store(mut self, options: Options) -> Store {
         for client in self.store.clients().collect::<Vec<_>>() {
             self.store.apply(0, Input::Gone { client }, &mut Vec::new());
         }
+        self.store.limit = options.limit_bytes;
+        self.store.fail_when_full = options.fail_when_full;
         self.store
     }
 
@@ -143,8 +145,7 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::Options;
-    use crate::ops::{Find, Op};
+    use crate::ops::{Find, Op, Outcome, Reason};
     use pvm_wire::{Blob, Tid};
 
     fn entry() -> Entry {
@@ -213,9 +214,26 @@ mod tests {
             let input = Input::Asked { client: Tid(0x4_0002), number, settled: number, op };
             append(&mut bytes, &Record::Step { number, at_ms: 5, input });
         }
-        let store = replay(&bytes).expect("a log").into_store();
+        let store = replay(&bytes).expect("a log").into_store(entry().options);
         assert_eq!((store.count(), store.clients().count()), (1, 0));
         assert_eq!(store.seen(9, 9).waiting.len() + store.seen(9, 9).claimed.len(), 0);
+    }
+
+    #[test]
+    fn a_space_that_was_too_small_stayed_so_when_it_was_made_again() {
+        let (bytes, _) = log(1);
+        let options = |limit_bytes| Options { copies: 0, limit_bytes, fail_when_full: true };
+        let put = |limit| {
+            let mut store = replay(&bytes).expect("a log").into_store(options(limit));
+            let op = Op::Put { tuples: vec![tuple(7)], wait: true };
+            let client = Tid(0x4_0003);
+            let mut answers = Vec::new();
+            store.apply(5, Input::Asked { client, number: 1, settled: 1, op }, &mut answers);
+            answers.pop().expect("an answer").outcome
+        };
+        assert_eq!(put(1 << 20), Outcome::Done);
+        assert_eq!(put(200), Outcome::Failed { reason: Reason::Full });
+        assert_eq!(put(100), Outcome::Failed { reason: Reason::TooLarge });
     }
 
     #[test]

@@ -135,6 +135,12 @@ pub enum Output {
     },
     /// A new file is to be begun with [`Partition::checkpoint`], for [`Event::Persisted`].
     Rewrite,
+    /// The files of the space go. Then its deleters are told: that it is done, or that the disk
+    /// fails.
+    Erase {
+        /// Each with the number of its request.
+        deleters: Vec<(Tid, u64)>,
+    },
     /// The space is held here no longer. `deleted`: it has no entries any more, either.
     Close {
         /// It was deleted.
@@ -520,6 +526,23 @@ mod tests {
             primary.handle_timeout(now);
         }
         panic!("{searches} searches, and nobody was told");
+    }
+
+    #[test]
+    fn whoever_deleted_a_space_was_told_before_its_file_was_gone() {
+        let options = Options { copies: 0, ..title().entry.options };
+        let title = Title { entry: Entry { options, ..title().entry }, ..title() };
+        let mut space = Partition::create(ME, title, None, None, 1);
+        let ask = Ask::Delete { space: 7, number: 4 };
+        space.handle(1, Event::Asked { client: Tid(9), ask });
+        space.handle(1, Event::Put { epoch: Some(1) });
+        let all = outputs(&mut space);
+        assert!(!all.iter().any(|output| matches!(output, Output::Tell { .. })));
+        let erased = all.iter().filter_map(|output| match output {
+            Output::Erase { deleters } => Some(deleters.clone()),
+            _ => None,
+        });
+        assert_eq!(erased.collect::<Vec<_>>(), [vec![(Tid(9), 4)]]);
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub(crate) const TUPLE_COST: u64 = 128;
 /// One space.
 #[derive(Debug)]
 pub struct Store {
-    limit: u64,
-    fail_when_full: bool,
+    pub(crate) limit: u64,
+    pub(crate) fail_when_full: bool,
     /// Tuples, by a number that grows with their age.
     tuples: Map<Kept>,
     index: Index,

@@ -23,6 +23,9 @@ pub(super) fn failure(name: &str, error: &Error) -> Failure {
         Error::NoSpace => format!("\n  make it with `pvm space create {name}`; `pvm space list`"),
         Error::Exists => "\n  `pvm space list` shows the spaces".to_owned(),
         Error::Lost => format!("\n  `pvm space delete {name}` forgets it"),
+        Error::OnDisk(directory) => format!(
+            "\n  make it again with `pvm space create {name} --durable {directory}`, then delete it"
+        ),
         Error::Disk(_) => {
             "\n  make room, then try again; a space whose disk has failed is made again of what is \
              on it by `pvm space create --durable`"

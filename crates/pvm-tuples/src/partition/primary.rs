@@ -179,9 +179,7 @@ impl Partition {
         }
         // This comes before the answers: a client that has deleted a space finds its name gone.
         self.outputs.push_back(Output::Forget { before: None });
-        for (client, number) in std::mem::take(&mut self.deleters) {
-            self.tell(client, number, Told::Answer { number, outcome: Outcome::Done });
-        }
+        self.outputs.push_back(Output::Erase { deleters: std::mem::take(&mut self.deleters) });
         let (space, term) = (self.entry.space, self.term);
         for follower in std::mem::take(&mut self.followers).into_keys() {
             self.say(follower, Between::Drop { space, term });

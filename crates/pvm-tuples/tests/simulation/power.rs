@@ -253,7 +253,8 @@ impl Power {
         (self.last, self.claims) = (None, Vec::new());
         self.sent.clear();
         let replay = log::replay(&self.synced).ok_or("what was synced cannot be read")?;
-        self.server = served(self.failures, Some((replay.into_store(), Blob::default())), self.now);
+        let store = replay.into_store(entry(0).options);
+        self.server = served(self.failures, Some((store, Blob::default())), self.now);
         self.synced = file(&self.server);
         self.judge()
     }

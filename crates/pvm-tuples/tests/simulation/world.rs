@@ -463,6 +463,12 @@ impl World {
                     }
                 }
                 Output::Forget { .. } => {}
+                Output::Erase { deleters } => {
+                    for (client, number) in deleters {
+                        let told = Told::Answer { number, outcome: Outcome::Done };
+                        self.send(me, client, Said::Told(told));
+                    }
+                }
                 Output::Close { .. } => self.servers.get_mut(&me).unwrap().partition = None,
             }
         }
