@@ -178,8 +178,9 @@ impl Space {
         Err(Failure::new(Code::SysErr, call).because(cause).class("ClosedError").raise(py))
     }
 
-    /// Begins an operation and waits for its end. A signal's exception, or `stop`, withdraws it;
-    /// what it has done by then stands, and the exception is raised behind the call.
+    /// Begins an operation and waits for its end. A signal's exception, or `stop`, withdraws it.
+    /// A put that is done by then stands, and the exception is raised behind the call; a tuple that
+    /// was taken goes back to its place.
     fn perform(
         &self,
         py: Python<'_>,
@@ -191,6 +192,7 @@ impl Space {
         let task = self.spaces.task();
         let failed = |error: &Error| raise(py, error, call);
         let mut token = task.token();
+        let is_look = matches!(op, Op::Find { .. } | Op::Gather { .. });
         let begun = guarded(|| self.spaces.begin(self.space, op, deadline));
         let ticket = begun.map_err(|error| failed(&error))?;
         let mut until = self.spaces.first_wait(ticket);
@@ -198,7 +200,12 @@ impl Space {
             if let Some(until) = until
                 && let Err(raised) = wait::rest(py, task, (token, until), call)
             {
-                return self.withdraw(py, ticket, raised, call);
+                if !is_look {
+                    return self.withdraw(py, ticket, raised, call);
+                }
+                // What it finds is in the space again: an exception leaves nobody to take it.
+                drop(guarded(|| self.spaces.leave(ticket)));
+                return Err(raised);
             }
             if stop.is_some_and(|stop| stop.0.load(Ordering::Acquire)) {
                 self.cancel(py, ticket, call)?;

@@ -176,6 +176,22 @@ def test_an_interrupted_take_has_taken_nothing(space: pvm.Space) -> None:
     assert space.count("never", int) == 1
 
 
+def test_a_tuple_that_came_before_the_exception_of_a_signal_was_lost(space: pvm.Space) -> None:
+    def puts_and_raises(*_: object) -> None:
+        space.out("just", 1)
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGUSR1, puts_and_raises)
+    try:
+        for _ in range(5):
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+            with pytest.raises(InterruptedError):
+                space.take("just", int)
+            assert space.take("just", int, timeout=PATIENCE) == ("just", 1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
 def server_of(vm: pvm.Machine) -> int:
     """The process that keeps the spaces of this host."""
     run = os.environ["PVM_TMP"].encode()

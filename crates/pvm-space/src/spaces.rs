@@ -343,7 +343,10 @@ impl Spaces {
     }
 
     /// A request has no waiter any more.
-    fn leave(&self, ticket: Ticket) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// The machine has refused something.
+    pub fn leave(&self, ticket: Ticket) -> Result<(), Error> {
         let now = self.now();
         let mut inner = self.lock();
         let Some(space) = inner.spaces.remove(&ticket.0) else { return Ok(()) };

@@ -189,6 +189,15 @@ impl Client {
 
     /// A request has no waiter any more.
     pub fn leave(&mut self, now_ms: u64, number: u64) {
+        // What it has found is given back, as nobody takes it here.
+        let finds = |end: &End| {
+            matches!(end, End::Answered(Outcome::Found { .. } | Outcome::Gathered { .. }))
+        };
+        if let Some(request) = self.requests.get_mut(&number)
+            && request.end.as_ref().is_some_and(finds)
+        {
+            request.end = None;
+        }
         self.leave_behind(now_ms, number);
         self.requests.remove(&number);
     }
@@ -386,10 +395,11 @@ impl Client {
 mod tests {
     use super::*;
     use crate::frames::Options;
+    use crate::ops::Find;
+    use crate::{Builder, Kind, Shape};
 
-    #[test]
-    fn all_that_waited_woke_when_something_was_due_for_one() {
-        let mut client = Client::new(&Entry {
+    fn client() -> Client {
+        Client::new(&Entry {
             space: 0,
             primary: Tid(7),
             copies: Vec::new(),
@@ -398,7 +408,12 @@ mod tests {
             deleted: false,
             directory: pvm_wire::Blob::default(),
             generation: 0,
-        });
+        })
+    }
+
+    #[test]
+    fn all_that_waited_woke_when_something_was_due_for_one() {
+        let mut client = client();
         for number in [1, 2] {
             let ask = Ask::Look { space: 0, number, tuples: 0 };
             client.begin(100 * number, ask, (number == 2).then_some(300));
@@ -409,5 +424,23 @@ mod tests {
         // While the names are looked up, all of them wait for that.
         client.look_at = Some(250);
         assert_eq!([1, 2].map(|of| client.poll_timeout_of(of)), [Some(250); 2]);
+    }
+    #[test]
+    fn what_was_found_for_a_request_that_is_left_stayed_with_nobody() {
+        let mut builder = Builder::new();
+        builder.actual(Kind::Text, Shape::Scalar, b"x").unwrap();
+        let tuple = builder.tuple().unwrap();
+        let mut client = client();
+        let op = Op::Find { template: tuple.clone(), how: Find::Take, wait: true };
+        client.begin(0, Ask::Do { space: 0, number: 1, settled: 1, op }, None);
+        let outcome = Outcome::Found { tuple, claim: 0, tries: 0 };
+        client.told(1, Told::Answer { number: 1, outcome });
+        assert!(client.has_ended(1));
+        client.leave(2, 1);
+        let outputs: Vec<Output> = std::iter::from_fn(|| client.poll_output()).collect();
+        let withdraws = |output: &Output| {
+            matches!(output, Output::Send { ask: Ask::Withdraw { number: 1, .. }, .. })
+        };
+        assert!(outputs.iter().any(withdraws), "{outputs:?}");
     }
 }
