@@ -7,9 +7,19 @@ pub mod packet;
 mod run;
 pub mod thesis;
 
-use crate::error::Error;
+use crate::error::{Error, Standstill, WAITING_TOLD, Waiting};
 
 /// The error of a task that waits to be started.
 fn never_started(task: usize) -> Error {
     Error::Unfit(format!("task {task} is started by tasks that are never started themselves"))
+}
+
+/// An error if tasks wait at the end of a run.
+fn nobody_waits(waiting: impl Iterator<Item = Waiting> + Clone) -> Result<(), Error> {
+    let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
+    if first.is_empty() {
+        return Ok(());
+    }
+    let count = waiting.count() as u64;
+    Err(Error::Standstill(Standstill { count, first }))
 }

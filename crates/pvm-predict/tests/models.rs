@@ -45,6 +45,7 @@ const CHECKS: &[Check] = &[
     ("a flow takes what others leave", flow::a_flow_takes_what_others_leave),
     ("all share one cable", flow::all_share_one_cable),
     ("a sender waits for its buffer", flow::a_sender_waits_for_its_buffer),
+    ("a byte behind a full buffer crosses once", flow::a_byte_behind_a_full_buffer_crosses_once),
     ("a ring is the same on lines", flow::a_ring_is_the_same_on_lines),
     ("the published table", line::the_published_table),
     ("messages follow one another", line::messages_follow_one_another),

@@ -66,6 +66,8 @@ struct Connection {
     behind: u64,
     /// The sender keeps the last byte of its message until less than a buffer is under way.
     waits: bool,
+    /// The sender's next offer is that byte.
+    owes: bool,
     /// The messages that have left, and are not there yet.
     leaving: VecDeque<(Message, Crossed)>,
 }
@@ -124,7 +126,7 @@ impl Flows {
         };
         *self.numbers.entry((from, to)).or_insert_with(|| {
             let (queue, leaving) = (VecDeque::new(), VecDeque::new());
-            let (since, behind, waits) = (Time::ZERO, 0, false);
+            let (since, behind, waits, owes) = (Time::ZERO, 0, false, false);
             self.connections.push(Connection {
                 from,
                 to,
@@ -133,6 +135,7 @@ impl Flows {
                 since,
                 behind,
                 waits,
+                owes,
                 leaving,
             });
             self.connections.len() as u32 - 1
@@ -204,10 +207,10 @@ impl Network for Flows {
     ) -> Result<u64, Error> {
         let number = self.connection(from, to);
         let bytes = self.length(message.bytes);
-        if left < bytes {
+        let connection = &mut self.connections[number as usize];
+        if std::mem::take(&mut connection.owes) {
             return Ok(left);
         }
-        let connection = &mut self.connections[number as usize];
         if connection.queue.len() + connection.leaving.len() >= OPEN_MAX {
             let what = "a connection";
             return Err(Error::TooMany { task: from, what, limit: OPEN_MAX });
@@ -217,6 +220,7 @@ impl Network for Flows {
         connection.queue.push_back((message, bytes));
         let under_way = first.unwrap_or(bytes).saturating_add(connection.behind);
         connection.waits = under_way > self.buffer;
+        connection.owes = connection.waits;
         let (waits, mark) = (connection.waits, connection.mark(self.buffer));
         if first.is_none() {
             self.begin(now, number);

@@ -4,7 +4,7 @@
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
-use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
+use crate::error::{Awaited, Error, Waiting};
 use crate::kernel::Map;
 use crate::model::meeting::{self, Meetings};
 use crate::platform::{Host, Line, Placement};
@@ -159,11 +159,7 @@ impl LineRun<'_> {
             let (label, there) = (self.matching.label(tag), bytes - left);
             Some(Waiting { task, what: Awaited::Message { from, label, bytes, there } })
         });
-        let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
-        if !first.is_empty() {
-            let count = waiting.count() as u64;
-            return Err(Error::Standstill(Standstill { count, first }));
-        }
+        super::nobody_waits(waiting)?;
         if let Some(task) = self.tasks.iter().position(|task| task.state == State::New) {
             return Err(super::never_started(task));
         }

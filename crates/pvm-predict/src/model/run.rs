@@ -17,7 +17,7 @@ use self::places::Places;
 use self::state::{State, Task};
 use crate::action::{Matching, TaskNumber};
 use crate::blame::Phase;
-use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
+use crate::error::{Awaited, Error, Waiting};
 use crate::kernel::{Dice, Queue};
 use crate::model::meeting::Meetings;
 use crate::platform::{Host, Platform};
@@ -197,11 +197,7 @@ impl<N: Network> Run<'_, N> {
             let (label, there) = (self.matching.label(tag), bytes - left);
             Some(Waiting { task, what: Awaited::Message { from, label, bytes, there } })
         });
-        let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
-        if !first.is_empty() {
-            let count = waiting.count() as u64;
-            return Err(Error::Standstill(Standstill { count, first }));
-        }
+        super::nobody_waits(waiting)?;
         let is_new = |task: &Task| matches!(task.state, State::New);
         if let Some(task) = self.tasks.iter().position(is_new) {
             return Err(super::never_started(task));

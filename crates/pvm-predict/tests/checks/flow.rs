@@ -72,6 +72,19 @@ pub(crate) fn a_sender_waits_for_its_buffer() -> Told {
     near("the receiver", report.stations[1].execution.seconds(), whole, 1e-3)
 }
 
+/// Messages of a byte behind a full buffer cross once each.
+pub(crate) fn a_byte_behind_a_full_buffer_crosses_once() -> Told {
+    let tcp = "[transport]\nkind = \"tcp\"\nsegment = \"88 B\"\nsend_buffer = \"176 B\"\n";
+    let platform = format!("{SWITCH}{tcp}");
+    let (count, mut text) = (2_000, String::new());
+    for (task, call, other) in [(0, "send", 1), (1, "recv", 0)] {
+        text.extend((0..count).map(|_| format!("{task} {call} {other} 0 1\n")));
+    }
+    let byte = Platform::parse(&platform).map_err(|error| error.to_string())?.line().byte / 1e12;
+    let time = run(&text, &platform)?.time.seconds();
+    near("two thousand bytes", time - 1e-3, f64::from(count) * byte, 1e-3)
+}
+
 /// Where nothing is shared, a flow is a line.
 pub(crate) fn a_ring_is_the_same_on_lines() -> Told {
     let platform = Platform::parse(SWITCH).map_err(|error| error.to_string())?;
