@@ -6,13 +6,32 @@
 
 static char data[BYTES];
 
-/* Small messages, until a direct route stands: its messages begin behind one by the daemons. */
+/* Small messages to and fro, until both have a direct route and have used it: the first ones behind
+   its notices still go by the daemons. */
+#define ROUTE_ADDED 70
+#define WARM 2
+#define WARM_ANSWER 4
+#define TRIPS 20
+
 static void warm_up(int to)
 {
-	int i;
-	for (i = 0; i < 400; i++) {
-		CALL(pvm_psend(to, 2, data, 100, PVM_BYTE));
+	int i, here = 0, trips = 0;
+	for (i = 0; trips < TRIPS; i++) {
+		CHECK(i < 12000);
+		send_int(to, WARM, 0);
+		here |= CALL(pvm_nrecv(pvm_mytid(), ROUTE_ADDED)) > 0;
+		trips += receive_int(to, WARM_ANSWER) && here;
 		pause_ms(5);
+	}
+	send_int(to, WARM, 1);
+}
+
+static void be_warmed_up(int from)
+{
+	int here = 0;
+	while (receive_int(from, WARM) == 0) {
+		here |= CALL(pvm_nrecv(pvm_mytid(), ROUTE_ADDED)) > 0;
+		send_int(from, WARM_ANSWER, here);
 	}
 }
 
@@ -32,8 +51,10 @@ int main(int argc, char **argv)
 	int parent, other, i, tid, tag, length, count = atoi(argv[2]);
 	CALL(pvm_mytid());
 	parent = pvm_parent();
-	if (!strcmp(argv[1], "direct"))
+	if (!strcmp(argv[1], "direct")) {
+		CALL(pvm_notify(PvmRouteAdd, ROUTE_ADDED, -1, 0));
 		pvm_setopt(PvmRoute, PvmRouteDirect);
+	}
 	if (parent < 0) {
 		if (strcmp(argv[1], "memory")) {
 			struct pvmhostinfo *hosts;
@@ -55,6 +76,8 @@ int main(int argc, char **argv)
 		receive_int(other, 1);
 		printf("sent %d of %d bytes\n", count, BYTES);
 	} else {
+		if (!strcmp(argv[1], "direct"))
+			be_warmed_up(parent);
 		for (i = 0; i < count; i++) {
 			send_int(parent, 1, i);
 			CALL(pvm_precv(parent, 3, data, BYTES, PVM_BYTE, &tid, &tag, &length));

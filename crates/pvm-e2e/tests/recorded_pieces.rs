@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::Machine;
+use std::collections::{BTreeMap, BTreeSet};
 
 const BYTES: u64 = 16 << 20;
 const COUNT: usize = 5;
@@ -82,9 +83,8 @@ fn a_message_that_its_receiver_reads_while_it_is_written_tells_its_pieces() {
 fn a_message_on_a_direct_route_told_neither_its_pieces_nor_that_it_waited_for_room() {
     let records = recorded(2, "direct", COUNT);
     let sends = sends(&records, COUNT);
-    let direct: Vec<_> = sends.iter().filter(|send| send.contains("\"direct\"")).collect();
-    assert!(!direct.is_empty(), "{sends:#?}");
-    for send in direct {
+    for send in sends {
+        assert!(send.contains("\"way\":\"direct\""), "{send}");
         assert!(pieces_of(&records, send, "direct") >= 16, "{send}");
     }
     let waits = records.iter().filter(|record| is(record, "wait for room"));
@@ -95,6 +95,35 @@ fn a_message_on_a_direct_route_told_neither_its_pieces_nor_that_it_waited_for_ro
         waits.len(),
         records.iter().filter(|one| is(one, "piece")).count()
     );
+}
+
+#[test]
+fn a_message_that_went_by_the_daemons_was_told_as_direct_where_a_route_stood_already() {
+    let records = recorded(2, "direct", 1);
+    let way = |record: &str| {
+        let ways = ["daemons", "direct"];
+        ways.into_iter().find(|way| record.contains(&format!("\"way\":\"{way}\"")))
+    };
+    // The ways of all messages between the two tasks, by sender and number: as it was noted by the
+    // task that sent it, and by the one that received it.
+    let of = |what: &str| -> BTreeMap<(u64, u64), &str> {
+        let abroad = records.iter().filter(|record| is(record, what));
+        let line = |record: &String| {
+            Some(((number(record, "task"), number(record, "number")), way(record)?))
+        };
+        abroad.filter_map(line).collect()
+    };
+    let (sent, taken) = (of("send"), of("receive"));
+    let tasks: BTreeSet<u64> = sent.keys().map(|(task, _)| *task).collect();
+    let other = |task: u64| *tasks.iter().find(|one| **one != task).expect("two tasks");
+    let mut abroad = [0, 0];
+    for ((task, number), way) in &sent {
+        let Some(found) = taken.get(&(other(*task), *number)) else { continue };
+        assert_eq!(way, found, "message {number} of task {task}");
+        abroad[usize::from(*found == "direct")] += 1;
+    }
+    // Each first message goes by the daemons.
+    assert!(abroad[0] >= 2 && abroad[1] >= 20, "{abroad:?} of {}", records.len());
 }
 
 #[test]

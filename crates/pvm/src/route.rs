@@ -13,6 +13,7 @@ use crate::order::{Life, Order, Stamp};
 use direct::{Around, Direct};
 use notices::RouteNotices;
 use pvm_shm::Slab;
+use pvm_wire::record::Way;
 use pvm_wire::{Envelope, Tid};
 use records::RECORDS_MAX;
 use rustix::buffer::spare_capacity;
@@ -166,7 +167,7 @@ impl Routes {
         let mut around = Around { scratch: &mut self.scratch, arrived: &mut arrived, slab };
         let mut result = act(direct, order.last(peer), &mut around);
         for (envelope, store) in arrived {
-            take(order, (envelope, store), arrivals);
+            take(order, ((envelope, store), Way::Direct), arrivals);
         }
         let heard = order.last(peer);
         if result.is_ok() && direct.owes(heard, false) {
@@ -176,7 +177,7 @@ impl Routes {
                 result = Err(broken);
             }
             for (envelope, store) in rest {
-                take(order, (envelope, store), arrivals);
+                take(order, ((envelope, store), Way::Direct), arrivals);
             }
         }
         if direct.owes(order.last(peer), true) {
@@ -209,15 +210,16 @@ impl Routes {
     }
 }
 
-/// A message of another host has come; from now on its number is all that its envelope says of its
-/// place.
+/// A message of another host has come this way. From now on its envelope says its number and its
+/// way alone, not the life of its sender.
 pub(crate) fn take(
     order: &mut Order<Arrived>,
-    (envelope, store): Arrived,
+    ((envelope, store), way): (Arrived, Way),
     out: &mut VecDeque<Arrived>,
 ) {
     let stamp = Stamp::from_raw(envelope.sequence);
-    let envelope = Envelope { sequence: stamp.number(), ..envelope };
+    let came = Stamp::of_arrived(stamp.number(), way == Way::Direct);
+    let envelope = Envelope { sequence: came.raw(), ..envelope };
     order.take(envelope.src, stamp, (envelope, store), out);
 }
 

@@ -443,7 +443,7 @@ impl State {
             if from.host() == self.me.host() || !from.is_task() {
                 return Some(arrived);
             }
-            route::take(&mut self.order, arrived, &mut self.arrivals);
+            route::take(&mut self.order, (arrived, Way::Daemons), &mut self.arrivals);
         }
     }
 

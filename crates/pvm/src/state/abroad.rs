@@ -10,7 +10,7 @@ use crate::route::direct::Direct;
 use crate::route::notices::Notice;
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::{Pushed, Sent};
-use pvm_wire::record::RouteStep;
+use pvm_wire::record::{RouteStep, Way};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
@@ -38,42 +38,43 @@ impl State {
     }
 
     /// Sends to a task of another host: directly where that is possible now, else by the daemons.
-    /// False if there is no credit now.
+    /// The way that the message went; none if there is no credit now.
     pub(crate) fn send_abroad(
         &mut self,
         to: Tid,
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<bool, Code> {
+    ) -> Result<Option<Way>, Code> {
         if self.routes.is_asking() {
             // An answer may have come since; its end is noticed elsewhere.
             let _ = self.connection.receive();
             self.adopt();
         }
         if self.routes.open.contains_key(&to) {
-            if self.send_directly(to, envelope, body)? {
-                return Ok(true);
+            if let Some(way) = self.send_directly(to, envelope, body)? {
+                return Ok(Some(way));
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
             self.probe_route(to, RouteStep::Asked);
         }
-        self.send(to, envelope, body)
+        Ok(self.send(to, envelope, body)?.then_some(Way::Daemons))
     }
 
-    /// False if the message must go by the daemons.
+    /// The way that the message went: by the daemons after all where the route ended meanwhile.
+    /// None if the message was not taken and must be given to the daemons.
     fn send_directly(
         &mut self,
         to: Tid,
         mut envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<bool, Code> {
+    ) -> Result<Option<Way>, Code> {
         let number = self.next_number(to);
         envelope.dst = to;
         envelope.sequence = Stamp::new(self.routes.life(), number).direct().raw();
         let Self { outbox, connection, routes, order, arrivals, .. } = self;
         let Some(direct) = routes.open.get_mut(&to).filter(|direct| direct.may_speak()) else {
-            return Ok(false);
+            return Ok(None);
         };
         if direct.wants_renewal() {
             connection.tell(&Request::OpenRoute { to })?;
@@ -82,7 +83,7 @@ impl State {
             && data.len() + list.len() > INLINE_MAX
         {
             let Ok(slab) = outbox.slab(connection, data.len() + list.len()) else {
-                return Ok(false);
+                return Ok(None);
             };
             slab.write(0, data);
             slab.write(data.len(), list);
@@ -99,7 +100,7 @@ impl State {
                 Some(Ok(true)) => routes.open.get_mut(&to),
                 Some(Err(_)) => {
                     self.break_route(to);
-                    return Ok(false);
+                    return Ok(None);
                 }
                 _ => None,
             };
@@ -113,15 +114,15 @@ impl State {
         }
         self.news |= !self.arrivals.is_empty();
         match pushed {
-            Pushed::Full => return Ok(false),
+            Pushed::Full => return Ok(None),
             Pushed::Released => {
                 self.break_route(to);
-                return Ok(false);
+                return Ok(None);
             }
             Pushed::Taken => {
                 self.sequences.insert(to, number);
                 self.break_route(to);
-                return Ok(true);
+                return Ok(Some(Way::Daemons));
             }
             Pushed::Kept => {}
         }
@@ -140,8 +141,9 @@ impl State {
         if matches!(sent, Some(Err(_))) {
             // It lies in the lane of the route, which is the daemon's now.
             self.break_route(to);
+            return Ok(Some(Way::Daemons));
         }
-        Ok(true)
+        Ok(Some(Way::Direct))
     }
 
     /// One copy for all receivers on one other host. False if there is no credit now.

@@ -19,7 +19,7 @@ impl State {
     ) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
         let sent = self.send(to, envelope, body)?;
-        self.probe_sent(begin.filter(|_| sent), &[to], &envelope);
+        self.probe_sent_here(begin.filter(|_| sent), to, &envelope);
         Ok(sent)
     }
 
@@ -31,9 +31,11 @@ impl State {
         body: &mut Prepared<'_>,
     ) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
-        let sent = self.send_abroad(to, envelope, body)?;
-        self.probe_sent(begin.filter(|_| sent), &[to], &envelope);
-        Ok(sent)
+        let way = self.send_abroad(to, envelope, body)?;
+        if let Some(way) = way {
+            self.probe_sent(begin, (&[to], way), &envelope);
+        }
+        Ok(way.is_some())
     }
 
     /// [`State::send_spread`], noted for each receiver: their sending begins and ends together.
@@ -46,21 +48,30 @@ impl State {
     ) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
         let sent = self.send_spread(host, to, envelope, body)?;
-        self.probe_sent(begin.filter(|_| sent), to, &envelope);
+        self.probe_sent(begin.filter(|_| sent), (to, Way::Daemons), &envelope);
         Ok(sent)
     }
 
-    /// The sent messages have their numbers by now.
+    /// The sent messages have their numbers by now. They went this way: that a direct route stands
+    /// does not say it, because a message goes by the daemons nevertheless until the other end has
+    /// spoken, or where memory lacks.
     #[inline]
-    pub(crate) fn probe_sent(&self, begin: Option<u64>, to: &[Tid], envelope: &Envelope) {
+    fn probe_sent(&self, begin: Option<u64>, (to, way): (&[Tid], Way), envelope: &Envelope) {
         let Some(begin) = begin else { return };
         for &to in to {
             let told = Envelope { sequence: self.last_number(to), ..*envelope };
-            probe::note_sent(&self.probes, begin, (to, self.way_to(to)), &told);
+            probe::note_sent(&self.probes, begin, (to, way), &told);
         }
     }
 
-    /// Like `probe_sent`, for a small message within the host.
+    /// A message within the host, or to a daemon or to this task itself, was sent.
+    #[inline]
+    pub(crate) fn probe_sent_here(&self, begin: Option<u64>, to: Tid, envelope: &Envelope) {
+        let way = if to == self.me { Way::Own } else { Way::Memory };
+        self.probe_sent(begin, (&[to], way), envelope);
+    }
+
+    /// Like `probe_sent_here`, for a small message.
     #[inline]
     pub(crate) fn probe_small(
         &self,
@@ -72,19 +83,7 @@ impl State {
         let mut envelope = Envelope::new(self.me, to.to, to.tag.0, to.context.0);
         envelope.encoding = head.encoding();
         envelope.data_size = size as u64;
-        self.probe_sent(Some(begin), &[to.to], &envelope);
-    }
-
-    fn way_to(&self, peer: Tid) -> Way {
-        if peer == self.me {
-            Way::Own
-        } else if peer.host() == self.me.host() || !peer.is_task() {
-            Way::Memory
-        } else if self.routes.open.contains_key(&peer) {
-            Way::Direct
-        } else {
-            Way::Daemons
-        }
+        self.probe_sent_here(Some(begin), to.to, &envelope);
     }
 
     /// A receive has found a message.

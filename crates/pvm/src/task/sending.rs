@@ -51,7 +51,7 @@ impl Task {
         let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
         let mut state = self.live()?.enter()?;
         let sent = state.send_stream(envelope, (size, pieces))?;
-        state.probe_sent(begin.filter(|_| sent), &[to], &envelope);
+        state.probe_sent_here(begin.filter(|_| sent), to, &envelope);
         Ok(sent)
     }
 
@@ -114,7 +114,7 @@ impl Task {
         if let Some(message) = to_self {
             let begin = probe::moment(&self.probes);
             let own = Envelope { dst: self.tid(), sequence: state.number_own(), ..envelope };
-            state.probe_sent(begin, &[self.tid()], &own);
+            state.probe_sent_here(begin, self.tid(), &own);
             crate::orders::taken_in(&own);
             state.mailbox.insert(own, Store::Heap(message.body.0));
             state.news = true;
