@@ -170,7 +170,7 @@ unsafe extern "C" fn neopvm_read_records(
         let mut cells = Vec::new();
         let drained = reader.drain((room, usize::MAX), false, &mut cells);
         let mut at = 0;
-        if let Some((from, to)) = reader.moments() {
+        if let Some((from, to)) = drained.span {
             let scale = Scale::new(from, to);
             for record in DecodedRecords::new(&cells).flatten().take(room) {
                 // SAFETY: `records` has `room` elements, and `at` is below that: no more records

@@ -4,7 +4,7 @@ use super::allowance::{self, Allowance};
 use super::clock::Clock;
 use super::dropped::Unreads;
 use super::listeners::{Block, GRACE, Listeners};
-use pvm::{RecordReader, Task};
+use pvm::{Drained, RecordReader, Task};
 use pvm_wire::record::frames::{BLOCK_CELLS_MAX, Cells, Counts, TaskFacts};
 use pvm_wire::record::{Cell, Class, DecodedRecords, Loss, Moment, Record, Scale, What};
 use pvm_wire::request::{Ring, SegmentId};
@@ -39,6 +39,8 @@ struct Known {
     /// Records that were looked at and not told yet.
     held: Vec<Cell>,
     held_records: u64,
+    /// Where the span of the held records begins.
+    held_from: Option<Moment>,
     /// Records that were told to be lost, and how many of these not everybody has heard of.
     lost: u64,
     untold: u64,
@@ -183,6 +185,12 @@ impl Rings {
     }
 }
 
+/// The span of a look, as the host's clock tells it.
+fn by(clock: Clock, drained: Drained) -> Option<(Moment, Moment)> {
+    let moment = |m: Moment| Moment { nanoseconds: clock.at(m.nanoseconds), ..m };
+    drained.span.map(|(from, to)| (moment(from), moment(to)))
+}
+
 impl Known {
     fn new(ring: Ring, reader: RecordReader) -> Self {
         let since = Instant::now();
@@ -196,6 +204,7 @@ impl Known {
             names_cells: 0,
             held: Vec::new(),
             held_records: 0,
+            held_from: None,
             lost,
             untold: 0,
             unpassed: 0,
@@ -238,10 +247,9 @@ impl Known {
     fn is_wanted(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         if self.facts.is_none()
             && self.held_records < INTRODUCTION as u64
-            && let Some((from, to)) = self.moments(clock)
+            && self.reader.has_begun()
         {
-            self.examine(listeners, (from, to));
-            self.hold(listeners, (from, to));
+            self.hold(listeners, clock);
         }
         // The one that has started it may have been named since.
         if let Some(facts) = &self.facts {
@@ -251,11 +259,16 @@ impl Known {
     }
 
     /// Looks at the records with which a task introduces itself; they are told later.
-    fn hold(&mut self, listeners: &mut Listeners, (from, to): (Moment, Moment)) {
+    fn hold(&mut self, listeners: &mut Listeners, clock: Clock) {
+        let first = self.count_owed();
         let mut cells = std::mem::take(&mut self.held);
         let drained = self.reader.drain((INTRODUCTION, usize::MAX), self.ring.ended, &mut cells);
         self.held_records += drained.taken as u64;
-        self.learn(&cells, listeners, (from, to));
+        if let Some((from, to)) = by(clock, drained) {
+            self.held_from.get_or_insert(from);
+            self.learn_names(first, listeners, (from, to));
+            self.learn(&cells, listeners, (from, to));
+        }
         self.held = cells;
     }
 
@@ -263,22 +276,22 @@ impl Known {
         mark.is_some_and(|mark| self.reader.positions().1 < *mark)
     }
 
-    fn moments(&mut self, clock: Clock) -> Option<(Moment, Moment)> {
-        let moment = |m: Moment| Moment { nanoseconds: clock.at(m.nanoseconds), ..m };
-        self.reader.moments().map(|(from, to)| (moment(from), moment(to)))
-    }
-
     fn read(&mut self, room: &mut Vec<Cell>, listeners: &mut Listeners, clock: Clock) -> bool {
-        let Some((from, to)) = self.moments(clock) else { return false };
-        self.last = to;
-        self.examine(listeners, (from, to));
-        self.tell_owed(listeners, (from, to));
+        if !self.reader.has_begun() {
+            return false;
+        }
+        let first = self.count_owed();
         room.clear();
         room.append(&mut self.held);
         // A record that begins before the bound may go beyond it.
         let held = room.len() + pvm_wire::record::RECORD_CELLS_MAX;
         let cells = BLOCK_CELLS_MAX.saturating_sub(held);
         let drained = self.reader.drain((usize::MAX, cells), self.ring.ended, room);
+        let (from, to) = by(clock, drained).unwrap_or((self.last, self.last));
+        let from = self.held_from.take().unwrap_or(from);
+        self.last = to;
+        self.learn_names(first, listeners, (from, to));
+        self.tell_owed(listeners, (from, to));
         self.tell_lost(listeners, drained.lost, (from, to));
         let records = drained.taken as u64 + std::mem::take(&mut self.held_records);
         if records == 0 {
@@ -302,17 +315,24 @@ impl Known {
         }
     }
 
-    /// What a recorder before this one has taken and not passed on.
-    fn examine(&mut self, listeners: &mut Listeners, (from, to): (Moment, Moment)) {
+    /// What a recorder before this one has taken and not passed on, before anything is taken. True
+    /// at the first look.
+    fn count_owed(&mut self) -> bool {
         if std::mem::replace(&mut self.examined, true) {
-            return;
+            return false;
         }
-        // What it has said of itself before.
-        self.learn(&self.reader.names(), listeners, (from, to));
         let (taken, passed) = self.reader.counts();
         self.owed = taken.saturating_sub(passed);
         if taken > 0 {
             self.grace = GRACE_OF_A_SUCCESSOR;
+        }
+        true
+    }
+
+    /// At the first look: what the task has said of itself before.
+    fn learn_names(&mut self, first: bool, listeners: &mut Listeners, span: (Moment, Moment)) {
+        if first {
+            self.learn(&self.reader.names(), listeners, span);
         }
     }
 

@@ -18,12 +18,18 @@ const ABANDONED: u64 = 1_000_000_000;
 const SKIPS_MAX: u32 = 4;
 
 /// The result of one look at a ring.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Drained {
     /// Records taken out.
     pub taken: usize,
     /// Records since the ring began that found no room, or whose claim was given up.
     pub lost: u64,
+    /// Two moments by both clocks, the end of the look before this one and the end of this one:
+    /// the records that were taken out end in between, on the line through them. A moment from
+    /// before the look would leave those outside that are noted while a reader is off its core, and
+    /// the line, often a millisecond long, would be prolonged to them, off by tens of microseconds.
+    /// None before the owner has begun.
+    pub span: Option<(Moment, Moment)>,
 }
 
 /// The other end. Only one at a time: a later reader goes on where the last one was.
@@ -46,9 +52,12 @@ impl Reader {
         Self { place, looked: None, waits: None }
     }
 
-    /// Two moments by both clocks, the look before this one and this one: times in between lie on
-    /// the line through them. None before the owner has begun.
-    pub fn moments(&mut self) -> Option<(Moment, Moment)> {
+    /// True once the owner has said by which clock it notes.
+    pub fn has_begun(&self) -> bool {
+        self.place.header().clock().is_some()
+    }
+
+    fn span(&mut self) -> Option<(Moment, Moment)> {
         let (source, first) = self.place.header().clock()?;
         let (ticks, nanoseconds) = source.moment();
         let now = Moment { ticks, nanoseconds };
@@ -142,32 +151,33 @@ impl Reader {
         progress.taken.fetch_add(taken as u64, Ordering::Relaxed);
         // PAIRS WITH: `Recorder::claim`, which may use the cells again now.
         progress.read.store(join(region, position), Ordering::Release);
-        Drained { taken, lost: self.lost() }
+        Drained { taken, lost: self.lost(), span: self.span() }
     }
 
     /// Takes out all that is left of a task that is gone, and tells what it was. It never takes
     /// more than a ring can hold, whatever is written there meanwhile.
     pub(crate) fn drop_unread(&mut self) -> Dropped {
         const CELLS: usize = 1 << 14;
-        let nothing = Moment { ticks: 0, nanoseconds: 0 };
-        let (from, to) = self.moments().unwrap_or((nothing, nothing));
+        let mut span: Option<(Moment, Moment)> = None;
         let mut parent = Tid::NONE;
         let mut cells = Vec::new();
         for _ in 0..SEGMENT_SIZE / Cell::SIZE / CELLS {
             cells.clear();
-            let taken = self.drain((usize::MAX, CELLS), true, &mut cells).taken;
+            let drained = self.drain((usize::MAX, CELLS), true, &mut cells);
+            span = drained.span.map(|(from, to)| (span.map_or(from, |(first, _)| first), to));
             // The task's first records name its parent.
             parent = DecodedRecords::new(&cells).take(2).flatten().fold(parent, |known, record| {
                 if let What::Begin { parent, .. } = record.what { parent } else { known }
             });
-            if taken == 0 {
+            if drained.taken == 0 {
                 break;
             }
         }
+        let (from, to) = span.map_or((0, 0), |(from, to)| (from.nanoseconds, to.nanoseconds));
         let (taken, passed) = self.counts();
         let noted = taken.saturating_add(self.lost());
         let lost = noted.saturating_sub(passed);
-        Dropped { parent, from: from.nanoseconds, to: to.nanoseconds, noted, lost }
+        Dropped { parent, from, to, noted, lost }
     }
 
     /// Records since the ring began that found no room, or whose claim was given up.
