@@ -27,8 +27,11 @@ use std::time::{Duration, Instant};
 
 /// It ends when nobody has listened for so long.
 const IDLE: Duration = Duration::from_secs(5);
-/// Who stops gets what was noted until then; tasks that note faster than they are read have no end.
+/// Who stops gets what was noted until then, but for what nobody can read: nothing was read for so
+/// long,
 const LAST_LOOK: Duration = Duration::from_secs(2);
+/// or reading it takes longer than this: tasks that begin and end all the time have no end.
+const LAST_LOOK_MAX: Duration = Duration::from_secs(20);
 /// Whether those who listen are still there is asked so often.
 const ROLL_CALL: Duration = Duration::from_secs(1);
 /// Whether listeners have taken something is looked at so often.
@@ -104,6 +107,7 @@ impl Recorder {
                     self.rings.introduce(&mut self.listeners, from);
                 }
                 Ask::Stop => {
+                    self.pace.hurry();
                     self.listed = None;
                     self.list()?;
                     self.read_up_to_now(from)?;
@@ -148,8 +152,14 @@ impl Recorder {
         self.read_once();
         let marks = self.rings.marks(|tid| self.listeners.is_wanted_by(from, tid));
         let begun = Instant::now();
-        while begun.elapsed() < LAST_LOOK && self.owes(from, &marks) {
-            if !self.read_once() {
+        let mut read = begun;
+        while read.elapsed() < LAST_LOOK
+            && begun.elapsed() < LAST_LOOK_MAX
+            && self.owes(from, &marks)
+        {
+            if self.read_once() {
+                read = Instant::now();
+            } else {
                 // Who listens has to take something first, or a claim waits for its record, or the
                 // parent has not heard yet how a task has ended.
                 let token = self.task.token();

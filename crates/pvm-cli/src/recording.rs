@@ -15,11 +15,11 @@ use hosts::Hosts;
 use pvm::{Buffer, Deadline, Pattern, Task, WaitToken};
 use pvm_trace::intake::Intake;
 use pvm_trace::{Limits, Writer};
-use pvm_wire::record::frames::{Ask, CONTEXT, Cells, Counts, Frame};
-use pvm_wire::record::{RECORD_VERSION, kind};
+use pvm_wire::record::RECORD_VERSION;
+use pvm_wire::record::frames::{Ask, CONTEXT, Frame};
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Encoding, Kind, Tid, Wire as _};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,11 @@ use std::time::{Duration, Instant};
 
 /// Most bytes of a frame that are believed.
 const FRAME_MAX: usize = 1 << 20;
-/// How long the last frames of all hosts are waited for.
-const LAST_WORD: Duration = Duration::from_secs(10);
+/// How long the next frame of a host that has not said its last one is waited for. A recorder has a
+/// low priority until it hears that it is waited for.
+const LAST_WORD: Duration = Duration::from_secs(60);
+/// How long the recorders of all hosts are waited for. Each is a process that has to be started.
+const BEGIN: Duration = Duration::from_secs(30);
 /// What has come is written to the file so often.
 const FLUSH: Duration = Duration::from_secs(1);
 
@@ -58,10 +61,12 @@ pub(crate) struct Recording {
     /// Tasks that were told of and have not ended.
     living: BTreeSet<Tid>,
     flushed: Instant,
+    /// When a recorder has told something last, but for what its clock shows.
+    heard: Instant,
+    /// All recorders were asked for their last word.
+    is_ending: bool,
     records: u64,
     lost: u64,
-    /// What each task has noted since recording began, as far as recorders have told.
-    counts: BTreeMap<Tid, Counts>,
 }
 
 /// What came of it.
@@ -107,9 +112,10 @@ impl Recording {
             tasks: BTreeSet::new(),
             living: BTreeSet::new(),
             flushed: Instant::now(),
+            heard: Instant::now(),
+            is_ending: false,
             records: 0,
             lost: 0,
-            counts: BTreeMap::new(),
         };
         recording.settle()?;
         if let Which::Tasks(tasks) = recording.which.clone() {
@@ -136,7 +142,7 @@ impl Recording {
 
     /// Waits until all hosts have recorders that know of us.
     fn settle(&mut self) -> Result<(), Failure> {
-        let until = Instant::now() + LAST_WORD;
+        let until = Instant::now() + BEGIN;
         loop {
             let token = self.task.token();
             self.step()?;
@@ -145,7 +151,7 @@ impl Recording {
             }
             if Instant::now() > until {
                 let text =
-                    "not every host has started its recorder within ten seconds; its log says why";
+                    "not every host has started its recorder within 30 seconds; its log says why";
                 return Err(Failure::new(Status::Daemon, text.to_owned()));
             }
             self.wait(token, Duration::from_millis(5))?;
@@ -195,6 +201,10 @@ impl Recording {
             };
             let ask = Ask::Start { version: RECORD_VERSION, tasks };
             say(self.task, recorder, &ask).map_err(failed)?;
+            // One that is new while this ends has what one before it did not tell.
+            if self.is_ending {
+                tell(self.task, recorder, &Ask::Stop);
+            }
         }
         for host in self.hosts.take_lost() {
             let now = self.clocks.now();
@@ -230,17 +240,13 @@ impl Recording {
         Ok(())
     }
 
-    fn take(&mut self, from: Tid, mut frame: Frame) {
+    fn take(&mut self, from: Tid, frame: Frame) {
         let host = from.host();
-        match &mut frame {
+        match &frame {
             Frame::Shows { number, at } => {
                 return self.clocks.heard(from, *number, *at, self.task.tid().host());
             }
             Frame::End { .. } => self.hosts.done(from),
-            Frame::Gap { tid, lost, .. } => {
-                self.lost = self.lost.saturating_add(*lost);
-                self.count(*tid, *lost, *lost);
-            }
             Frame::Task { task } => {
                 self.living.insert(task.tid);
                 let is_child = self.tasks.contains(&task.parent) && !self.tasks.contains(&task.tid);
@@ -249,28 +255,11 @@ impl Recording {
                     self.expect(&[task.tid]);
                 }
             }
-            Frame::Ended { tid, counts, .. } => {
-                self.living.remove(tid);
-                // A recorder that was replaced has told of some, too, and one that goes on for
-                // others knows of some that were noted before.
-                *counts = self.counts.remove(tid).unwrap_or(Counts { noted: 0, lost: 0 });
-            }
-            Frame::Block { tid, from, to, cells } if from != to => {
-                let (records, names) = heads(cells);
-                self.records += records;
-                self.count(*tid, records + names, 0);
-            }
-            // Names that were told before.
-            Frame::Block { .. } => (),
-            Frame::Head { .. } | Frame::Clock { .. } => (),
+            Frame::Ended { tid, .. } => drop(self.living.remove(tid)),
+            _ => (),
         }
+        self.heard = Instant::now();
         self.write(|intake| intake.take(host, frame).map(drop));
-    }
-
-    fn count(&mut self, tid: Tid, noted: u64, lost: u64) {
-        let counts = self.counts.entry(tid).or_insert(Counts { noted: 0, lost: 0 });
-        counts.noted = counts.noted.saturating_add(noted);
-        counts.lost = counts.lost.saturating_add(lost);
     }
 
     /// A file that cannot be written ends the recording, not what is recorded.
@@ -279,7 +268,9 @@ impl Recording {
         work: impl FnOnce(&mut Intake<BufWriter<File>>) -> Result<(), pvm_trace::Error>,
     ) {
         let Some(intake) = &mut self.intake else { return };
-        if let Err(error) = work(intake) {
+        let done = work(intake);
+        (self.records, self.lost) = intake.counts();
+        if let Err(error) = done {
             self.complain(&error);
             self.intake = None;
             self.say_stop();
@@ -316,8 +307,8 @@ impl Recording {
     /// Has all recorders tell what they still have, and completes the file.
     pub(crate) fn finish(mut self) -> Outcome {
         self.say_stop();
-        let until = Instant::now() + LAST_WORD;
-        while self.intake.is_some() && !self.hosts.are_done() && Instant::now() < until {
+        (self.is_ending, self.heard) = (true, Instant::now());
+        while self.intake.is_some() && !self.hosts.are_done() && self.heard.elapsed() < LAST_WORD {
             let token = self.task.token();
             // A machine that has ended says no more.
             if self.step().is_err() {
@@ -343,17 +334,6 @@ impl Recording {
         let _ = self.task.leave();
         Outcome { records: self.records, lost: self.lost, is_cut }
     }
-}
-
-/// How many records there are in these cells, and how many names, which are no records of a file.
-fn heads(cells: &Cells) -> (u64, u64) {
-    let mut at = 0;
-    let (mut records, mut names) = (0, 0);
-    while let Some(head) = cells.0.get(at) {
-        at += head.cells();
-        *(if head.kind() == kind::NAME { &mut names } else { &mut records }) += 1;
-    }
-    (records, names)
 }
 
 fn read(message: &mut Buffer) -> Option<Frame> {

@@ -1,5 +1,5 @@
 /* tallies COUNT SECONDS FILE: COUNT tasks besides the first send small and large messages to one
-   another, and take what comes, for so long. Each keeps its counts in FILE, which all hosts share:
+   another, and take what comes, for so long, or until there is a file FILE.stop. Each keeps its counts in FILE, which all hosts share:
    so they are known however it ends, its tid, what it has sent and what it has taken. */
 #include "e2e.h"
 #include <fcntl.h>
@@ -45,6 +45,13 @@ static void take(struct tally *mine)
 	}
 }
 
+static int is_over(const char *path, double end)
+{
+	char stop[4096];
+	snprintf(stop, sizeof stop, "%s.stop", path);
+	return now() > end || access(stop, F_OK) == 0;
+}
+
 int main(int argc, char **argv)
 {
 	int me = CALL(pvm_mytid()), parent = pvm_parent();
@@ -71,7 +78,7 @@ int main(int argc, char **argv)
 	}
 	mine->tid = me;
 	end = now() + atoi(argv[2]);
-	for (i = 0; now() < end; i++) {
+	for (i = 0; !is_over(argv[3], end); i++) {
 		int to;
 		dice = dice * 1664525u + 1013904223u;
 		to = (place + 1 + (dice >> 16) % (n - 1)) % n;

@@ -3,6 +3,7 @@
 
 use pvm_e2e::{Machine, Running, eventually, process};
 use rustix::process::Signal;
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,16 +43,21 @@ fn number(text: &str, name: &str) -> u64 {
     digits.parse().unwrap_or(0)
 }
 
-/// What a trace tells of its tasks, which adds up with the records in the file.
+/// What a trace tells of its tasks: what was noted is in the file or told to be lost.
 fn lines(machine: &Machine, file: &Path) -> Vec<Line> {
     let (records, lines) = read(machine, file);
-    // What was noted is in the file or told to be lost. Names are in tables of their own: each
-    // task's program, and texts of the first one.
     let noted: u64 = lines.iter().map(|line| line.noted - line.lost).sum();
-    let names = noted - records;
-    let read = lines.iter().filter(|line| line.noted > line.lost).count() as u64;
-    assert!((read..=read + 1).contains(&names), "{records}: {lines:?}");
+    assert_eq!(noted, records, "{lines:?}");
     lines
+}
+
+/// What each task has sent and taken by what is in the file of a recording that goes on.
+fn so_far(machine: &Machine, file: &Path) -> Vec<(u64, u64)> {
+    let profile = machine.pvm(&["trace", "profile", "--json", &file.to_string_lossy()]);
+    let Some(tasks) = profile.out.split("\"tasks\":").nth(1) else { return Vec::new() };
+    let tasks = &tasks[..tasks.find(']').unwrap_or_default()];
+    let rows = tasks.split('}').filter(|row| row.contains('{'));
+    rows.map(|row| (number(row, "sent"), number(row, "received"))).collect()
 }
 
 /// The number of records in a file, and what it tells of its tasks.
@@ -146,15 +152,19 @@ fn recorders_and_daemons_that_are_killed_lose_nothing_that_is_not_told() {
         {
             process::kill(*daemon);
         }
-        std::thread::sleep(Duration::from_millis(900));
+        // What comes after them has told something, or the program is over.
+        let before = so_far(&machine, &file);
+        eventually(LIMIT, || so_far(&machine, &file) != before || !running.is_running());
+        std::thread::sleep(Duration::from_millis(300));
     }
     let output = machine.expect_success(running);
     let lines = lines(&machine, &file);
     assert!(kills > 0, "nothing was killed");
     eprintln!("killed recorders {kills} times: {lines:?}");
-    if lines.iter().all(|line| line.lost == 0) {
-        assert_eq!(told(&lines), said(&output.out), "{lines:?}");
+    if machine.pvm(&["trace", "show", &file.to_string_lossy()]).out.contains("MISSING OF") {
+        return machine.halt();
     }
+    assert_eq!(told(&lines), said(&output.out), "{lines:?}");
     machine.halt();
 }
 
@@ -164,9 +174,15 @@ fn what_a_task_noted_before_it_was_killed_is_in_the_trace() {
     let file = file(&machine);
     let mut running = begin(&machine, &file, &["3", "1000000"]);
     let tasks = || tasks_of(&machine, "tokens");
-    assert!(eventually(LIMIT, || tasks().len() == 3), "{}", running.errors_so_far());
-    std::thread::sleep(Duration::from_secs(1));
-    tasks().into_iter().for_each(process::kill);
+    let is_at_work = || {
+        let told = so_far(&machine, &file);
+        told.len() == 3 && told.iter().all(|(sent, _)| *sent > 100)
+    };
+    assert!(eventually(LIMIT, is_at_work), "{}", running.errors_so_far());
+    // Stopped first, so that no one goes on while the others are killed.
+    let tasks = tasks();
+    tasks.iter().for_each(|pid| process::send(*pid, Signal::STOP));
+    tasks.into_iter().for_each(process::kill);
     assert!(eventually(LIMIT, || !running.is_running()), "{}", running.errors_so_far());
     let lines = lines(&machine, &file);
     assert!(lines.iter().all(|line| line.lost == 0), "{lines:?}");
@@ -251,10 +267,14 @@ fn what_is_missing_of_a_host_that_died_is_told_and_the_recording_goes_on() {
     let file = file(&machine);
     let mut recording = record_all(&machine, &file);
     let before = machine.run("tokens.c", &["3", "50", "1000"]);
-    // What the recorders have read by then is safe.
-    std::thread::sleep(Duration::from_secs(1));
+    let is_told = |told: &[(u64, u64)]| said(&before.out).iter().all(|row| told.contains(row));
+    assert!(eventually(LIMIT, || is_told(&so_far(&machine, &file))), "{:?}", before.out);
     let lost = machine.begin("tokens.c", &["6", "100000", "1000"]);
-    std::thread::sleep(Duration::from_secs(1));
+    let is_at_work = || {
+        let told = so_far(&machine, &file);
+        told.len() == 9 && told.iter().all(|(sent, _)| *sent > 10)
+    };
+    assert!(eventually(LIMIT, is_at_work), "{}", lost.errors_so_far());
     let processes = machine.place().processes();
     let is_parent = |line: &str| line.contains("--join") && !line.contains("--daemon");
     let parent = processes.iter().rev().find(|(_, line)| is_parent(line));
@@ -283,15 +303,68 @@ fn what_is_missing_of_a_host_that_died_is_told_and_the_recording_goes_on() {
 fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
     let machine = Machine::local(2);
     let file = file(&machine);
-    let mut program = machine.begin("tokens.c", &["4", "2000", "1000"]);
+    let mut program = machine.begin("tokens.c", &["4", "1000000", "1000"]);
     let mut recording = record_all(&machine, &file);
-    std::thread::sleep(Duration::from_secs(1));
+    let is_told = |file: &Path| {
+        let told = so_far(&machine, file);
+        told.len() == 4 && told.iter().all(|(sent, _)| *sent > 10)
+    };
+    assert!(eventually(LIMIT, || is_told(&file)), "{}", recording.errors_so_far());
     machine.pvm(&["trace", "stop"]);
     assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
     let lines = lines(&machine, &file);
     assert!(lines.iter().filter(|line| line.sent > 10).count() == 4, "{lines:?}");
+    // They work as before.
     assert!(program.is_running(), "{}", program.errors_so_far());
-    machine.expect_success(program);
+    let file = machine.place().home().join("again.trace");
+    let mut again = record_all(&machine, &file);
+    assert!(eventually(LIMIT, || is_told(&file)), "{}", again.errors_so_far());
+    machine.pvm(&["trace", "stop"]);
+    assert!(eventually(LIMIT, || !again.is_running()), "{}", again.errors_so_far());
+    drop(program);
+    machine.halt();
+}
+
+/// What the file tells of each task, record by record but without the times, and what the reader
+/// remarks.
+fn events(machine: &Machine, file: &Path) -> (BTreeMap<String, Vec<String>>, String) {
+    let file = file.to_string_lossy();
+    let shown = machine.pvm(&["trace", "show", "--events", "--raw", &file]);
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in shown.out.lines() {
+        let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+        let [_, _, _, task, ..] = words[..] else { panic!("{line}") };
+        all.entry(task.to_owned()).or_default().push(words.join(" "));
+    }
+    assert!(shown.code() == 0 || all.is_empty(), "{}", shown.err);
+    (all, shown.err)
+}
+
+#[test]
+fn a_file_that_is_still_written_is_read_up_to_there() {
+    let machine = Machine::local(2);
+    let file = file(&machine);
+    let mut recording = record_all(&machine, &file);
+    let tokens = machine.begin("tokens.c", &["4", "1000000", "500"]);
+    let (mut before, mut grown) = (BTreeMap::new(), 0);
+    let is_enough = || {
+        let (now, remark) = events(&machine, &file);
+        assert!(now.is_empty() || remark.contains("is still written"), "{remark}");
+        for (task, told) in &before {
+            let told: &Vec<String> = told;
+            assert!(now[task].starts_with(told), "{task}: {told:#?} {:#?}", now[task]);
+        }
+        grown += usize::from(now != before);
+        before = now;
+        grown >= 5 && before.len() == 4
+    };
+    assert!(eventually(LIMIT, is_enough), "{}", recording.errors_so_far());
+    drop(tokens);
+    machine.pvm(&["trace", "stop"]);
+    assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
+    let (now, remark) = events(&machine, &file);
+    assert!(!remark.contains("written"), "{remark}");
+    assert!(before.iter().all(|(task, told)| now[task].starts_with(told)));
     machine.halt();
 }
 
@@ -374,26 +447,25 @@ fn whoever_sent_frames_of_a_recorder_ended_a_recording_and_invented_losses() {
 #[test]
 fn a_task_that_was_recorded_before_had_no_program_and_no_names_in_the_second_trace() {
     let machine = Machine::start();
-    let program = machine.begin("tokens.c", &["3", "4000", "1000"]);
+    let program = machine.begin("tokens.c", &["3", "1000000", "1000"]);
     for round in 0..2 {
         // The recorder of the first round has ended by then, with what it knew.
         assert!(eventually(LIMIT, || recorders(&machine).is_empty()));
         let file = machine.place().home().join(format!("{round}.trace"));
         let mut recording = record_all(&machine, &file);
-        std::thread::sleep(Duration::from_secs(1));
+        let events = || machine.pvm(&["trace", "show", "--events", &file.to_string_lossy()]).out;
+        let is_told = eventually(LIMIT, || events().contains("neopvm_progress"));
+        assert!(is_told, "{}", recording.errors_so_far());
         machine.pvm(&["trace", "stop"]);
         assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
-        let mut command = machine.place().installed("pvm");
-        command.args(["trace", "show", "--events"]).arg(&file);
-        let shown = machine.succeed(command).out;
+        let shown = events();
         let progress = shown.lines().find(|line| line.contains("neopvm_progress")).expect("a line");
         assert!(progress.contains("tokens t") && progress.contains("\"rounds\""), "{progress}");
-        assert!(progress.ends_with(" of 4000"), "{progress}");
-        let (records, lines) = read(&machine, &file);
+        assert!(progress.ends_with(" of 1000000"), "{progress}");
         // What the first recording has read counts there.
-        let noted: u64 = lines.iter().map(|line| line.noted).sum();
-        assert!(lines.len() == 3 && noted >= records && noted <= records + 4, "{lines:?}");
+        let lines = lines(&machine, &file);
+        assert!(lines.len() == 3 && lines.iter().all(|line| line.lost == 0), "{lines:?}");
     }
-    machine.expect_success(program);
+    drop(program);
     machine.halt();
 }

@@ -1,13 +1,15 @@
 //! Writes the frames of several hosts' recorders into one trace.
 
+mod account;
 mod history;
 
 use crate::error::Error;
 use crate::file::Writer;
-use crate::tables::{Ended, Gap, TaskIndex};
+use crate::tables::{Gap, TaskIndex};
+use account::Account;
 use history::History;
-use pvm_wire::record::frames::Frame;
-use pvm_wire::record::{DecodedRecords, Loss, RECORD_VERSION, Record, Scale};
+use pvm_wire::record::frames::{Cells, Frame, TaskFacts};
+use pvm_wire::record::{DecodedRecords, Loss, Moment, RECORD_VERSION, Record, Scale, What};
 use pvm_wire::{HostIndex, Tid};
 use std::collections::HashMap;
 use std::io::{Seek, Write};
@@ -19,6 +21,11 @@ pub struct Intake<W> {
     tasks: HashMap<Tid, TaskIndex>,
     /// Of tasks that have not ended.
     histories: HashMap<TaskIndex, History>,
+    /// Of all tasks: a recorder that was replaced may tell an end once more.
+    accounts: HashMap<TaskIndex, Account>,
+    /// Records in the file, and those that are known to be missing.
+    records: u64,
+    lost: u64,
     /// Up to when each host has told all that was noted there.
     told: HashMap<HostIndex, u64>,
 }
@@ -26,12 +33,19 @@ pub struct Intake<W> {
 impl<W: Write + Seek> Intake<W> {
     /// Into this trace.
     pub fn new(writer: Writer<W>) -> Self {
-        Self { writer, tasks: HashMap::new(), histories: HashMap::new(), told: HashMap::new() }
+        let (tasks, told) = (HashMap::new(), HashMap::new());
+        let (histories, accounts) = (HashMap::new(), HashMap::new());
+        Self { writer, tasks, histories, accounts, records: 0, lost: 0, told }
     }
 
     /// The trace, for what does not come from a recorder.
     pub const fn writer(&mut self) -> &mut Writer<W> {
         &mut self.writer
+    }
+
+    /// Records in the trace so far, and those that are known to be missing.
+    pub const fn counts(&self) -> (u64, u64) {
+        (self.records, self.lost)
     }
 
     /// A frame of the recorder of `host`. True for its last one.
@@ -42,43 +56,38 @@ impl<W: Write + Seek> Intake<W> {
                 return Err(Error::Version { found: version, known });
             }
             Frame::Head { host: facts, .. } => self.writer.host(facts)?,
-            Frame::Task { task } => {
-                // A recorder that was replaced, or is asked once more, tells of its tasks again,
-                // also of ended ones. An id that comes again belongs to another process.
-                let known = self
-                    .tasks
-                    .get(&task.tid)
-                    .and_then(|known| self.writer.tables().tasks.get(*known as usize));
-                let is_other = |known: &crate::Task| {
-                    known.ended.is_some() && known.facts.process != task.process
-                };
-                if known.is_none_or(is_other) {
-                    let tid = task.tid;
-                    let index = self.writer.task(task)?;
-                    self.tasks.insert(tid, index);
+            Frame::Task { task } => self.task(task)?,
+            // Names that are told again have no time, and no numbers.
+            Frame::Block { tid, from, to, cells, .. } if from == to => {
+                if let Some(task) = self.tasks.get(&tid).copied() {
+                    self.records_of(task, &Scale::new(from, to), &cells)?;
                 }
             }
-            Frame::Block { tid, from, to, cells } => {
-                if let Some(task) = self.tasks.get(&tid) {
-                    // Names that are told again have no time.
-                    if from != to {
-                        self.histories.entry(*task).or_default().add(from, to);
-                        // The recorder has read every ring since it looked at this one before.
-                        let told = self.told.entry(host).or_default();
-                        *told = from.nanoseconds.max(*told);
-                    }
+            Frame::Block { tid, first, from, to, cells } => {
+                if let Some(task) = self.tasks.get(&tid).copied() {
+                    self.block(host, task, (from, to), (first, &cells))?;
                 }
-                self.block(host, tid, &Scale::new(from, to), &cells.0)?;
             }
-            Frame::Gap { tid, from, to, lost, reason } => {
+            Frame::Gap { tid, from, to, lost: 0, reason, .. } => {
                 let task = self.tasks.get(&tid).copied();
-                self.writer.gap(Gap { host: Some(host), task, from, to, lost, reason })?;
+                self.writer.gap(Gap { host: Some(host), task, from, to, lost: 0, reason })?;
+            }
+            Frame::Gap { tid, first, from, to, lost, reason } => {
+                let task = self.tasks.get(&tid).copied();
+                let missing = match task {
+                    Some(task) => self.account(task).told((first, lost), reason),
+                    None => lost,
+                };
+                self.missing(Gap { host: Some(host), task, from, to, lost: missing, reason })?;
             }
             Frame::Clock { pair } => self.writer.clock(host, pair)?,
-            Frame::Ended { tid, at, status, counts } => {
-                if let Some(task) = self.tasks.get(&tid) {
-                    self.histories.remove(task);
-                    self.writer.ended(*task, Ended::from((at, status, counts)))?;
+            Frame::Ended { tid, at, status, read } => {
+                if let Some(task) = self.tasks.get(&tid).copied() {
+                    self.histories.remove(&task);
+                    let missing = self.account(task).told((read, 0), Loss::Recorder);
+                    self.unsent(host, task, at, missing)?;
+                    let ended = self.account(task).ended(at, status);
+                    self.writer.ended(task, ended)?;
                 }
             }
             // For those who compare clocks.
@@ -101,33 +110,103 @@ impl<W: Write + Seek> Intake<W> {
         self.writer.finish()
     }
 
-    /// Cells as they lay in a ring; what makes no sense among them is one gap.
-    fn block(
-        &mut self,
-        host: HostIndex,
-        tid: Tid,
-        scale: &Scale,
-        cells: &[pvm_wire::record::Cell],
-    ) -> Result<(), Error> {
-        let Some(task) = self.tasks.get(&tid).copied() else { return Ok(()) };
-        let history = self.histories.entry(task).or_default();
-        let mut damaged = 0;
-        let mut last = 0;
-        for record in DecodedRecords::new(cells) {
-            let Ok(record) = record else {
-                damaged += 1;
-                continue;
-            };
-            let [begin, end] =
-                [record.begin, record.end()].map(|ticks| history.nanoseconds(ticks, scale));
-            last = end;
-            let told = Record { begin, length: end.saturating_sub(begin), ..record };
-            self.writer.record(task, &told)?;
-        }
-        if damaged > 0 {
-            let (host, task, reason) = (Some(host), Some(task), Loss::Damaged);
-            self.writer.gap(Gap { host, task, from: last, to: last, lost: damaged, reason })?;
+    /// A recorder that was replaced, or is asked once more, tells of its tasks again, also of ended
+    /// ones. An id that comes again belongs to another process.
+    fn task(&mut self, task: TaskFacts) -> Result<(), Error> {
+        let known = self
+            .tasks
+            .get(&task.tid)
+            .and_then(|known| self.writer.tables().tasks.get(*known as usize));
+        let is_other =
+            |known: &crate::Task| known.ended.is_some() && known.facts.process != task.process;
+        if known.is_none_or(is_other) {
+            let tid = task.tid;
+            let index = self.writer.task(task)?;
+            self.tasks.insert(tid, index);
         }
         Ok(())
     }
+
+    fn account(&mut self, task: TaskIndex) -> &mut Account {
+        self.accounts.entry(task).or_default()
+    }
+
+    /// Records that are missing, if there are some.
+    fn missing(&mut self, gap: Gap) -> Result<(), Error> {
+        if gap.lost == 0 {
+            return Ok(());
+        }
+        self.lost = self.lost.saturating_add(gap.lost);
+        self.writer.gap(gap)
+    }
+
+    /// Records of a task that no recorder has sent, noted before this time.
+    fn unsent(
+        &mut self,
+        host: HostIndex,
+        task: TaskIndex,
+        to: u64,
+        lost: u64,
+    ) -> Result<(), Error> {
+        let from = self.account(task).at.min(to);
+        let (host, task, reason) = (Some(host), Some(task), Loss::Recorder);
+        self.missing(Gap { host, task, from, to, lost, reason })
+    }
+
+    /// Records as they lay in a ring, read between two looks at it, with the number of the first
+    /// one.
+    fn block(
+        &mut self,
+        host: HostIndex,
+        task: TaskIndex,
+        (from, to): (Moment, Moment),
+        (first, cells): (u64, &Cells),
+    ) -> Result<(), Error> {
+        self.histories.entry(task).or_default().add(from, to);
+        // The recorder has read every ring since it looked at this one before.
+        let told = self.told.entry(host).or_default();
+        *told = from.nanoseconds.max(*told);
+        let came = self.records_of(task, &Scale::new(from, to), cells)?;
+        self.records = self.records.saturating_add(came.records);
+        let count = came.records + came.names + came.damaged;
+        let missing = self.account(task).came((first, count), came.records);
+        self.unsent(host, task, from.nanoseconds, missing)?;
+        self.account(task).at = to.nanoseconds;
+        self.account(task).damaged(came.damaged);
+        let (at, reason) = (came.last, Loss::Damaged);
+        let (host, task, lost) = (Some(host), Some(task), came.damaged);
+        self.missing(Gap { host, task, from: at, to: at, lost, reason })
+    }
+
+    /// Writes records of a task.
+    fn records_of(&mut self, task: TaskIndex, scale: &Scale, cells: &Cells) -> Result<Came, Error> {
+        let history = self.histories.entry(task).or_default();
+        let mut came = Came::default();
+        for record in DecodedRecords::new(&cells.0) {
+            let Ok(record) = record else {
+                came.damaged += 1;
+                continue;
+            };
+            let is_in_tables = matches!(record.what, What::Name { .. } | What::Gap { .. });
+            *(if is_in_tables { &mut came.names } else { &mut came.records }) += 1;
+            let [begin, end] =
+                [record.begin, record.end()].map(|ticks| history.nanoseconds(ticks, scale));
+            came.last = end;
+            let told = Record { begin, length: end.saturating_sub(begin), ..record };
+            self.writer.record(task, &told)?;
+        }
+        Ok(came)
+    }
+}
+
+/// What there was in a block.
+#[derive(Default)]
+struct Came {
+    records: u64,
+    /// Names and the like, which are no records of a file.
+    names: u64,
+    /// What makes no sense.
+    damaged: u64,
+    /// When the last one ended.
+    last: u64,
 }

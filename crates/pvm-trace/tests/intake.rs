@@ -5,7 +5,7 @@
 use pvm_trace::intake::Intake;
 use pvm_trace::{Counts, Error, Limits, Loss, Reader, Record, TaskFacts, Writer, calls};
 use pvm_wire::record::frames::{Cells, Frame, HostFacts};
-use pvm_wire::record::{Cell, Moment};
+use pvm_wire::record::{Cell, Moment, RECORD_VERSION};
 use pvm_wire::{HostIndex, Tid};
 use std::io::Cursor;
 
@@ -17,7 +17,8 @@ fn task(process: u32) -> Frame {
     Frame::Task { task }
 }
 
-fn block(begin: u64, damage: bool) -> Frame {
+/// A block of one record with this number.
+fn block(first: u64, begin: u64, damage: bool) -> Frame {
     let mut cells = Cells::default();
     Record::call(calls::RECV, begin, 30).encode(|cell| cells.0.push(cell));
     if damage {
@@ -25,7 +26,7 @@ fn block(begin: u64, damage: bool) -> Frame {
     }
     // Three ticks are a nanosecond.
     let moment = |ticks| Moment { ticks, nanoseconds: 1000 + ticks / 3 };
-    Frame::Block { tid: TID, from: moment(0), to: moment(3000), cells }
+    Frame::Block { tid: TID, first, from: moment(0), to: moment(3000), cells }
 }
 
 fn intake() -> Intake<Cursor<Vec<u8>>> {
@@ -47,17 +48,17 @@ fn what_recorders_say_becomes_a_trace() {
         began: 900,
     };
     let counts = Counts { noted: 4, lost: 1 };
-    let gap = Frame::Gap { tid: TID, from: 1200, to: 1300, lost: 1, reason: Loss::Full };
+    let gap = Frame::Gap { tid: TID, first: 0, from: 1200, to: 1300, lost: 1, reason: Loss::Full };
     for frame in [
-        Frame::Head { version: 1, host },
+        Frame::Head { version: RECORD_VERSION, host },
         task(5),
-        block(300, false),
-        block(600, true),
+        block(0, 300, false),
+        block(1, 600, true),
         gap,
         // Another recorder took over and tells of the task anew.
         task(5),
-        block(900, false),
-        Frame::Ended { tid: TID, at: 2000, status: 0, counts },
+        block(3, 900, false),
+        Frame::Ended { tid: TID, at: 2000, status: 0, read: 4 },
     ] {
         assert!(!intake.take(HOST, frame).unwrap());
     }
@@ -65,13 +66,14 @@ fn what_recorders_say_becomes_a_trace() {
     intake.take(HOST, task(5)).unwrap();
     // The tid is used again.
     intake.take(HOST, task(6)).unwrap();
-    intake.take(HOST, block(1200, false)).unwrap();
+    intake.take(HOST, block(0, 1200, false)).unwrap();
     assert!(intake.take(HOST, Frame::End { at: 3000, counts }).unwrap());
     intake.broken(HostIndex(2), 1500).unwrap();
     let mut reader = Reader::open(intake.finish().unwrap()).unwrap();
     let tables = reader.tables();
     assert_eq!((tables.tasks.len(), tables.hosts.len()), (2, 1));
-    assert_eq!(tables.tasks[0].ended.unwrap().noted, 4);
+    let ended = tables.tasks[0].ended.unwrap();
+    assert_eq!((ended.noted, ended.lost), (5, 2));
     let reasons: Vec<_> = tables.gaps.iter().map(|gap| gap.reason).collect();
     assert_eq!(reasons, [Loss::Damaged, Loss::Full, Loss::Link]);
     let all: Vec<_> = reader.merged(|_, time| time).map(Result::unwrap).collect();
@@ -105,7 +107,7 @@ fn a_call_that_began_long_before_was_told_to_begin_elsewhere() {
         let mut cells = Cells::default();
         record.encode(|cell| cells.0.push(cell));
         let [from, to] = [from, to].map(|(ticks, nanoseconds)| Moment { ticks, nanoseconds });
-        intake.take(HOST, Frame::Block { tid: TID, from, to, cells }).unwrap();
+        intake.take(HOST, Frame::Block { tid: TID, first: 0, from, to, cells }).unwrap();
     };
     // Two ticks are a nanosecond. The second block's moments are a millisecond apart, and off by
     // 0.1 us: so its line is off by a millisecond ten seconds before.
@@ -126,9 +128,71 @@ fn what_a_dead_host_had_noted_was_missing_only_from_the_moment_at_which_its_deat
     let mut cells = Cells::default();
     Record::call(calls::SEND, 9300, 300).encode(|cell| cells.0.push(cell));
     let [from, to] = [9000, 12_000].map(|ticks| Moment { ticks, nanoseconds: 1000 + ticks / 3 });
-    intake.take(HOST, Frame::Block { tid: TID, from, to, cells }).unwrap();
+    intake.take(HOST, Frame::Block { tid: TID, first: 0, from, to, cells }).unwrap();
     intake.broken(HOST, 900_000).unwrap();
     let reader = Reader::open(intake.finish().unwrap()).unwrap();
     let gap = reader.tables().gaps[0];
     assert_eq!((gap.from, gap.to, gap.reason), (4000, 900_000, Loss::Link));
+}
+
+/// A block of so many records, the number of the first one, and when the ring was looked at.
+fn blocks(first: u64, count: u64) -> Frame {
+    let mut cells = Cells::default();
+    let moment = |number| Moment { ticks: 10 * number, nanoseconds: 1000 + 10 * number };
+    for number in first..first + count {
+        Record::call(calls::SEND, 10 * number, 5).encode(|cell| cells.0.push(cell));
+    }
+    Frame::Block { tid: TID, first, from: moment(first), to: moment(first + count), cells }
+}
+
+fn gap(first: u64, lost: u64, reason: Loss) -> Frame {
+    Frame::Gap { tid: TID, first, from: 1000, to: 9000, lost, reason }
+}
+
+fn end(read: u64) -> Frame {
+    Frame::Ended { tid: TID, at: 9000, status: 0, read }
+}
+
+/// What a trace of these frames says: records in it, what the task noted and lost, gaps.
+fn told(frames: impl IntoIterator<Item = Frame>) -> (u64, (u64, u64), Vec<(u64, Loss)>) {
+    let mut intake = intake();
+    for frame in frames {
+        intake.take(HOST, frame).unwrap();
+    }
+    let counts = intake.counts();
+    let reader = Reader::open(intake.finish().unwrap()).unwrap();
+    let ended = reader.tables().tasks[0].ended.unwrap();
+    let gaps: Vec<_> = reader.tables().gaps.iter().map(|gap| (gap.lost, gap.reason)).collect();
+    let records = reader.summary().records;
+    assert_eq!(counts, (records, gaps.iter().map(|gap| gap.0).sum()));
+    (records, (ended.noted, ended.lost), gaps)
+}
+
+#[test]
+fn what_a_recorder_had_sent_before_it_was_killed_was_told_to_be_lost_as_well() {
+    // It had marked in the ring that ten records were sent.
+    let frames = [task(5), blocks(0, 10), blocks(10, 20), task(5), gap(10, 25, Loss::Recorder)];
+    let all = told(frames.into_iter().chain([blocks(35, 5), end(40)]));
+    assert_eq!(all, (35, (40, 5), vec![(5, Loss::Recorder)]));
+    let frames = [task(5), blocks(0, 30), task(5), gap(10, 20, Loss::Recorder), end(30)];
+    assert_eq!(told(frames), (30, (30, 0), vec![]));
+}
+
+#[test]
+fn what_waited_for_a_recording_when_its_recorder_was_killed_was_lost_without_a_gap() {
+    let frames = [task(5), blocks(0, 10), task(5), blocks(30, 10), end(45)];
+    assert_eq!(told(frames), (20, (45, 25), [20, 5].map(|lost| (lost, Loss::Recorder)).to_vec()));
+}
+
+#[test]
+fn records_without_room_were_told_once_more_by_the_recorder_that_came_later() {
+    let frames = [task(5), blocks(0, 10), gap(0, 7, Loss::Full), task(5), gap(0, 9, Loss::Full)];
+    let all = told(frames.into_iter().chain([end(10)]));
+    assert_eq!(all, (10, (19, 9), [7, 2].map(|lost| (lost, Loss::Full)).to_vec()));
+}
+
+#[test]
+fn an_end_that_was_told_twice_took_a_tasks_counts_away() {
+    let frames = [task(5), blocks(0, 10), end(12), task(5), end(12)];
+    assert_eq!(told(frames), (10, (12, 2), vec![(2, Loss::Recorder)]));
 }

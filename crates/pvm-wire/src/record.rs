@@ -47,4 +47,4 @@ pub use note::{
 pub use scale::{Moment, Scale};
 
 /// The version of the records and of [`frames`].
-pub const RECORD_VERSION: u16 = 1;
+pub const RECORD_VERSION: u16 = 2;

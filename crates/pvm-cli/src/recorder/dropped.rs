@@ -1,8 +1,8 @@
 //! Rings that the parent could not keep until they were read: what was in them is told.
 
 use super::clock::Clock;
-use super::listeners::{GRACE, Listeners};
-use pvm_wire::record::frames::{Counts, TaskFacts};
+use super::listeners::{GRACE, Listeners, Missed};
+use pvm_wire::record::frames::TaskFacts;
 use pvm_wire::record::{Loss, Moment};
 use pvm_wire::request::{Dropped, Ring, SegmentId};
 use pvm_wire::{Blob, Tid};
@@ -70,8 +70,9 @@ impl Unread {
         let facts = TaskFacts { tid, parent, process, program, began };
         let at = Moment { ticks: 0, nanoseconds: began };
         listeners.task(&facts, Vec::new, at);
-        listeners.gap(tid, span, lost, Loss::Recorder);
-        listeners.ended(tid, span.1, self.ring.status, Counts { noted, lost });
+        let missed = Missed { from: span.0, to: span.1, first: noted.saturating_sub(lost), lost };
+        listeners.gap(tid, missed, Loss::Recorder);
+        listeners.ended(tid, span.1, self.ring.status, noted);
         true
     }
 }

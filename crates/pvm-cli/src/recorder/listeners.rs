@@ -38,11 +38,12 @@ pub(super) fn read(message: &mut Buffer) -> Option<Ask> {
 struct Listener {
     /// The tasks that it asked for and those that they have started, none for all.
     tasks: Option<BTreeSet<Tid>>,
-    /// Tasks that it was told of, with what it got of each.
-    told: BTreeMap<Tid, Counts>,
+    /// Tasks that it was told of, with the number behind the last record of each that it got or
+    /// that is lost to it.
+    told: BTreeMap<Tid, u64>,
     waiting: VecDeque<Frame>,
-    /// What is lost to it and not told yet: from when to when, and how many records.
-    missed: BTreeMap<Tid, (u64, u64, u64)>,
+    /// What is lost to it and not told yet, in one piece for each task.
+    missed: BTreeMap<Tid, Missed>,
     /// When it took something last, or had nothing to take.
     took: Instant,
     counts: Counts,
@@ -50,40 +51,59 @@ struct Listener {
     done: bool,
 }
 
+/// Records that are missing: from when to when, the number of the first one, and how many.
+#[derive(Clone, Copy)]
+pub(super) struct Missed {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) first: u64,
+    pub(super) lost: u64,
+}
+
 impl Listener {
     /// True for a task that it was not told of yet.
     fn tell(&mut self, tid: Tid) -> bool {
         let is_new = !self.told.contains_key(&tid);
-        self.told.entry(tid).or_insert(Counts { noted: 0, lost: 0 });
+        self.told.entry(tid).or_insert(0);
         is_new
     }
 
     fn introduce(&mut self, facts: &TaskFacts, names: Vec<Cell>, at: Moment) {
         self.waiting.push_back(Frame::Task { task: facts.clone() });
         if !names.is_empty() {
-            let (tid, cells) = (facts.tid, Cells(names));
-            self.waiting.push_back(Frame::Block { tid, from: at, to: at, cells });
+            let (tid, first, cells) = (facts.tid, 0, Cells(names));
+            self.waiting.push_back(Frame::Block { tid, first, from: at, to: at, cells });
         }
     }
 
-    fn count(&mut self, tid: Tid, noted: u64, lost: u64) {
-        for counts in [Some(&mut self.counts), self.told.get_mut(&tid)].into_iter().flatten() {
-            counts.noted = counts.noted.saturating_add(noted);
-            counts.lost = counts.lost.saturating_add(lost);
+    fn count(&mut self, noted: u64, lost: u64) {
+        self.counts.noted = self.counts.noted.saturating_add(noted);
+        self.counts.lost = self.counts.lost.saturating_add(lost);
+    }
+
+    /// All records of a task up to this number were told.
+    fn told_up_to(&mut self, tid: Tid, number: u64) {
+        if let Some(told) = self.told.get_mut(&tid) {
+            *told = number.max(*told);
         }
     }
 
     /// A block, or a note that it is lost.
     fn block(&mut self, block: &Block) {
-        self.count(block.tid, block.records, 0);
-        let (from, to) = (block.from, block.to);
+        self.count(block.records, 0);
+        let Block { tid, first, from, to, records, .. } = *block;
+        self.told_up_to(tid, first.saturating_add(records));
         if self.waiting.len() < WAITING_MAX {
-            let (tid, cells) = (block.tid, block.cells.clone());
-            return self.waiting.push_back(Frame::Block { tid, from, to, cells });
+            // The numbers of a task's records only grow.
+            self.tell_missed(Some(tid));
+            let cells = block.cells.clone();
+            return self.waiting.push_back(Frame::Block { tid, first, from, to, cells });
         }
-        self.count(block.tid, 0, block.records);
-        let missed = self.missed.entry(block.tid).or_insert((from.nanoseconds, 0, 0));
-        *missed = (missed.0, to.nanoseconds, missed.2.saturating_add(block.records));
+        self.count(0, records);
+        let new = Missed { from: from.nanoseconds, to: 0, first, lost: 0 };
+        let missed = self.missed.entry(tid).or_insert(new);
+        missed.to = to.nanoseconds;
+        missed.lost = missed.lost.saturating_add(records);
     }
 
     /// Tells what is lost to it, of one task or of all.
@@ -92,8 +112,9 @@ impl Listener {
             Some(tid) => self.missed.remove_entry(&tid).into_iter().collect(),
             None => std::mem::take(&mut self.missed),
         };
-        for (tid, (from, to, lost)) in missed {
-            self.waiting.push_back(Frame::Gap { tid, from, to, lost, reason: Loss::Link });
+        for (tid, Missed { from, to, first, lost }) in missed {
+            let reason = Loss::Link;
+            self.waiting.push_back(Frame::Gap { tid, first, from, to, lost, reason });
         }
     }
 
@@ -120,6 +141,8 @@ pub(super) struct Listeners {
 /// What one block of a ring is to those who listen.
 pub(super) struct Block {
     pub(super) tid: Tid,
+    /// The number of its first record.
+    pub(super) first: u64,
     pub(super) from: Moment,
     pub(super) to: Moment,
     pub(super) cells: Cells,
@@ -180,9 +203,9 @@ impl Listeners {
     pub(super) fn stop(&mut self, from: Tid, at: u64) {
         if let Some(listener) = self.all.get_mut(&from) {
             listener.tell_missed(None);
-            for (tid, counts) in std::mem::take(&mut listener.told) {
+            for (tid, read) in std::mem::take(&mut listener.told) {
                 // It goes on, unrecorded.
-                listener.waiting.push_back(Frame::Ended { tid, at, status: -1, counts });
+                listener.waiting.push_back(Frame::Ended { tid, at, status: -1, read });
             }
             let counts = listener.counts;
             listener.waiting.push_back(Frame::End { at, counts });
@@ -233,38 +256,43 @@ impl Listeners {
         self.tell(block.tid, |listener| listener.block(block));
     }
 
-    /// Something is missing of a task.
-    pub(super) fn gap(&mut self, tid: Tid, (from, to): (u64, u64), lost: u64, reason: Loss) {
+    /// Records are missing of a task.
+    pub(super) fn gap(&mut self, tid: Tid, missed: Missed, reason: Loss) {
+        let Missed { from, to, first, lost } = missed;
         self.tell(tid, |listener| {
-            listener.count(tid, lost, lost);
-            listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
+            listener.count(lost, lost);
+            if reason != Loss::Full {
+                listener.told_up_to(tid, first.saturating_add(lost));
+            }
+            listener.tell_missed(Some(tid));
+            listener.waiting.push_back(Frame::Gap { tid, first, from, to, lost, reason });
         });
     }
 
     /// Something is missing of a task for one who listens; nobody knows how much.
     pub(super) fn unknown_gap(&mut self, to_whom: Tid, tid: Tid, (from, to): (u64, u64)) {
         if let Some(listener) = self.all.get_mut(&to_whom) {
-            let (lost, reason) = (0, Loss::Recorder);
-            listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
+            let (first, lost, reason) = (0, 0, Loss::Recorder);
+            listener.waiting.push_back(Frame::Gap { tid, first, from, to, lost, reason });
         }
     }
 
     /// Something is missing of tasks of which nobody knows more.
     pub(super) fn host_gap(&mut self, (from, to): (u64, u64), lost: u64, reason: Loss) {
-        let tid = Tid::NONE;
+        let (tid, first) = (Tid::NONE, 0);
         for listener in self.all.values_mut().filter(|listener| !listener.done) {
-            listener.count(tid, lost, lost);
-            listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
+            listener.count(lost, lost);
+            listener.waiting.push_back(Frame::Gap { tid, first, from, to, lost, reason });
         }
         self.look();
     }
 
-    /// A task is gone.
-    pub(super) fn ended(&mut self, tid: Tid, at: u64, status: i32, counts: Counts) {
+    /// A task is gone, of which so many records were read.
+    pub(super) fn ended(&mut self, tid: Tid, at: u64, status: i32, read: u64) {
         self.tell(tid, |listener| {
             listener.told.remove(&tid);
             listener.tell_missed(Some(tid));
-            listener.waiting.push_back(Frame::Ended { tid, at, status, counts });
+            listener.waiting.push_back(Frame::Ended { tid, at, status, read });
         });
     }
 

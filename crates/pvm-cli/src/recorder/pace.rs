@@ -35,12 +35,20 @@ impl Pace {
             10..HALF => self.pause,
             _ => (self.pause / 4).max(LEAST),
         };
-        let wanted = if fullest < HALF { LOW } else { USUAL };
+        self.set(if fullest < HALF { LOW } else { USUAL });
+        if behind { LEAST } else { self.pause }
+    }
+
+    /// Somebody waits for this process.
+    pub(super) fn hurry(&mut self) {
+        self.set(USUAL);
+    }
+
+    fn set(&mut self, wanted: i32) {
         if self.nice.is_some_and(|nice| nice != wanted) && setpriority_process(None, wanted).is_ok()
         {
             self.nice = Some(wanted);
         }
-        if behind { LEAST } else { self.pause }
     }
 }
 

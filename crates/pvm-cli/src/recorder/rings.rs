@@ -3,9 +3,9 @@
 use super::allowance::{self, Allowance};
 use super::clock::Clock;
 use super::dropped::Unreads;
-use super::listeners::{Block, GRACE, Listeners};
+use super::listeners::{Block, GRACE, Listeners, Missed};
 use pvm::{Drained, RecordReader, Task};
-use pvm_wire::record::frames::{BLOCK_CELLS_MAX, Cells, Counts, TaskFacts};
+use pvm_wire::record::frames::{BLOCK_CELLS_MAX, Cells, TaskFacts};
 use pvm_wire::record::{Cell, Class, DecodedRecords, Loss, Moment, Record, Scale, What};
 use pvm_wire::request::{Ring, SegmentId};
 use pvm_wire::{Blob, Tid};
@@ -54,8 +54,9 @@ struct Known {
     since: Instant,
     /// It is known whether another recorder has read the ring before.
     examined: bool,
-    /// What that one has taken and not passed on, until it is told to be lost.
-    owed: u64,
+    /// What that one has taken and not passed on, until it is told to be lost: the number of the
+    /// first record, and how many.
+    owed: (u64, u64),
     /// For so long somebody may still name the task.
     grace: Duration,
     last: Moment,
@@ -213,7 +214,7 @@ impl Known {
             allowance: Allowance::new(since),
             since,
             examined: false,
-            owed: 0,
+            owed: (0, 0),
             grace: GRACE,
             last: Moment { ticks: 0, nanoseconds: 0 },
         }
@@ -292,27 +293,37 @@ impl Known {
         self.last = to;
         self.learn_names(first, listeners, (from, to));
         self.tell_owed(listeners, (from, to));
-        self.tell_lost(listeners, drained.lost, (from, to));
         let records = drained.taken as u64 + std::mem::take(&mut self.held_records);
-        if records == 0 {
+        if records == 0 && drained.lost <= self.lost {
             return false;
         }
         self.learn(room, listeners, (from, to));
         let facts = self.facts.clone().unwrap_or_else(|| self.unknown(from.nanoseconds));
+        // Who it is comes first: a gap of a task that nobody knows would be its host's.
         listeners.task(&facts, || self.all_names(), to);
         self.facts = Some(facts);
-        let cells = Cells(room.clone());
-        listeners.block(&Block { tid: self.ring.owner, from, to, cells, records });
-        self.unpassed += records;
+        self.tell_lost(listeners, drained.lost, (from, to));
+        if records == 0 {
+            return false;
+        }
+        let (tid, cells) = (self.ring.owner, Cells(room.clone()));
+        let first = self.reader.counts().0.saturating_sub(records);
+        listeners.block(&Block { tid, first, from, to, cells, records });
+        self.unpassed = self.unpassed.saturating_add(records);
         true
     }
 
     /// What was read is passed on once everybody has got it.
     fn pass(&mut self, listeners: &Listeners) {
-        if self.unpassed + self.untold > 0 && listeners.are_clear() {
+        if self.is_owing() && listeners.are_clear() {
             self.reader.pass(std::mem::take(&mut self.unpassed));
             self.reader.tell_lost(std::mem::take(&mut self.untold));
         }
+    }
+
+    /// True while not everybody has got what was told. The numbers come from the ring.
+    const fn is_owing(&self) -> bool {
+        self.unpassed > 0 || self.untold > 0
     }
 
     /// What a recorder before this one has taken and not passed on, before anything is taken. True
@@ -322,7 +333,7 @@ impl Known {
             return false;
         }
         let (taken, passed) = self.reader.counts();
-        self.owed = taken.saturating_sub(passed);
+        self.owed = (passed, taken.saturating_sub(passed));
         if taken > 0 {
             self.grace = GRACE_OF_A_SUCCESSOR;
         }
@@ -339,23 +350,23 @@ impl Known {
     /// Tells what is owed to those who listen by now. Until they have got that, it is not passed
     /// on: the next recorder would tell it once more.
     fn tell_owed(&mut self, listeners: &mut Listeners, (from, to): (Moment, Moment)) {
-        let lost = std::mem::take(&mut self.owed);
+        let (first, lost) = std::mem::take(&mut self.owed);
         if lost > 0 {
             let facts = self.facts.clone().unwrap_or_else(|| self.unknown(from.nanoseconds));
             listeners.task(&facts, || self.all_names(), to);
-            let span = (from.nanoseconds, to.nanoseconds);
-            listeners.gap(self.ring.owner, span, lost, Loss::Recorder);
-            self.unpassed += lost;
+            let missed = Missed { from: from.nanoseconds, to: to.nanoseconds, first, lost };
+            listeners.gap(self.ring.owner, missed, Loss::Recorder);
+            self.unpassed = self.unpassed.saturating_add(lost);
         }
     }
 
     fn tell_lost(&mut self, listeners: &mut Listeners, lost: u64, (from, to): (Moment, Moment)) {
         let more = lost.saturating_sub(self.lost);
         if more > 0 {
-            self.lost = lost;
-            self.untold += more;
-            let span = (from.nanoseconds, to.nanoseconds);
-            listeners.gap(self.ring.owner, span, more, Loss::Full);
+            let first = std::mem::replace(&mut self.lost, lost);
+            self.untold = self.untold.saturating_add(more);
+            let missed = Missed { from: from.nanoseconds, to: to.nanoseconds, first, lost: more };
+            listeners.gap(self.ring.owner, missed, Loss::Full);
         }
     }
 
@@ -410,11 +421,10 @@ impl Known {
     fn end(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         if !std::mem::replace(&mut self.end_told, true) {
             let (taken, _) = self.reader.counts();
-            let counts = Counts { noted: taken.saturating_add(self.lost), lost: self.lost };
-            listeners.ended(self.ring.owner, clock.now(), self.ring.status, counts);
+            listeners.ended(self.ring.owner, clock.now(), self.ring.status, taken);
         }
         self.pass(listeners);
-        self.unpassed + self.untold == 0
+        !self.is_owing()
     }
 }
 

@@ -175,7 +175,8 @@ impl Reader {
         }
         let (from, to) = span.map_or((0, 0), |(from, to)| (from.nanoseconds, to.nanoseconds));
         let (taken, passed) = self.counts();
-        let noted = taken.saturating_add(self.lost());
+        let untold = self.lost().saturating_sub(self.told_lost());
+        let noted = taken.saturating_add(untold);
         let lost = noted.saturating_sub(passed);
         Dropped { parent, from, to, noted, lost }
     }

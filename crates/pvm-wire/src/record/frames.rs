@@ -9,12 +9,17 @@
 //!         <--------------------- Block     what it noted, in the order of its ring
 //!         <--------------------- Gap       what is missing of a task or of the host
 //!         <--------------------- Clock     another host's clock beside this one's
-//!         <--------------------- Ended     a task has no more; its counts
+//!         <--------------------- Ended     a task has no more
 //! Stop    --------------------->
 //!         <--------------------- End       the last frame
 //! ```
 //! A listener that reads too slowly loses blocks, and is told so by a gap. A stream that ends
 //! without [`Frame::End`] broke off.
+//!
+//! Each record that is read from a ring has a number, from 0 on. Blocks and gaps tell the number of
+//! their first record, so a listener sees what never came to it, and what came although the next
+//! recorder takes it for lost: a recorder may be killed between sending a block and marking in the
+//! ring that it was sent.
 
 use super::{Cell, Loss, Moment};
 use crate::{Blob, DecodeError, HostIndex, Reader, Tid, Wire, choice, record};
@@ -123,6 +128,8 @@ choice! {
         3 => Block {
             /// The task.
             tid: Tid,
+            /// The number of the first one.
+            first: u64,
             /// The look at its ring before this one,
             from: Moment,
             /// and this one.
@@ -134,6 +141,9 @@ choice! {
         4 => Gap {
             /// Whose; [`Tid`] 0: of all tasks of the host.
             tid: Tid,
+            /// The number of the first one. Those without room ([`Loss::Full`]) have numbers of
+            /// their own.
+            first: u64,
             /// From this time of the host on,
             from: u64,
             /// up to this one.
@@ -156,8 +166,8 @@ choice! {
             at: u64,
             /// As `wait` tells it; -1 if it is not known.
             status: i32,
-            /// The counts of its records.
-            counts: Counts,
+            /// The records that were read from its ring since that began.
+            read: u64,
         },
         /// To [`Ask::Clock`].
         8 => Shows {
@@ -214,11 +224,10 @@ mod tests {
         let mut cells = Cells::default();
         Record::call(17, 5, 6).encode(|cell| cells.0.push(cell));
         let moment = |ticks| Moment { ticks, nanoseconds: 2 * ticks };
-        let counts = Counts { noted: 9, lost: 1 };
         for frame in [
-            Frame::Block { tid: Tid(0x40002), from: moment(1), to: moment(8), cells },
-            Frame::Gap { tid: Tid(0), from: 1, to: 2, lost: 0, reason: Loss::Link },
-            Frame::Ended { tid: Tid(0x40002), at: 9, status: -1, counts },
+            Frame::Block { tid: Tid(0x40002), first: 7, from: moment(1), to: moment(8), cells },
+            Frame::Gap { tid: Tid(0), first: 0, from: 1, to: 2, lost: 0, reason: Loss::Link },
+            Frame::Ended { tid: Tid(0x40002), at: 9, status: -1, read: 8 },
         ] {
             assert_eq!(Frame::from_bytes(&frame.to_bytes()), Ok(frame));
         }
