@@ -31,7 +31,7 @@ static int routes(int cut)
 /* Sends until the route stands; returns how many messages that took. */
 static int until_direct(int to, int tag, int from)
 {
-	double end = now() + 20;
+	double end = now() + 100;
 	int sent = from;
 	while (!routes(0)) {
 		CHECK(now() < end);

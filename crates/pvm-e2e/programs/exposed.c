@@ -67,7 +67,7 @@ static void use(int owner)
 	CHECK(neopvm_get_memory(owner, READ_ONLY, 0, text, 8) == NEOPVM_NOT_FOUND);
 	CHECK(neopvm_get_memory(owner, NUMBER, BYTES, &one, 4) == 0 && one == 1);
 	kill(pid, SIGKILL);
-	end = now() + 20;
+	end = now() + 100;
 	while ((status = neopvm_get_memory(owner, NUMBER, 0, data, BYTES)) == 0)
 		CHECK(now() < end);
 	CHECK(status == NEOPVM_NO_TASK);

@@ -28,7 +28,7 @@ static void expect(const char *word, uint64_t wanted)
 
 	do
 		OK(neotuple_count(space, text(word), &count));
-	while (count != wanted && now() - begun < 10);
+	while (count != wanted && now() - begun < 100);
 	if (count != wanted)
 		fprintf(stderr, "%s: %d\n", word, (int)count);
 	CHECK(count == wanted);

@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	for (way = 0; strcmp(ways[way].name, argv[1]) != 0;)
 		way++;
 	signal(SIGALRM, tell);
-	alarm(60);
+	alarm(200);
 	if (argc > 2) {
 		ways[way].child();
 		pvm_exit();

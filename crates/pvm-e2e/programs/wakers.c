@@ -176,7 +176,7 @@ static int is_daemon(int pid)
 static int daemon_pid(void)
 {
 	int parent = parent_of(shared->pid[SLEEPER]), pid, found = 0;
-	double limit = now() + 20;
+	double limit = now() + 100;
 	while (!found && now() < limit) {
 		DIR *processes = opendir("/proc");
 		struct dirent *entry;

@@ -1,5 +1,8 @@
 //! A running command: what it writes is collected, and it is never waited for without end.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -33,6 +36,7 @@ impl Output {
     }
 }
 
+/// What a pipe has brought.
 type Collected = Arc<Mutex<Vec<u8>>>;
 
 /// Killed when dropped.
@@ -42,7 +46,7 @@ pub struct Running {
     input: Option<ChildStdin>,
     out: Collected,
     err: Collected,
-    readers: Vec<JoinHandle<()>>,
+    readers: Vec<Collector>,
 }
 
 impl Running {
@@ -52,8 +56,8 @@ impl Running {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let (out, err) = (Collected::default(), Collected::default());
         let readers = vec![
-            collect(child.stdout.take().expect("piped"), out.clone()),
-            collect(child.stderr.take().expect("piped"), err.clone()),
+            Collector::start(child.stdout.take().expect("piped"), out.clone()),
+            Collector::start(child.stderr.take().expect("piped"), err.clone()),
         ];
         let input = child.stdin.take();
         Self { child, input, out, err, readers }
@@ -107,9 +111,8 @@ impl Running {
             }
         }
         if status.is_some() {
-            // What inherited its output may live on: no more than a moment for the last words.
-            let end = Instant::now() + Duration::from_millis(500);
-            while self.readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < end {
+            // What inherited its output may live on, so the end of the pipes is not waited for.
+            while self.readers.iter().any(|reader| !reader.is_at_rest()) {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
@@ -130,11 +133,61 @@ fn text(collected: &Collected) -> String {
     String::from_utf8_lossy(&collected.lock().expect("no panic")).into_owned()
 }
 
-fn collect(mut from: impl Read + Send + 'static, to: Collected) -> JoinHandle<()> {
-    std::thread::spawn(move || {
-        let mut chunk = [0; 16 << 10];
-        while let Ok(count @ 1..) = from.read(&mut chunk) {
-            to.lock().expect("no panic").extend_from_slice(&chunk[..count]);
-        }
-    })
+/// A thread that collects what a pipe brings.
+#[derive(Debug)]
+struct Collector {
+    thread: JoinHandle<()>,
+    pipe: OwnedFd,
+    to: Collected,
+}
+
+impl Collector {
+    fn start(mut from: impl Read + AsFd + Send + 'static, to: Collected) -> Self {
+        let pipe = from.as_fd().try_clone_to_owned().expect("a descriptor");
+        let all = to.clone();
+        let thread = std::thread::spawn(move || {
+            let mut chunk = [0; 16 << 10];
+            loop {
+                has_something(from.as_fd(), None);
+                // Read while it is locked: see `is_at_rest`.
+                let mut all = all.lock().expect("no panic");
+                match from.read(&mut chunk) {
+                    Ok(count @ 1..) => all.extend_from_slice(&chunk[..count]),
+                    _ => break,
+                }
+            }
+        });
+        Self { thread, pipe, to }
+    }
+
+    /// True if all that was written to the pipe was collected.
+    fn is_at_rest(&self) -> bool {
+        // Nobody holds what was read and is not collected while this is locked.
+        let _all = self.to.lock().expect("no panic");
+        self.thread.is_finished() || !has_something(self.pipe.as_fd(), Some(Duration::ZERO))
+    }
+}
+
+/// Waits for so long, or without end, until a pipe has something to read or nobody writes to it any
+/// more. True if there is something to read.
+fn has_something(pipe: impl AsFd, limit: Option<Duration>) -> bool {
+    let mut pipes = [PollFd::new(&pipe, PollFlags::IN)];
+    let limit = limit.map(|limit| Timespec::try_from(limit).expect("a short time"));
+    while poll(&mut pipes, limit.as_ref()) == Err(Errno::INTR) {}
+    pipes[0].revents().contains(PollFlags::IN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_of_a_command_whose_heirs_live_on_are_all_there() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000 & head -c 3000000 /dev/zero | tr '\\0' x; echo $!"]);
+        let output = Running::start(command).finish(Duration::from_secs(60));
+        let (text, sleeper) = output.out.trim_end().split_at(3_000_000);
+        process::kill(sleeper.parse().expect("a process"));
+        assert!(text.bytes().all(|byte| byte == b'x'));
+    }
 }

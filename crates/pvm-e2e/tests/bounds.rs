@@ -76,7 +76,7 @@ fn pile(mode: &str) {
     eprintln!("{megabytes} MB to a task that sleeps: {}", running.so_far().replace('\n', ", "));
     peaks.check();
     // All that was for the pile is given back but what a sender keeps for its next messages.
-    let returned = eventually(Duration::from_secs(20), || {
+    let returned = eventually(Duration::from_secs(60), || {
         process::segments(machine.parent()).1 <= before.1 + (48 << 10)
     });
     let after = process::segments(machine.parent());

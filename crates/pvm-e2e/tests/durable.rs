@@ -189,7 +189,7 @@ fn what_was_answered_outlives_the_death_of_every_process_at_any_moment() {
         files.values().for_each(|file: &PathBuf| known.read(file));
         known.judge(&numbers(&succeed(&place, &["space", "dump", "kept"]).out));
         answered = known.put.len();
-        let mut workers: Vec<Running> = (0..WORKERS)
+        let workers: Vec<Running> = (0..WORKERS)
             .map(|worker| {
                 let seed = (round as usize * WORKERS + worker + 1).to_string();
                 let file = place.home().join(format!("said-{seed}"));
@@ -199,8 +199,12 @@ fn what_was_answered_outlives_the_death_of_every_process_at_any_moment() {
                 Running::start(command)
             })
             .collect();
-        let begun = |worker: &mut Running| eventually(LIMIT, || worker.so_far().contains("begun"));
-        assert!(workers.iter_mut().all(begun), "the workers do not begin");
+        let is_at_work = |file: &PathBuf| {
+            std::fs::read_to_string(file).is_ok_and(|said| said.matches("P ").count() >= 3)
+        };
+        let begun = eventually(LIMIT, || files.values().all(is_at_work));
+        let errors = workers.iter().map(Running::errors_so_far).collect::<String>();
+        assert!(begun, "the workers do not begin: {errors}");
         // At a moment that is another one in each round.
         std::thread::sleep(Duration::from_millis(u64::from(round * 37 % 150)));
         place.kill_all();

@@ -45,11 +45,8 @@ fn a_daemon_killed_as_often_as_it_comes_back_loses_no_request() {
     let mut running = started(&machine, &["3", "1", "mayflies"]);
     let mut kills = 0;
     while running.is_running() {
-        if let Some(daemon) = machine.daemon() {
-            process::kill(daemon);
-            kills += 1;
-        }
-        std::thread::sleep(Duration::from_millis(40 + kills % 7 * 30));
+        let rest = Duration::from_millis(40 + kills % 7 * 30);
+        kills += u64::from(machine.kill_daemon(0, rest));
     }
     let output = machine.expect_success(running);
     eprintln!("killed the daemon {kills} times: {}", output.out.replace('\n', ", "));

@@ -116,7 +116,7 @@ fn garbage_on_every_socket_kills_nothing_and_slows_little() {
     // Where a token is good, strangers get one step further.
     assert_eq!(machine.pvm(&["token"]).code(), 0);
     let mut running = machine.begin("steady.c", &[&(seconds + 2).to_string()]);
-    assert!(eventually(Duration::from_secs(20), || trips(&running) > 0), "{}", machine.log());
+    assert!(eventually(Duration::from_secs(60), || trips(&running) > 0), "{}", machine.log());
     let ears = ears(&machine);
     let (links, bells) = (
         ears.iter().filter(|ear| matches!(ear, Ear::Link(_))).count(),

@@ -80,7 +80,7 @@ fn a_host_whose_name_maps_to_127_0_1_1_works() {
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}", pvm_e2e::prefix().join("bin").display()));
     command.args(["sh", "-c", &script]);
-    let output = Running::start(command).finish(Duration::from_secs(60));
+    let output = Running::start(command).finish(Duration::from_secs(90));
     if output.code() == 77 || output.err.starts_with("unshare:") {
         eprintln!("skipped: no namespaces here: {}", output.err.trim_end());
         return;
@@ -89,13 +89,13 @@ fn a_host_whose_name_maps_to_127_0_1_1_works() {
     place.assert_nothing_left();
 }
 
-/// Thirty times 6 MiB, of which the log keeps what not all have, and the table one.
+/// Sixteen times 6 MiB, of which the log keeps what not all have, and the table one.
 #[test]
 fn a_long_name_that_is_put_again_and_again_leaves_64_mib_in_no_process() {
     let machine = Machine::local(3);
-    let output = machine.run("cables.c", &["put", "6291456", "30"]);
+    let output = machine.run("cables.c", &["put", "6291456", "16"]);
     let puts = output.out.lines().filter(|line| line.starts_with("put ")).count();
-    assert_eq!(puts, 30, "{}", output.out);
+    assert_eq!(puts, 16, "{}", output.out);
     let processes = machine.place().processes().into_iter();
     let ours = processes.filter(|(_, line)| line.contains("pvmd"));
     let resident: Vec<_> = ours.map(|(pid, _)| process::resident_kib(pid)).collect();

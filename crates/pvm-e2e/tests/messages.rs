@@ -71,7 +71,7 @@ fn a_task_that_is_killed_stops_none_of_its_senders_and_leaves_no_memory() {
     let machine = Machine::start();
     let (segments, kib) = process::segments(machine.parent());
     let mut running = machine.begin("vanish.c", &[]);
-    let ready = eventually(Duration::from_secs(30), || {
+    let ready = eventually(Duration::from_secs(60), || {
         running.so_far().contains("ready\n") || !running.is_running()
     });
     assert!(ready && running.is_running(), "{}{}", running.so_far(), running.errors_so_far());

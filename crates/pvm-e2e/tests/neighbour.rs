@@ -41,7 +41,7 @@ fn as_nobody(words: &[&str]) -> Output {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"]).args(words);
     command.current_dir("/");
-    Running::start(command).finish(Duration::from_secs(60))
+    Running::start(command).finish(Duration::from_secs(90))
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn another_user_gets_nowhere() {
         let all = machine.place().processes();
         all.into_iter().find(|(_, line)| line == "sleep 1000" || line == "/usr/bin/sleep 1000")
     };
-    assert!(eventually(Duration::from_secs(20), || task().is_some()), "{}", machine.log());
+    assert!(eventually(Duration::from_secs(60), || task().is_some()), "{}", machine.log());
     let task = task().expect("just seen").0;
     open_to_all(machine.place());
     let program = lent(machine.place(), env!("CARGO_BIN_EXE_neighbour"));
@@ -121,17 +121,17 @@ fn a_folder_of_another_user_is_neither_used_nor_asked() {
     ]);
     let squatter = Running::start(command);
     let listens = || host.join("pvmd.sock").exists();
-    assert!(eventually(Duration::from_secs(20), listens), "{}", squatter.errors_so_far());
+    assert!(eventually(Duration::from_secs(60), listens), "{}", squatter.errors_so_far());
     for words in [["up"].as_slice(), &["ps"], &["run", "--", "true"], &["halt"]] {
         let mut command = place.installed("pvm");
         command.args(words);
-        let output = Running::start(command).finish(Duration::from_secs(30));
+        let output = Running::start(command).finish(Duration::from_secs(90));
         assert_ne!(output.code(), 0, "{words:?} {}", output.out);
         let said = output.err.contains("another user") || output.err.contains("somebody else");
         assert!(said, "{words:?}: {}", output.err);
     }
     let exits = place.compile("exits.c");
-    let output = Running::start(place.command(exits)).finish(Duration::from_secs(30));
+    let output = Running::start(place.command(exits)).finish(Duration::from_secs(90));
     assert_ne!(output.code(), 0, "{}", output.out);
     // Nobody has told him a word.
     assert_eq!(squatter.so_far(), "0\n", "{}", squatter.errors_so_far());
@@ -153,7 +153,7 @@ fn a_link_in_the_place_of_the_folder_is_not_followed() {
     assert_eq!(output.code(), 0, "{}", output.err);
     let mut command = place.installed("pvm");
     command.arg("up");
-    let output = Running::start(command).finish(Duration::from_secs(30));
+    let output = Running::start(command).finish(Duration::from_secs(90));
     assert_ne!(output.code(), 0);
     assert!(output.err.contains("not a folder"), "{}", output.err);
     assert_eq!(fs::read_dir(&target).expect("ours").count(), 0);

@@ -1,7 +1,7 @@
 //! Who is told that a task is gone finds nothing of it any more, on every host.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Machine, long, process};
+use pvm_e2e::{Machine, long};
 use std::time::Duration;
 
 fn rounds() -> String {
@@ -23,17 +23,9 @@ fn a_notice_does_not_overtake_the_end_of_names_and_memberships() {
 fn daemons_killed_meanwhile_lose_and_repeat_no_notice() {
     let machine = Machine::local(3);
     let mut running = machine.begin("noticed.c", &[&rounds(), "names"]);
-    for round in 0.. {
-        std::thread::sleep(Duration::from_millis(150));
-        if !running.is_running() {
-            break;
-        }
-        let processes = machine.place().processes().into_iter();
-        let daemons: Vec<u32> =
-            processes.filter(|(_, line)| line.contains("--daemon")).map(|(pid, _)| pid).collect();
-        if let Some(daemon) = daemons.get(round % daemons.len().max(1)) {
-            process::kill(*daemon);
-        }
+    let mut kills = 0;
+    while running.is_running() {
+        kills += usize::from(machine.kill_daemon(kills, Duration::from_millis(150)));
     }
     let output = machine.expect_success(running);
     eprintln!("daemons killed: {}", output.out.replace('\n', ", "));

@@ -18,7 +18,7 @@ fn littered(machine: &Machine) -> Running {
     command.args(["run", "-n", "2", "--", "sh", "-c", LITTER]);
     let running = Running::start(command);
     let there = || running.so_far().matches("littered").count() == 2;
-    assert!(eventually(Duration::from_secs(20), there), "{}", running.errors_so_far());
+    assert!(eventually(Duration::from_secs(60), there), "{}", running.errors_so_far());
     running
 }
 
@@ -57,7 +57,7 @@ fn a_parent_killed_outright_takes_all_with_it() {
     let running = littered(&machine);
     process::kill(machine.parent());
     let place = machine.place();
-    let gone = eventually(Duration::from_secs(20), || sleepers(place).is_empty());
+    let gone = eventually(Duration::from_secs(60), || sleepers(place).is_empty());
     assert!(gone, "alive: {:#?}", place.processes());
     drop(running);
 }
@@ -77,7 +77,7 @@ fn what_both_processes_of_a_host_left_ends_with_the_next_start() {
     again.args(["run", "--", "true"]);
     let output = Running::start(again).finish(Duration::from_secs(60));
     assert_eq!(output.code(), 0, "{}{}", output.out, output.err);
-    let gone = eventually(Duration::from_secs(10), || sleepers(machine.place()).is_empty());
+    let gone = eventually(Duration::from_secs(60), || sleepers(machine.place()).is_empty());
     assert!(gone, "alive: {:#?}", machine.place().processes());
 }
 

@@ -69,6 +69,10 @@ fn a_nas_program_is_predicted_with_all_its_messages() {
     assert!(!told.contains("records were lost") && !told.contains("gaps"), "{told}");
     let (slow, fast) =
         (number(&told, "seconds"), number(&predict(&machine, &trace, "switch-100"), "seconds"));
-    assert!(slow > 2.0 * fast, "{slow} s at 10 Mb/s, {fast} s at 100 Mb/s");
+    // Each of the four cables carries its part, whatever this computer's tasks have computed
+    // meanwhile.
+    let wire = |bits: f64| bytes / 4.0 * 8.0 / bits;
+    let least = (wire(10e6) - wire(100e6)) / 2.0;
+    assert!(slow - fast > least, "{slow} s at 10 Mb/s, {fast} s at 100 Mb/s: {least}");
     machine.halt();
 }

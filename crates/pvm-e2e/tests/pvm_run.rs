@@ -5,7 +5,7 @@ use pvm_e2e::{Machine, Output, Place, Running, eventually, process};
 use rustix::process::Signal;
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(90);
 
 fn start(place: &Place, options: &[&str], arguments: &[&str]) -> Running {
     let program = place.compile("runner.c");

@@ -18,7 +18,7 @@ fn tasks_killed_and_stopped_at_random_cost_nobody_a_message_and_leave_no_memory(
     assert!(output.number("deaths ") >= 20.0, "{}", output.out);
     assert!(output.number("stops ") >= 20.0, "{}", output.out);
     let returned =
-        eventually(Duration::from_secs(20), || process::segments(machine.parent()).0 <= before);
+        eventually(Duration::from_secs(60), || process::segments(machine.parent()).0 <= before);
     let after = process::segments(machine.parent()).0;
     assert!(returned, "{before} segments before, {after} after\n{}", machine.log());
     machine.halt();
@@ -30,6 +30,6 @@ fn amount() -> (u64, Duration) {
     match wanted.map(|number| number.parse().expect("NEOPVM_STRESS is a number")) {
         Some(messages) => (messages, Duration::from_secs(90 + messages / 1000)),
         None if long() => (2_000_000, Duration::from_secs(1200)),
-        None => (20_000, Duration::from_secs(90)),
+        None => (20_000, Duration::from_secs(240)),
     }
 }

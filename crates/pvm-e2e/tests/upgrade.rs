@@ -4,7 +4,10 @@
 use pvm_e2e::{Machine, Running, eventually, process};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+/// What is waited for has come by then, also on a busy computer.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Stands in every pvmd, before its version.
 const MARK: &[u8] = b"NeoPVM version ";
@@ -32,17 +35,14 @@ fn writer(machine: &Machine, bursts: u32) -> (Running, String) {
     (Running::start(command), expected)
 }
 
-fn kill_for(machine: &Machine, time: Duration) -> u32 {
-    let end = Instant::now() + time;
-    let mut kills = 0;
-    while Instant::now() < end {
-        if let Some(daemon) = machine.daemon() {
-            process::kill(daemon);
-            kills += 1;
-        }
+/// Kills so many daemons, each a moment after it has come.
+fn kill_daemons(machine: &Machine, count: u32) {
+    for _ in 0..count {
+        let there = eventually(LIMIT, || machine.daemon().is_some());
+        assert!(there, "no daemon comes back\n{}", machine.log());
+        process::kill(machine.daemon().expect("a daemon"));
         std::thread::sleep(Duration::from_millis(100));
     }
-    kills
 }
 
 /// The host gave up after the twentieth.
@@ -50,11 +50,10 @@ fn kill_for(machine: &Machine, time: Duration) -> u32 {
 fn a_daemon_killed_every_100_ms_loses_and_doubles_no_output() {
     let machine = Machine::start();
     let mut running = machine.begin("talk.c", &["6", "2", "mayflies"]);
-    let talks = eventually(Duration::from_secs(20), || running.so_far().contains("talking\n"));
+    let talks = eventually(LIMIT, || running.so_far().contains("talking\n"));
     assert!(talks && running.is_running(), "{}", running.errors_so_far());
     let (writing, expected) = writer(&machine, 200);
-    let kills = kill_for(&machine, Duration::from_secs(5));
-    assert!(kills > 20, "only {kills} kills");
+    kill_daemons(&machine, 40);
     let written = machine.expect_success(writing);
     assert!(written.out == expected, "{} bytes of {}", written.out.len(), expected.len());
     machine.expect_success(running);
@@ -67,7 +66,7 @@ fn another_version_takes_over_while_tasks_talk_and_write() {
     let machine = Machine::start();
     let new = other_build(&machine, "pvmd-new", "9.8.7");
     let running = machine.begin("talk.c", &["6", "2", "mayflies"]);
-    let talks = eventually(Duration::from_secs(20), || running.so_far().contains("talking\n"));
+    let talks = eventually(LIMIT, || running.so_far().contains("talking\n"));
     assert!(talks, "{}", running.errors_so_far());
     let (writing, expected) = writer(&machine, 150);
     let parent = machine.parent();
@@ -77,8 +76,7 @@ fn another_version_takes_over_while_tasks_talk_and_write() {
     assert!(machine.pvm(&["status"]).out.contains("9.8.7"));
     // One that is killed comes back as what it was.
     process::kill(machine.daemon().expect("a daemon"));
-    let back =
-        eventually(Duration::from_secs(10), || machine.pvm(&["status"]).out.contains("9.8.7"));
+    let back = eventually(LIMIT, || machine.pvm(&["status"]).out.contains("9.8.7"));
     assert!(back, "{}", machine.log());
     // And back, to what the host was started from.
     let output = machine.pvm(&["upgrade"]);
