@@ -62,9 +62,14 @@ fn waiting_has_an_end_and_the_host_is_named() {
     let place = machine_with_slow_ssh(20);
     let add = ["add", "--timeout", "1", "local", "localhost"];
     let (code, _, err) = said(&place.command(&add).output().unwrap());
-    let wanted = "pvm: localhost was not added: Can't start pvmd\n  it has not joined within 1 \
-                  s\n  try: `pvm conf`, because it may still join\n";
-    assert_eq!((code, err.as_str()), (1, wanted));
+    let late = |host: &str| {
+        format!(
+            "pvm: {host} was not added: Can't start pvmd\n  it has not joined within 1 s\n  try: \
+             `pvm conf`, because it may still join\n"
+        )
+    };
+    // On a busy computer the local host may be late, too.
+    assert_eq!((code, err.replace(&late("local"), "")), (1, late("localhost")));
 }
 
 #[test]

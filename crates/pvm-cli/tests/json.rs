@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Nothing here takes a tenth of it.
-const TIME_MAX: Duration = Duration::from_secs(30);
+const TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The exit status, and the one object on standard output.
 fn json(place: &Place, args: &[&str]) -> (i32, Value) {

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Nothing here takes a tenth of it.
-const TIME_MAX: Duration = Duration::from_secs(30);
+const TIME_MAX: Duration = Duration::from_secs(60);
 
 fn run(place: &Place, args: &[&str]) -> Output {
     place.command(args).output().unwrap()
@@ -152,15 +152,15 @@ fn a_signal_is_passed_on_and_its_answer_counts() {
 #[test]
 fn the_second_signal_kills_at_once() {
     let place = Place::new();
-    let script = "trap '' INT; echo ready; while :; do sleep 0.05; done";
-    let (mut child, _out) = started(&place, &["run", "sh", "-c", script]);
+    let script = "trap 'echo no' INT; echo ready; while :; do sleep 0.05; done";
+    let (mut child, mut out) = started(&place, &["run", "sh", "-c", script]);
     send("INT", &child);
-    std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(child.try_wait().unwrap(), None);
-    let start = Instant::now();
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!((line.as_str(), child.try_wait().unwrap()), ("no\n", None));
+    // It would go on for ever.
     send("INT", &child);
     assert_eq!(end_of(&mut child), Some(130));
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn in_the_background_of_a_terminal_it_is_not_stopped_for_its_input() {
     std::fs::File::from(terminal.try_clone().unwrap()).write_all(b"typed\n").unwrap();
     let script = r#""$PVM" run sh -c 'sleep 0.3; echo done' & wait $!; echo "ended with $?""#;
     let mut shell = Command::new("timeout");
-    shell.args(["20", "setsid", "--ctty", "--wait", "sh", "-mc", script]);
+    shell.args(["60", "setsid", "--ctty", "--wait", "sh", "-mc", script]);
     let ours = place.command(&[]);
     shell.current_dir(place.home()).env_clear();
     shell.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));

@@ -213,7 +213,7 @@ fn too_few_descriptors_are_not_told_as_too_large_an_environment() {
         assert!(!said.contains("environment"), "{said}");
         assert!(said.contains("open") && said.contains("files"), "{said}");
     }
-    let output = run_after(&place, "ulimit -n 64", &["-n", "60", "sleep", "0.1"]).output().unwrap();
+    let output = run_after(&place, "ulimit -n 64", &["-n", "60", "sleep", "60"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("were not started") && said.contains("ulimit -Hn"), "{said}");
