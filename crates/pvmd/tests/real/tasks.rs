@@ -1,6 +1,6 @@
 //! Tasks: started, heard, fed, ended.
 
-use crate::client::{Client, Host, run_script, spawn_request};
+use crate::client::{Client, Host, PATIENCE, run_script, spawn_request};
 use pvm_wire::request::{Reply, Request, Role};
 use pvm_wire::{Blob, Code, PROTOCOL_VERSION};
 use std::time::{Duration, Instant};
@@ -93,10 +93,13 @@ fn an_exit_is_told_within_20_milliseconds() {
         assert!(matches!(client.answer(id), Reply::Exited { status: 9, .. }));
         start.elapsed()
     };
-    // A busy computer delays some; what waits for a clock delays all.
-    let times: Vec<Duration> = (0..20).map(|_| exit()).collect();
-    let quickest = times.iter().min();
-    assert!(quickest < Some(&Duration::from_millis(20)), "{times:?}");
+    // A busy computer delays some, or most; what waits for a clock delays all.
+    let bound = Duration::from_millis(20);
+    let (mut times, end) = (Vec::new(), Instant::now() + PATIENCE);
+    while times.iter().all(|time| *time >= bound) {
+        assert!(Instant::now() < end, "{times:?}");
+        times.push(exit());
+    }
 }
 
 #[test]
