@@ -10,7 +10,8 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 const TASKS: usize = 6;
-const SECONDS: u64 = 8;
+/// Nothing ends by itself before all is killed that is to be killed.
+const SECONDS: u64 = 600;
 
 /// What a task has counted itself.
 #[derive(Debug)]
@@ -58,9 +59,10 @@ fn told(hosts: &Hosts, file: &str) -> (BTreeMap<u64, Told>, Vec<Value>) {
 }
 
 fn kill(hosts: &Hosts, host: &str, which: impl Fn(&str) -> bool) {
-    let all = hosts.processes(host);
-    let found = all.iter().find(|line| which(line));
-    let found = found.unwrap_or_else(|| panic!("nothing to kill on {host}: {all:#?}"));
+    let find = || hosts.processes(host).into_iter().find(|line| which(line));
+    let there = eventually(LIMIT, || find().is_some());
+    let found = find().filter(|_| there);
+    let found = found.unwrap_or_else(|| panic!("nothing to kill on {host}: {}", hosts.logs()));
     let pid = found.split(' ').next().expect("a process id");
     // It may have ended in this moment.
     hosts.finish(host, &["kill", "-9", pid]);
@@ -108,7 +110,13 @@ fn record(hosts: &Hosts, file: &str) -> Recorded {
     let running = Running::start(hosts.on("h1", &words.map(String::as_str)));
     let stream =
         Running::start(hosts.on("h1", &[&stream, "stream", "h2", "mixed", &SECONDS.to_string()]));
+    let are_at_work = || {
+        let all = tallies(&std::fs::read(&counts).unwrap_or_default());
+        all.len() == TASKS && all.iter().all(|tally| tally.sent > 100 && tally.taken > 100)
+    };
+    assert!(eventually(LIMIT, are_at_work), "{}", hosts.logs());
     faults(hosts);
+    std::fs::write(counts.with_extension("stop"), "").expect("a file");
     let outputs = [running, stream].map(|program| program.finish(LIMIT));
     for output in &outputs {
         assert_eq!(output.code(), 0, "{output:?}\n{}", hosts.logs());
@@ -148,7 +156,7 @@ fn kills_and_cut_cables_lose_nothing_of_a_trace_that_is_not_told() {
     let reached = |gap: &&Value| gap["reason"] == "the host was not reached";
     let dead = gaps.iter().find(reached).unwrap_or_else(|| panic!("{gaps:?}"));
     let [from, to] = ["from", "to"].map(|end| dead[end].as_u64().expect("a time"));
-    assert!((1_000_000_000..20_000_000_000).contains(&to.saturating_sub(from)), "{dead}");
+    assert!((1_000_000_000..60_000_000_000).contains(&to.saturating_sub(from)), "{dead}");
     // What began when nothing was killed any more is there to the last message.
     let has =
         |sent: u64, taken: u64| told.values().any(|task| (task.sent, task.taken) == (sent, taken));
