@@ -29,6 +29,18 @@ static void compute(int round, int ms, int with)
 	used[round] = processor() - since;
 }
 
+/* True once a process stands still. */
+static int has_stopped(int pid)
+{
+	char path[64], line[512] = "";
+	FILE *file;
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	CHECK((file = fopen(path, "r")));
+	CHECK(fgets(line, sizeof line, file));
+	fclose(file);
+	return strstr(line, ") T ") != 0;
+}
+
 int main(int argc, char **argv)
 {
 	int me = CALL(pvm_mytid()), parent = pvm_parent(), place = 0, tids[MOST], pids[MOST] = {0}, i;
@@ -79,8 +91,12 @@ int main(int argc, char **argv)
 		for (i = 1; i < n; i++) {
 			if (i == 1 && ends_badly == SIGKILL)
 				continue;
-			if (i == 1 && ends_badly)
+			if (i == 1 && ends_badly) {
+				/* It may be its turn while we ask. */
+				while (!has_stopped(pids[1]))
+					CALL(pvm_config(0, 0, 0));
 				CHECK(kill(pids[1], SIGCONT) == 0);
+			}
 			CHECK(receive_int(tids[i], 7) == i);
 		}
 	}
