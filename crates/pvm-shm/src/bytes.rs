@@ -1,5 +1,7 @@
 //! Copying few bytes.
 
+use crate::lane::INLINE_MAX;
+
 /// Copies `size` bytes. Most messages are small, and for them the call of the C library's function
 /// costs more than the copy.
 ///
@@ -49,8 +51,10 @@ pub fn copy_slice(from: &[u8], to: &mut [u8]) {
     unsafe { copy(from.as_ptr(), to.as_mut_ptr(), from.len()) }
 }
 
-/// The most that [`copy_few`] copies.
-pub const FEW: usize = 64;
+/// The most that [`copy_few`] copies: what rides in one cell.
+pub const FEW: usize = INLINE_MAX;
+/// Bytes of a cache line.
+pub(crate) const LINE: usize = 64;
 
 /// Like `copy_slice`, for at most [`FEW`] bytes and without a call: a function that calls nothing
 /// saves no registers. False if there are more bytes, or not as many on both sides.
@@ -82,17 +86,44 @@ pub(crate) unsafe fn copy_few_to(from: &[u8], to: *mut u8) {
 /// As for `std::ptr::copy_nonoverlapping`; `size` is at most [`FEW`].
 #[inline(always)]
 pub(crate) unsafe fn copy_few_between(from: *const u8, to: *mut u8, size: usize) {
-    // SAFETY: `size` bytes are valid, and each part begins and ends within them. All are read
-    // before one is written.
+    /// Copies a `T`.
+    #[inline(always)]
+    unsafe fn one<T: Copy>(from: *const u8, to: *mut u8, at: usize) {
+        // SAFETY: the caller has a `T` there.
+        unsafe { to.add(at).cast::<T>().write_unaligned(from.add(at).cast::<T>().read_unaligned()) }
+    }
+    // SAFETY: `size` bytes are valid, and each part begins where the last one ended.
     unsafe {
         if size <= 16 {
             return copy(from, to, size);
         }
-        let last = size - 16;
-        let parts = [0, size.min(32) - 16, last.saturating_sub(16), last];
-        let bytes = parts.map(|at| from.add(at).cast::<u128>().read_unaligned());
-        for (at, bytes) in parts.into_iter().zip(bytes) {
-            to.add(at).cast::<u128>().write_unaligned(bytes);
+        // The parts of a size never overlap and are the same in each copy. So a read finds all its
+        // bytes in one write of the copy before, which the processor may not have finished yet.
+        let mut at = 0;
+        // Two parts in each step: of a loop with one the compiler would make a call.
+        while at + 32 <= size {
+            one::<u128>(from, to, at);
+            one::<u128>(from, to, at + 16);
+            at += 32;
+        }
+        if size & 16 != 0 {
+            one::<u128>(from, to, at);
+            at += 16;
+        }
+        if size & 8 != 0 {
+            one::<u64>(from, to, at);
+            at += 8;
+        }
+        if size & 4 != 0 {
+            one::<u32>(from, to, at);
+            at += 4;
+        }
+        if size & 2 != 0 {
+            one::<u16>(from, to, at);
+            at += 2;
+        }
+        if size & 1 != 0 {
+            one::<u8>(from, to, at);
         }
     }
 }
@@ -119,12 +150,12 @@ pub(crate) fn prefetch_to_write<T>(place: *const T) {
 
 /// Asks the processor for a cache line that will be read soon.
 #[inline(always)]
-pub(crate) fn prefetch_to_read<T>(place: &T) {
+pub(crate) fn prefetch_to_read<T>(place: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint; it touches nothing, whatever the address is.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = place;
@@ -136,10 +167,10 @@ mod tests {
 
     #[test]
     fn every_byte_is_copied_and_none_behind() {
-        let from: Vec<u8> = (1..=64).collect();
-        for size in 0..=64 {
+        let from: Vec<u8> = (1..=FEW as u8).collect();
+        for size in 0..=FEW {
             for few in [true, false] {
-                let mut to = [0; 66];
+                let mut to = [0; FEW + 2];
                 match few {
                     true => assert!(copy_few(&from[..size], &mut to[..size])),
                     false => copy_slice(&from[..size], &mut to[..size]),

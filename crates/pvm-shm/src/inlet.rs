@@ -105,9 +105,8 @@ pub struct Inlet {
     streak: u32,
     /// When it first looks.
     hold: Hold,
-    /// True if the last message was one cache line. Only then is it worth waiting before the first
-    /// look: the further lines of a longer one would be asked for late.
-    brief: bool,
+    /// Bytes of the last message of the fast path.
+    last_size: usize,
     /// Room that the last look did not need.
     spare: Option<Room>,
     /// The file that was read last.
@@ -144,7 +143,7 @@ impl Inlet {
             only: None,
             streak: 0,
             hold: Hold::default(),
-            brief: false,
+            last_size: usize::MAX,
             spare: None,
             file: None,
             line: None,

@@ -2,7 +2,7 @@
 
 use super::{Arrival, Glance, Inlet, TURN, Watched};
 use crate::broker::Broker;
-use crate::lane::{Head, Key, LINE_MAX};
+use crate::lane::{Head, INLINE_MAX, Key, LINE_MAX};
 use pvm_wire::{Envelope, Tid};
 
 impl Inlet {
@@ -94,14 +94,18 @@ impl Inlet {
         }
         let place = watched.place?;
         self.hold_on();
+        let awaits_lines = self.awaits_lines();
         let lane = self.lanes.get_mut(place)?.as_mut()?;
+        if awaits_lines {
+            lane.receiver.fetch_behind_first(self.last_size);
+        }
         // The inbox is asked once the message is found: a message that caused it may have come
         // meanwhile, and goes first.
         let is_first = || source.is_some() || !self.inbox.header().has_pending();
         let taken = lane.receiver.take_few((lane.sender, wanted), about, room, is_first)?;
         self.watch.advance(slot, &lane.receiver);
-        self.brief = taken.0 <= LINE_MAX;
-        if self.streak == 1 && self.brief {
+        self.last_size = taken.0;
+        if self.streak == 1 {
             self.hold.found(|| self.watch.came_soon());
         } else {
             lane.receiver.fetch_next();
@@ -114,15 +118,22 @@ impl Inlet {
     }
 
     /// Before the first look after a send: waits until the answer is about to be there, if that is
-    /// most likely one cache line.
+    /// most likely one cell.
     #[inline(always)]
     fn hold_on(&mut self) {
         if self.streak == 0 {
             self.streak = 1;
-            if self.brief {
+            if self.last_size <= INLINE_MAX {
                 self.hold.wait();
             }
         }
+    }
+
+    /// True until a message is taken behind a send, if the answer is most likely one cell, but more
+    /// than one cache line.
+    #[inline(always)]
+    const fn awaits_lines(&self) -> bool {
+        self.last_size.wrapping_sub(LINE_MAX + 1) < INLINE_MAX - LINE_MAX && self.streak == 1
     }
 
     /// The slot of a sender's lane; more where that is not watched, or it is time to look at the
@@ -192,13 +203,17 @@ impl Inlet {
         room: &mut [u8],
     ) -> Glance<usize> {
         let Some(place) = self.watched[slot].place else { return Glance::More };
+        let awaits_lines = self.awaits_lines();
         let Some(Some(lane)) = self.lanes.get_mut(place) else { return Glance::More };
+        if awaits_lines {
+            lane.receiver.fetch_behind_first(self.last_size);
+        }
         let Some(taken) = lane.receiver.take((lane.sender, wanted), about, room) else {
             return if lane.receiver.is_ready() { Glance::More } else { Glance::Nothing };
         };
         self.watch.set(slot, &lane.receiver);
-        self.brief = taken <= LINE_MAX;
-        if self.streak == 1 && self.brief {
+        self.last_size = taken;
+        if self.streak == 1 && taken <= INLINE_MAX {
             self.hold.found(|| self.watch.came_soon());
         } else {
             lane.receiver.fetch_next();

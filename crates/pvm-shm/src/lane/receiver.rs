@@ -237,6 +237,13 @@ impl Receiver {
         prefetch_to_read(self.walk.next());
     }
 
+    /// Prefetches the further cache lines of the next message, if that has `size` bytes and is
+    /// there: otherwise they would be fetched only after the first line has come.
+    #[inline(always)]
+    pub(crate) fn fetch_behind_first(&self, size: usize) {
+        self.walk.lines_behind_first(size, prefetch_to_read);
+    }
+
     /// The part of [`Receiver::take`] for a complete cell: returns the size of its message, and how
     /// many cells it took.
     #[inline(always)]

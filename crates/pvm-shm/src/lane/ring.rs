@@ -1,6 +1,8 @@
 //! The place of a lane's cells, and the words that both of its ends write in front of them.
 
-use crate::lane::cell::{CELL_SIZE, Cell, Content};
+use crate::bytes::LINE;
+use crate::lane::cell::{CELL_SIZE, Cell, Content, LINE_MAX};
+use crate::lane::kind::INLINE_MAX;
 use crate::segment::Mapping;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, Shared};
 use std::sync::Arc;
@@ -171,6 +173,43 @@ impl Walk {
     #[inline(always)]
     pub(super) const fn second(&self) -> *const Cell {
         self.next.wrapping_add(1)
+    }
+
+    /// Gives `hint` the further cache lines of a message of `size` bytes in the next cell: no loop,
+    /// which the compiler would make long.
+    #[inline(always)]
+    pub(super) fn lines_behind_first(&self, size: usize, hint: impl Fn(*const [u8; LINE])) {
+        const { assert!(INLINE_MAX <= LINE_MAX + 3 * LINE) };
+        if size > LINE_MAX {
+            hint(self.line(1));
+            if size > LINE_MAX + LINE {
+                hint(self.line(2));
+                if size > LINE_MAX + 2 * LINE {
+                    hint(self.line(3));
+                }
+            }
+        }
+    }
+
+    /// How many of `bytes` bytes from the next cell on lie in front of the ring's end, and how many
+    /// lie at its beginning; for hints to the processor.
+    #[inline(always)]
+    pub(super) fn stretches(&self, bytes: usize) -> (usize, usize) {
+        let front = bytes.min(self.end.addr() - self.next.addr());
+        (front, bytes - front)
+    }
+
+    /// A cache line behind the beginning of the next cell, and one behind that of the ring, for
+    /// hints to the processor.
+    #[inline(always)]
+    pub(super) const fn line(&self, line: usize) -> *const [u8; LINE] {
+        self.next.cast::<[u8; LINE]>().wrapping_add(line)
+    }
+
+    /// Like `line`, from the beginning of the ring.
+    #[inline(always)]
+    pub(super) const fn line_from_start(&self, line: usize) -> *const [u8; LINE] {
+        self.first.cast::<[u8; LINE]>().wrapping_add(line)
     }
 
     /// Past the next cell.

@@ -1,7 +1,7 @@
 //! The end of a lane that fills it.
 
-use crate::bytes::{FEW, copy, copy_few_to, prefetch_to_write};
-use crate::lane::cell::{Cell, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, spanned};
+use crate::bytes::{FEW, LINE, copy, copy_few_to, prefetch_to_write};
+use crate::lane::cell::{CELL_SIZE, Cell, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, spanned};
 use crate::lane::head::Head;
 use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
@@ -9,9 +9,6 @@ use crate::sync::{Ordering, fence, write_shared};
 use pvm_wire::{Envelope, Tid};
 
 const _: () = assert!(FEW <= INLINE_MAX);
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// The end of a lane that fills it.
 #[derive(Debug)]
@@ -138,6 +135,8 @@ impl Sender {
         cell.stamp.store(self.position as u32, Ordering::Release);
         self.walk.advance();
         prefetch_to_write(self.walk.second());
+        // The receiver looks at the first line of the next cell only.
+        self.walk.lines_behind_first(data.len(), prefetch_to_write);
         true
     }
 
@@ -178,14 +177,13 @@ impl Sender {
     /// Otherwise each line would be fetched only after those before it have been written.
     #[inline(always)]
     fn prefetch(&self, behind: usize) {
-        for (n, from) in (0..FOLLOWING + behind).step_by(FOLLOWING).enumerate() {
-            let Some(cell) = self.walk.ahead(n) else { return };
-            let lines = (FOLLOWING + behind - from).min(FOLLOWING).div_ceil(LINE);
-            let first = std::ptr::from_ref(cell).cast::<[u8; LINE]>();
-            // The receiver looks at the very first one.
-            (usize::from(n == 0)..lines)
-                .for_each(|line| prefetch_to_write(first.wrapping_add(line)));
-        }
+        let (cells, rest) = (behind / FOLLOWING, behind % FOLLOWING);
+        let in_last = if rest == 0 { 0 } else { (CELL_SIZE - FOLLOWING + rest).div_ceil(LINE) };
+        let lines = (1 + cells) * (CELL_SIZE / LINE) + in_last;
+        let (front, back) = self.walk.stretches(lines * LINE);
+        // The receiver looks at the very first line.
+        (1..front / LINE).for_each(|line| prefetch_to_write(self.walk.line(line)));
+        (0..back / LINE).for_each(|line| prefetch_to_write(self.walk.line_from_start(line)));
     }
 
     /// The ring.
