@@ -61,3 +61,38 @@ fn man_page(command: Command, others: &[&str], folder: &Path) -> std::io::Result
     text += &format!(".SH \"SEE ALSO\"\n{}\n", others.join(", "));
     std::fs::write(folder.join(page.get_filename()), text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every `--word` of a page, as a reader sees it, in front of the notes.
+    fn options(page: &str) -> BTreeSet<String> {
+        let page = page.split(".SH NOTES").next().unwrap_or(page);
+        let plain = page.replace("\\-", "-").replace("\\fB", " ").replace("\\fI", " ");
+        let words = plain.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        words.filter(|word| word.starts_with("--")).map(str::to_owned).collect()
+    }
+
+    fn check(command: &Command, name: &str, folder: &Path) {
+        let page = std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
+        let shown = command.get_arguments().filter(|option| !option.is_hide_set());
+        let taken = shown.filter_map(|option| Some(format!("--{}", option.get_long()?)));
+        assert_eq!(options(&page), taken.collect(), "{name}");
+        for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+            check(inner, &format!("{name}-{}", inner.get_name()), folder);
+        }
+    }
+
+    #[test]
+    fn each_command_has_a_page_with_its_options_and_no_others() {
+        let folder = std::env::temp_dir().join(format!("neopvm-pages-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        man_pages(Options::command(), &folder).unwrap();
+        let mut pvm = Options::command().disable_help_subcommand(true);
+        pvm.build();
+        check(&pvm, "pvm", &folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -4,10 +4,10 @@
 //! [`prose`] takes a page apart, [`inventory`] knows what exists. The rules, one file each:
 //! [`places`] (files, folders, crates, modules), [`paths`] (Rust paths and other names of the
 //! code), [`commands`] (`make`, `cargo`, `pvm` and their options), [`calls`] (what man pages and
-//! headers say of C calls), [`numbers`] (numbers that come from a constant), [`figures`] (README's
-//! table), [`columns`] (lines are not too long), [`tables`] (no row falls out of its table),
-//! [`rooms`] (ARCHITECTURE's list of modules) and [`decisions`] (status, date and index of the
-//! ADRs).
+//! headers say of C calls), [`usages`] (the options on a man page are those of its program),
+//! [`numbers`] (numbers that come from a constant), [`figures`] (README's table), [`columns`]
+//! (lines are not too long), [`tables`] (no row falls out of its table), [`rooms`] (ARCHITECTURE's
+//! list of modules) and [`decisions`] (status, date and index of the ADRs).
 //!
 //! A rule prefers silence to a false alarm: a word counts as a name of ours only where nothing else
 //! is likely.
@@ -24,6 +24,7 @@ mod places;
 mod prose;
 mod rooms;
 mod tables;
+mod usages;
 
 use super::finding::Finding;
 use crate::source::Source;
@@ -42,6 +43,7 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
         }
     }
     findings.extend(calls::check(sources, &inventory));
+    findings.extend(usages::check(sources, &inventory));
     findings.extend(numbers::check(sources));
     findings.extend(figures::check(sources));
     findings.extend(columns::check(sources));

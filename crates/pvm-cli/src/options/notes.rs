@@ -187,8 +187,8 @@ on NeoPVM and on PVM 3.4.6, in classes S, W, A and B or in the shape of the thes
 PVM's versions by them. Each answer is compared with the official values, and what is not verified \
 has no time. Nothing of NPB is delivered: build NPB 3.4-MPI yourself and name its folder bin with \
 --peer; its programs run in turns with ours by mpirun, with its defaults and with tasks that yield \
-while they wait (--mca mpi_yield_when_idle 1). A peer that prints nonsense or has no end is named, \
-and the rest goes on.
+while they wait (`mpirun --mca mpi_yield_when_idle 1`). A peer that prints nonsense or has no end \
+is named, and the rest goes on.
 
 With --hosts the tasks are spread over this host and those, which need the same programs under the \
 same path (a shared folder), and ssh without a password.
@@ -246,8 +246,8 @@ Times of records are seconds after the trace's begin.
 BY says from what a host's clock is known: questions of the process that recorded to the host's \
 recorder and their answers, or messages alone. CLOCK and DRIFT are against the reference.
 
-JSON: complete, in_turns (recorded with --alone), records, begin, end (nanoseconds since 1970), \
-hosts (name, index, arch, version, cores, congestion, mtu, probe_cost_ns), clocks (host, source, \
+JSON: complete, in_turns (recorded with `pvm run --alone`), records, begin, end (nanoseconds since \
+1970), hosts (name, index, arch, version, cores, congestion, mtu, probe_cost_ns), clocks (host, source, \
 offset_ns, drift_ppm, error_ns), tasks (index, tid, parent, program, host, pid, begin, end, \
 status, noted, lost), gaps (host, task, from, to, lost, reason). With --events, the output is a \
 line for each record, with one object: task, begin, length, thread, depth, function, what, result, \
