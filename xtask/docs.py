@@ -162,7 +162,8 @@ class Site:
 def rust(site: Site) -> None:
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     environment = os.environ | {"RUSTDOCFLAGS": "-D warnings"}
-    run("Rust", "cargo", "doc", "--quiet", "--workspace", "--no-deps", "--lib", env=environment)
+    run("Rust", "cargo", "doc", "--quiet", "--workspace",
+        "--exclude=neopvm-python", "--no-deps", "--lib", env=environment)
     shutil.copytree(target / "doc", site.out / "rust")
 
 

@@ -16,13 +16,13 @@ struct Kind {
     /// The name of its installation, and of a host in the tests.
     name: &'static str,
     target: &'static str,
-    /// What the names of its compiler and linker begin with.
+    /// The beginning of the names of its compiler and linker.
     tools: &'static str,
-    /// What runs its programs here.
+    /// The emulator that runs its programs here.
     runner: Option<&'static str>,
 }
 
-/// What runs a command to its good end.
+/// A function that runs a command to its good end.
 type Start<'a> = &'a dyn Fn(&Command) -> Result<(), String>;
 
 const KINDS: [Kind; 2] = [
@@ -44,8 +44,8 @@ pub(crate) fn run(root: &Path, stage: &str, start: Start<'_>) -> Result<(), Stri
     start(mixed.env("NEOPVM_PREFIX", stage))
 }
 
-/// What the test of mixed machines is given. One after the other: in an emulator everything takes
-/// its time.
+/// The arguments of the test of mixed machines. One after the other: in an emulator everything
+/// takes its time.
 pub(crate) const MIXED_ARGUMENTS: [&str; 2] = ["--ignored", "--test-threads=1"];
 /// Where that test looks for the [`installations`].
 pub(crate) const INSTALLATIONS: &str = "NEOPVM_FOREIGN";
@@ -81,6 +81,8 @@ fn cargo(root: &Path, words: &[&str], kinds: &[Kind]) -> Command {
     }
     if !kinds.is_empty() {
         command.args(tools::UNOPTIMISED);
+        // Nothing simulates there.
+        command.arg("--config=profile.dev.package.pvm-tuples.opt-level=0");
         command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
         // Ten times slower in the emulator; the full number runs on this computer's own kind.
         command.env("PROPTEST_CASES", "32");

@@ -1,5 +1,5 @@
-//! What the steps of a part work with: commands with their output in the part's log, a limit on
-//! their time, the processor time that they take, and a second chance for tests of real processes.
+//! The tools of a part's steps: commands with their output in the part's log, a limit on their
+//! time, the processor time that they take, and a second chance for tests of real processes.
 
 use super::cpu;
 use crate::again;
@@ -67,9 +67,9 @@ pub(crate) struct Run<'a> {
     pub(crate) gives_way: bool,
     /// Tests of real processes that failed and are to be run again.
     pub(crate) again: RefCell<Vec<Again>>,
-    /// What the commands so far have taken of the processors.
+    /// The processor time of the commands so far.
     pub(crate) cpu: Cell<Duration>,
-    /// What every command has in its environment besides.
+    /// Further variables in the environment of every command.
     environment: RefCell<Vec<(String, String)>>,
 }
 
@@ -157,6 +157,15 @@ impl<'a> Run<'a> {
             cargo.envs(CLIPPY);
         }
         run(&cargo)
+    }
+
+    /// From now on clippy compiles the Python module of a wheel (`bindings/python/wheel.sh`), where
+    /// there is clippy. The part `python` looks for warnings; a run of clippy there would check all
+    /// crates that the module uses once more.
+    pub(crate) fn lint_wheels(&self) {
+        if outside::is_there(CLIPPY[0].1) {
+            self.with("LINT_WHEEL", "1");
+        }
     }
 
     /// Fails if that part, which has compiled something in this check, was warned of anything.

@@ -101,7 +101,13 @@ pub(super) const PYTHON: Part = Part {
         paths: &["bindings/python", "examples/python"],
     },
     needs: &[Need("python3", "python3 and python3-venv")],
-    steps: |run| run.step(&["bash", "bindings/python/check.sh", run.stage]),
+    steps: |run| {
+        run.lint_wheels();
+        every([
+            run.no_warning_of("install"),
+            run.step(&["bash", "bindings/python/check.sh", run.stage]),
+        ])
+    },
     ..PART
 };
 

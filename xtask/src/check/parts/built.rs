@@ -37,6 +37,7 @@ pub(super) const INSTALL: Part = Part {
         ],
     },
     steps: |run| {
+        run.lint_wheels();
         run.step(&["make", "build"])?;
         run.own(&["install", run.stage])
     },

@@ -1,4 +1,4 @@
-//! What the parts name together: packages, folders, crates, lists of tests.
+//! The vocabulary of the parts: packages, folders, crates, lists of tests.
 
 pub(super) use crate::check::part::{Concerns, Need, Part, Work};
 pub(super) use crate::check::run::{Run, every};
@@ -22,17 +22,19 @@ pub(super) const SIMULATED_LIST: &str = "simulated";
 /// The parts that compile all of the workspace that is not for users only. Clippy watches them.
 pub(super) const WATCHED: [&str; 3] = ["programs", "build", "simulator"];
 
-/// What the simulator runs is compiled apart, because it is optimised, and once, with the bugs that
-/// can be planted: none is, where nobody plants one.
+/// The crates that the simulator runs are compiled apart, because they are optimised, and once,
+/// with the bugs that can be planted: none is, where nobody plants one.
 pub(super) const PLANTED: &str = "--features=pvm-sim/planted,pvm-quorum/planted";
 
 /// The other crates with bugs that can be planted are compiled with them for all of their tests: a
 /// compilation without would take thirty processor seconds more, and run what it made for one.
 pub(super) const PLANTED_TOO: &str = "--features=pvm-predict/planted,pvm-tuples/planted";
 
-/// The crates of the end-to-end tests, which need an installation, and all others.
+/// The crates of the end-to-end tests, which need an installation, and all others but the Python
+/// module, which has no tests in Rust.
 pub(super) const REAL: [&str; 2] = ["--package=pvm-e2e", "--package=testbed"];
-pub(super) const CRATES: [&str; 3] = ["--workspace", "--exclude=pvm-e2e", "--exclude=testbed"];
+pub(super) const CRATES: [&str; 4] =
+    ["--workspace", "--exclude=pvm-e2e", "--exclude=testbed", "--exclude=neopvm-python"];
 
 /// Every crate of the workspace but xtask: a change of that concerns every part.
 #[rustfmt::skip]
@@ -42,7 +44,7 @@ pub(super) const EVERY: &[&str] = &[
     "pvm-clc",
 ];
 
-/// What an installation is made of.
+/// The packages of an installation.
 pub(super) const INSTALLED: &[&str] =
     &["pvmd", "pvm-cli", "pvm-bench", "pvm-capi", "pvm-space", "pvm-clc"];
 pub(super) const INSTALLED_AND_E2E: &[&str] =
@@ -59,7 +61,7 @@ pub(super) const SSHD: Need = Need("sshd", "openssh-server");
 pub(super) const SSH: Need = Need("ssh", "openssh-client");
 pub(super) const SETPRIV: Need = Need("setpriv", "util-linux");
 
-/// What a part is unless it says otherwise.
+/// The values of a part that sets no others.
 pub(super) const PART: Part = Part {
     name: "",
     owner: "",
