@@ -209,7 +209,8 @@ fn median_told(command: &mut Command) -> Option<f64> {
 /// The figures of one case: for each system, one for each round.
 type Row = Vec<Vec<Option<f64>>>;
 
-/// What the goal is about: the ratio of our best round to Open MPI's, or our best round itself.
+/// The figure that the goal is about: the ratio of our best round to Open MPI's, or our best round
+/// itself.
 fn reached(case: &Case, systems: &[&System], row: &Row) -> Option<f64> {
     let of = |kind| {
         let at = systems.iter().position(|system| system.kind == kind)?;

@@ -34,7 +34,7 @@ use table::Row;
 /// Why a check did not end well.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What was asked for makes no sense.
+    /// The request makes no sense.
     Asked(String),
     Failed(String),
 }

@@ -1,6 +1,6 @@
-//! What fuzz targets begin with: inputs that were worth keeping, a line of hexadecimal digits each,
-//! in `fuzz/seeds/TARGET.hex`. What a run finds besides lies in `fuzz/corpus/TARGET` and stays on
-//! this computer.
+//! The first inputs of fuzz targets: those that were worth keeping, a line of hexadecimal digits
+//! each, in `fuzz/seeds/TARGET.hex`. Further inputs that a run finds lie in `fuzz/corpus/TARGET`
+//! and stay on this computer.
 
 use std::fs;
 use std::path::{Path, PathBuf};

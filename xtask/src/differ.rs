@@ -21,7 +21,7 @@ const AGAIN_MAX: usize = 80;
 /// How many runs the minimising of one difference may take.
 const MINIMISE_MAX: usize = 120;
 
-/// What a run printed, by step, and how it ended.
+/// The output of a run, by step, and how it ended.
 struct Told {
     steps: BTreeMap<u32, String>,
     status: String,
@@ -295,15 +295,15 @@ pub(crate) fn new_seed() -> u32 {
     UNIX_EPOCH.elapsed().map_or(0, |now| (now.as_micros() % 1_000_000_007) as u32)
 }
 
-/// What `make check` compares: the same seeds each time, and a new one.
+/// The comparison of `make check`: fixed seeds, and a new one.
 pub(crate) fn check(root: &Path, prefix: &Path) -> Result<(), String> {
     let new = new_seed();
     println!("the new seed is {new}");
     run(root, prefix, &PROGRAMS, (1..CHECKED + 1).chain([new]))
 }
 
-/// What `make soak` compares in a round: so many new seeds of each program. None where the original
-/// is not installed.
+/// The comparison of `make soak` in a round: so many new seeds of each program. None where the
+/// original is not installed.
 pub(crate) fn new_ones(root: &Path, prefix: &Path, count: u32) -> Result<(), String> {
     let needs = ["/usr/bin/pvmd", "/usr/include/pvm3.h", "gfortran"];
     if let Some(missing) = needs.into_iter().find(|name| !outside::is_there(name)) {

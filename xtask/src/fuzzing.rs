@@ -14,14 +14,14 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
-/// What libFuzzer prints at its end before the number of its runs.
+/// The words of libFuzzer in front of the number of its runs.
 const RUNS: &str = "stat::number_of_executed_units:";
 /// How much of a failed target's output is shown.
 const TAIL_LINES: usize = 40;
 /// The variable that names the target, as in `fuzz/src/main.rs`.
 const CHOICE: &str = "NEOPVM_FUZZ";
 
-/// What makes the compiler count branches and comparisons, and tell them to libFuzzer.
+/// Options with which the compiler counts branches and comparisons, and tells them to libFuzzer.
 const INSTRUMENTATION: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -34,7 +34,7 @@ const INSTRUMENTATION: &str = "-Cpasses=sancov-module \
 /// How often each target was run.
 pub(crate) type Executions = BTreeMap<String, u64>;
 
-/// What watches a target besides its own assertions.
+/// The watchers of a target besides its own assertions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Watch {
     /// The address sanitizer finds what unsafe code reads or writes in the wrong place.

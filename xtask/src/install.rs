@@ -156,7 +156,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// What `pvm generate WHAT` writes.
+    /// The files that `pvm generate WHAT` writes.
     fn generated(&self, what: &str) -> Result<Vec<PathBuf>, String> {
         let folder = self.built.join("generated").join(what);
         let pvm = self.built.join("pvm");

@@ -64,7 +64,7 @@ pub(crate) fn run(root: &Path, prefix: &Path, json: bool) -> Result<(), String> 
     Ok(())
 }
 
-/// What both tasks of a case took.
+/// The instructions of both tasks of a case.
 fn counted(out: &Path, way: &str, bytes: u32) -> Result<BTreeMap<String, u64>, String> {
     let mut calls = BTreeMap::new();
     for role in ["send", "receive"] {

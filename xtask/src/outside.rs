@@ -23,7 +23,7 @@ pub(crate) fn quietly(command: &Command) -> Result<(), String> {
     status(copy.current_dir(command.get_current_dir().unwrap_or_else(|| Path::new("."))))
 }
 
-/// What `program` prints.
+/// The output of `program`.
 pub(crate) fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(arguments)

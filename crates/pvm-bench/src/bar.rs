@@ -10,7 +10,7 @@ const WIDTH: usize = 24;
 pub(crate) struct Bar {
     all: usize,
     done: usize,
-    /// What the steps weigh together, and those that are done, where they take unlike times.
+    /// The weight of all steps, and of those that are done, for steps that take unlike times.
     weights: (u64, u64),
     suite: String,
     start: Instant,

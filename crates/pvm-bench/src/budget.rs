@@ -14,7 +14,7 @@ const SHARES: u32 = 3;
 /// A machine starts and ends in less.
 const SHARE_MIN: Duration = Duration::from_secs(4);
 
-/// What a suite has left.
+/// The time that is left for a suite.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     end: Instant,

@@ -1,4 +1,4 @@
-//! What a suite consists of.
+//! The parts of a suite: its cases, and the programs that they run.
 
 use super::system::{Kind, Language, Source};
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl Length {
 pub(crate) struct Case {
     /// The program.
     pub(crate) source: &'static Source,
-    /// What its other tasks run, if not the same; the path of that program is its first argument.
+    /// The program of the other tasks, if it is another one; its path is the first argument.
     pub(crate) partner: Option<&'static Source>,
     /// Its further arguments.
     pub(crate) arguments: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Case {
     pub(crate) variant: String,
     /// On which systems.
     pub(crate) kinds: Vec<Kind>,
-    /// What the values are multiplied by: a half makes a round trip one way.
+    /// The factor by which values are multiplied: a half makes one way of a round trip.
     pub(crate) factor: f64,
     /// No run may take longer.
     pub(crate) limit: Duration,
@@ -94,11 +94,11 @@ pub(crate) struct Suite {
     pub(crate) name: &'static str,
     /// Its heading.
     pub(crate) title: &'static str,
-    /// What it is and how it differs from the document that it repeats.
+    /// The method, and how it differs from that of the document that the suite repeats.
     pub(crate) method: &'static str,
     /// How long it may take.
     pub(crate) seconds: Seconds,
-    /// What is to be run in one round.
+    /// The cases of one round.
     pub(crate) cases: fn(Length) -> Vec<Case>,
 }
 

@@ -93,7 +93,7 @@ impl<'a> Pair<'a> {
         gap > (a.max - a.min).max(b.max - b.min)
     }
 
-    /// What noise seldom does to a row.
+    /// Noise seldom changes a row so much.
     fn is_beyond_noise(&self) -> bool {
         are_apart(self) && self.rounds_are_apart() && self.best_changed()
     }
@@ -110,15 +110,15 @@ fn span(values: &[f64]) -> f64 {
     Summary::of(values).map_or(0.0, |all| all.max - all.min)
 }
 
-/// What the rows of a suite and system have in common.
+/// The common properties of the rows of a suite and system.
 struct Family {
     noise: Noise,
     /// Of those that have more tasks than processors.
     crowd: Crowd,
 }
 
-/// What rows with more tasks than processors do by themselves, wild ones included; nothing if there
-/// are none.
+/// The changes of rows with more tasks than processors that nobody has caused, wild ones included;
+/// nothing if there are no such rows.
 #[derive(Default)]
 struct Crowd {
     /// Their average variance.
@@ -157,7 +157,7 @@ impl Family {
     }
 }
 
-/// What is to be said.
+/// The sentences about a comparison.
 #[derive(PartialEq, Debug)]
 struct Verdict<'a> {
     /// How many rows are in both and were judged.
@@ -176,7 +176,7 @@ pub(crate) fn compare(a: &Figures, b: &Figures) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What others' work leaves to be said.
+/// A sentence about other programs that used the processors.
 fn busy(name: &str, figures: &Figures) -> String {
     let share = figures.load.typical();
     if share <= Load::MAX {

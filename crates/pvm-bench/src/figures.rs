@@ -1,4 +1,4 @@
-//! What was measured, as it is kept in JSON: the fields are an interface, as those of every
+//! The measurements, as they are kept in JSON: the fields are an interface, as those of every
 //! `--json`.
 
 use super::statistics::{Summary, median};
@@ -10,12 +10,12 @@ use std::path::Path;
 /// The form of the file; another one is not read.
 const FORM: u32 = 1;
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Key {
     /// Name of the suite, for instance `echo`.
     pub(crate) suite: String,
-    /// What is done, for instance `broadcast`.
+    /// The operation, for instance `broadcast`.
     pub(crate) test: String,
     /// Number of tasks.
     pub(crate) tasks: u32,
@@ -76,7 +76,7 @@ pub(crate) struct Peer {
     pub(crate) system: String,
     /// Its version, as far as it tells.
     pub(crate) version: String,
-    /// What to install, or none if it is there.
+    /// The package to install, or none if the system is there.
     pub(crate) missing: Option<String>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Problem {
     pub(crate) what: String,
     /// How it ended.
     pub(crate) how: String,
-    /// What it said at last.
+    /// The last lines that the program printed.
     pub(crate) last_words: String,
 }
 
@@ -114,12 +114,12 @@ pub(crate) struct Computer {
 /// Something that a program worked out and compared.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Quantity {
-    /// What it is.
+    /// The name of the quantity.
     pub(crate) name: String,
-    /// What came out; none if that is no number.
+    /// The result; none if it is no number.
     #[serde(default)]
     pub(crate) got: Option<f64>,
-    /// What had to come out; none where nobody knows.
+    /// The right result; none where nobody knows it.
     #[serde(default)]
     pub(crate) wanted: Option<f64>,
     /// How far they are apart, relative to the latter.
@@ -127,7 +127,7 @@ pub(crate) struct Quantity {
     pub(crate) error: Option<f64>,
 }
 
-/// What the messages of a program were, and what they cost the task that they cost most.
+/// The messages of a program, and their cost for the task that paid most for them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Communication {
     /// In the calls that pack and send.
@@ -147,7 +147,7 @@ impl Communication {
     }
 }
 
-/// What a program has proved that proves its answer.
+/// The result of a program that proves its answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Answer {
     /// Of which row.
@@ -157,14 +157,14 @@ pub(crate) struct Answer {
     pub(crate) verified: bool,
     /// Millions of operations a second, in each round.
     pub(crate) mops: Vec<f64>,
-    /// What was compared, the last time.
+    /// The quantities of the last comparison.
     pub(crate) quantities: Vec<Quantity>,
     /// Its messages in the last round, if it tells them.
     #[serde(default)]
     pub(crate) communication: Option<Communication>,
 }
 
-/// What else the processors did.
+/// The other work of the processors.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Load {
     /// Share of the processors' time (0 to 1) that others took in each of the moments between the
@@ -197,18 +197,18 @@ pub(crate) struct Figures {
     pub(crate) quick: bool,
     /// Where.
     pub(crate) place: Computer,
-    /// What else went on.
+    /// The other work of the computer.
     pub(crate) load: Load,
     /// The systems.
     pub(crate) peers: Vec<Peer>,
-    /// What was measured.
+    /// The measurements.
     pub(crate) rows: Vec<Row>,
-    /// What was not.
+    /// The programs that could not be measured.
     pub(crate) problems: Vec<Problem>,
-    /// What was left out so that the suites kept their time.
+    /// The cases that were left out so that the suites kept their time.
     #[serde(default)]
     pub(crate) cuts: Vec<String>,
-    /// What was proved, in suites whose programs do that.
+    /// The results of suites whose programs prove their answers.
     #[serde(default)]
     pub(crate) answers: Vec<Answer>,
 }

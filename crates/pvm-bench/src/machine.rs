@@ -100,7 +100,7 @@ impl Machine {
         environment(Command::new(program), &self.folder, &self.root, &self.vmid)
     }
 
-    /// What the daemon and the tasks that it started wrote.
+    /// The output of the daemon and of the tasks that it started.
     pub(crate) fn log(&self) -> String {
         let mut text = String::new();
         let mut folders = vec![self.folder.path().join("tmp")];
@@ -222,8 +222,8 @@ fn prepare(kind: Kind, folder: &Folder) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the original reaches other hosts with: it expects its places in the environment of every
-/// session there.
+/// The script by which the original reaches other hosts: it expects its folders in the environment
+/// of every session there.
 fn shell(folder: &Folder, vmid: &str) -> std::io::Result<PathBuf> {
     let file = folder.path().join("shell");
     let text = format!(

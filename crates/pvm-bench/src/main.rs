@@ -141,7 +141,7 @@ fn rendered(figures: &Figures, out: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was not measured is told at the end, too, and the exit status says that there is some.
+/// Reports at the end, and in the exit status, that something was not measured.
 fn end(figures: &Figures) -> Result<(), Failure> {
     if figures.problems.is_empty() {
         return Ok(());

@@ -26,7 +26,7 @@ pub(super) fn processes(name: &str) -> Vec<i32> {
         .collect()
 }
 
-/// What each of them has used of the processors until now.
+/// The processor time of each process until now.
 #[derive(Debug, Default)]
 pub(super) struct Used(BTreeMap<i32, Duration>);
 
@@ -37,7 +37,7 @@ impl Used {
         Self(all.filter_map(|process| Some((process, processor_time(process)?))).collect())
     }
 
-    /// What those that are still there have used since an earlier look.
+    /// The processor time of the processes that are still there, since an earlier look.
     pub(super) fn since(&self, earlier: &Self) -> Duration {
         let before = |process| earlier.0.get(process).copied().unwrap_or_default();
         self.0.iter().map(|(process, now)| now.saturating_sub(before(process))).sum()

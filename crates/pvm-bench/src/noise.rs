@@ -14,7 +14,7 @@ pub(super) fn variance_of_averages(a: &[f64], b: &[f64]) -> Option<f64> {
     (a.count.min(b.count) > 1).then_some(variance)
 }
 
-/// What is known of many rows that were measured twice.
+/// The statistics of many rows that were measured twice.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Noise {
     /// Standard deviation of what lies between the two runs.

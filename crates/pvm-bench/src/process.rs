@@ -61,9 +61,9 @@ impl End {
 pub(crate) struct Ended {
     /// How.
     pub(crate) end: End,
-    /// What it printed.
+    /// The standard output.
     pub(crate) output: String,
-    /// What it printed on standard error.
+    /// The standard error.
     pub(crate) errors: String,
     /// For how long it had printed nothing.
     pub(crate) silent: Duration,

@@ -36,7 +36,7 @@ impl Entry {
 pub(crate) struct Contest {
     /// Name of the suite.
     pub(crate) suite: String,
-    /// What is done.
+    /// The operation.
     pub(crate) test: String,
     /// By how many tasks.
     pub(crate) tasks: u32,
@@ -148,7 +148,7 @@ fn range(medians: &[f64]) -> Option<(f64, f64)> {
 pub(crate) struct Standing {
     /// Name of the suite.
     pub(crate) suite: String,
-    /// What is done.
+    /// The operation.
     pub(crate) test: String,
     /// In how many contests.
     pub(crate) contests: usize,
@@ -194,7 +194,7 @@ fn standing(suite: &str, test: &str, all: &[&Contest]) -> Standing {
     }
 }
 
-/// What NeoPVM ought to be the first at: messages up to 1 MB, where it was measured.
+/// The contests that NeoPVM ought to win: messages up to 1 MB, where they were measured.
 pub(crate) fn messages(contests: &[Contest]) -> impl Iterator<Item = &Contest> {
     let bytes = |contest: &Contest| contest.size * if contest.test == "sum" { 8 } else { 1 };
     contests.iter().filter(move |contest| {

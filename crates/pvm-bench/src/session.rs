@@ -27,10 +27,10 @@ const HANG_TIME_MIN: Duration = Duration::from_secs(10);
 /// More than anybody waits.
 const UNBOUNDED: Duration = Duration::from_secs(86_400);
 
-/// What is to be done.
+/// The plan of a session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// What to build and run with.
+    /// The tools to build and run with.
     pub(crate) tools: Tools,
     /// How much.
     pub(crate) length: Length,
@@ -44,7 +44,7 @@ pub(crate) struct Session {
     pub(crate) stop: Arc<AtomicBool>,
 }
 
-/// What stands while it goes on.
+/// The state of a session.
 struct Progress {
     figures: Figures,
     programs: BTreeMap<(&'static str, Kind), PathBuf>,
@@ -324,7 +324,7 @@ impl Session {
     }
 }
 
-/// What is said of a run that had no end within its share of the suite's time but was still telling
+/// A sentence about a run that did not end within its share of the suite's time: it still printed
 /// figures, had hardly begun, or worked in silence.
 fn shortened(ended: &Ended, limit: Duration) -> Option<String> {
     let is_telling = limit < HANG_TIME_MIN || ended.silent < limit / 2;

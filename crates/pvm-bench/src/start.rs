@@ -1,4 +1,4 @@
-//! What is looked at and made before anything is measured.
+//! The preparations before the first measurement.
 
 use pvm_cli::failure::{Failure, Status};
 use std::path::Path;

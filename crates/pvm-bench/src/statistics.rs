@@ -1,4 +1,4 @@
-//! What is said of many measurements of the same thing: the one place where figures are worked out.
+//! Statistics of many measurements of one thing: the only place where figures are worked out.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a shell that was set up for one PVM must not do to another one.
+//! The environment of a shell that was set up for one PVM must not reach another one.
 //!
 //! With NeoPVM's libraries in `LD_LIBRARY_PATH`, as its own users set it, the programs of the
 //! original are linked with them and die, and with the original's there, ours are. Each program is

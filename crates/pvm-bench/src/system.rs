@@ -79,7 +79,7 @@ pub(crate) enum Start {
 pub(crate) struct Interface {
     /// Of its folders in `lib/neopvm` and `include/neopvm`, and of `pvm run --as`.
     pub(crate) name: &'static str,
-    /// What the linker calls it.
+    /// The name of the library for the linker.
     pub(crate) library: &'static str,
     /// How its programs are started.
     pub(crate) start: Start,
@@ -97,7 +97,7 @@ impl Interface {
 pub(crate) struct Source {
     /// Of the program.
     pub(crate) name: &'static str,
-    /// What it is written in.
+    /// The language of the source.
     pub(crate) language: Language,
     /// Its files; those of the calls come in addition.
     pub(crate) files: &'static [&'static str],
@@ -158,7 +158,7 @@ impl Source {
     }
 }
 
-/// What is needed to build and to run.
+/// The tools that build and run programs.
 #[derive(Debug)]
 pub(crate) struct Tools {
     /// Where NeoPVM is installed.
@@ -252,7 +252,7 @@ impl Tools {
         Ok(command)
     }
 
-    /// What is left to do when the compiler is done: a program in Java is a script.
+    /// The work behind the compiler: a program in Java is a script.
     pub(crate) fn finish(&self, source: &Source, to: &Path) -> Result<(), String> {
         if source.language != Language::Java {
             return Ok(());

@@ -1,10 +1,10 @@
-//! What a measured program tells.
+//! The output of a measured program.
 
 /// A test, a size, the unit and the values.
 pub(crate) type Told = (String, u64, &'static str, Vec<f64>);
 
-/// What a program told: see `benchmarks/suites/measure.h`. Times in ns become us, without what
-/// reading the clock costs.
+/// The rows that a program printed: see `benchmarks/suites/measure.h`. Times in ns become us,
+/// without the cost of reading the clock.
 pub(crate) fn rows(output: &str, factor: f64) -> Vec<Told> {
     let mut clock_ns = 0.0;
     let mut rows = Vec::new();

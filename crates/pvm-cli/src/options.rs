@@ -25,7 +25,7 @@ use trace::TraceOptions;
 #[command(name = "pvm", version, after_help = notes::PVM, args_conflicts_with_subcommands = true)]
 #[command(override_usage = "pvm COMMAND [ARGS]...\n       pvm [-nNAME] [HOSTFILE]")]
 pub(crate) struct Options {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     /// For the console: a host file, and PVM's own options. -nNAME is the name of this host in a
@@ -121,7 +121,7 @@ pub(crate) struct RecorderOptions {
     /// The process that started this one, with whose end it ends
     #[arg(long)]
     pub(crate) host: i32,
-    /// What the monotonic clock is behind the time of day, in nanoseconds
+    /// The monotonic clock's distance behind the time of day, in nanoseconds
     #[arg(long)]
     pub(crate) clock: u64,
 }
@@ -154,13 +154,13 @@ pub(crate) struct ListOptions {
 /// The arguments of `pvm generate`.
 #[derive(Debug, Args)]
 pub(crate) struct GenerateOptions {
-    /// What to write
+    /// Man pages or completions
     pub(crate) what: Generated,
     /// The folder to write to; it is created if it does not exist
     pub(crate) folder: PathBuf,
 }
 
-/// What can be written.
+/// The kinds of files that `pvm generate` writes.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum Generated {
     /// pvm.1 and a page for each command.

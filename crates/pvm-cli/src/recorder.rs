@@ -95,7 +95,7 @@ impl Recorder {
         }
     }
 
-    /// What listeners say.
+    /// Takes the requests of listeners.
     fn hear(&mut self) -> Result<(), pvm_wire::Code> {
         let pattern = Pattern { context: CONTEXT, source: None, tag: None };
         while let Some(mut message) = self.task.receive(&pattern)? {

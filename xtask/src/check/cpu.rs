@@ -40,7 +40,8 @@ fn duration(ticks: u64) -> Duration {
     Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
 }
 
-/// What all processes of this computer have taken since it started; 0 where it does not tell.
+/// The processor time of all processes of this computer since it started; 0 where the system does
+/// not report it.
 pub(crate) fn of_computer() -> Duration {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     duration(busy_ticks(&stat))

@@ -1,5 +1,4 @@
-//! What a part of the check is: what it waits for, what it cannot share, what it is about, and its
-//! steps.
+//! A part of the check: what it waits for, what it cannot share, what it is about, and its steps.
 
 use super::run::Run;
 
@@ -7,7 +6,8 @@ use super::run::Run;
 #[derive(Debug)]
 pub(crate) struct Need(pub(crate) &'static str, pub(crate) &'static str);
 
-/// What a part mostly does with its time. The scheduler runs a few parts of each kind side by side.
+/// The kind of work that takes most of a part's time. The scheduler runs a few parts of each kind
+/// side by side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Work {
     /// Compiles what other parts wait for, so it goes before everything.
@@ -44,7 +44,8 @@ pub(crate) struct Part {
     pub(crate) uses: &'static [&'static str],
     /// Parts that go first if they run at all.
     pub(crate) after: &'static [&'static str],
-    /// What it must have for itself: no two parts that name the same thing run at the same time.
+    /// Folders and programs that the part must have for itself: no two parts that name one of them
+    /// run at the same time.
     pub(crate) alone: &'static [&'static str],
     pub(crate) concerns: Concerns,
     /// Programs, or files if they start with `/`.

@@ -35,11 +35,11 @@ pub(crate) enum Stage {
     Ended(bool),
 }
 
-/// What is to be done with a part next.
+/// The next step of the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Move {
     Begin(usize),
-    /// What it takes from the part with this name is not there.
+    /// The part uses the one with this name, which did not pass.
     GiveUp(usize, &'static str),
 }
 
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// What begins now.
+    /// The parts that begin now.
     fn begun(schedule: &mut Schedule<'_>) -> Vec<&'static str> {
         let mut names = Vec::new();
         while let Some(Move::Begin(at)) = schedule.next() {

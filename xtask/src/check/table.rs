@@ -1,4 +1,4 @@
-//! What is said at the end: a line for each part, then the sums, then what failed once more.
+//! The table at the end: a line for each part, then the sums, then the failures once more.
 
 use super::part::{Outcome, Part};
 use super::run::Again;

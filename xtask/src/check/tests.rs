@@ -79,7 +79,7 @@ fn the_outcome_of_a_step_is_the_outcome_of_its_part() {
     assert_eq!(outcome(&part("x", |run| run.step(&["no-such-program"])), false), "FAILED");
 }
 
-/// What a test program that fails so often makes of a part, and the tests that are called unsteady.
+/// The outcome of a part whose test program fails so often, and the tests that are called unsteady.
 fn outcome_of_failing(times: usize) -> (&'static str, Vec<String>) {
     let folder = Folder::new(&format!("failing-{times}"));
     let program = format!(

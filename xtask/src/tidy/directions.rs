@@ -30,8 +30,8 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("xtask", &[]),
 ];
 
-/// What tests need beside: a machine has no log of commands of its own, and a real one needs a
-/// place.
+/// Crates that only tests use: a machine has no log of commands of its own, and a real one needs a
+/// testbed.
 const TESTS_MAY_USE: [(&str, &str); 3] =
     [("pvm-core", "pvm-quorum"), ("pvm-cli", "testbed"), ("pvmd", "testbed")];
 

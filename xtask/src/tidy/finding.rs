@@ -1,4 +1,4 @@
-//! What a rule has to say.
+//! The result of a rule.
 
 /// Something a rule objects to.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::source::{Source, is_word};
 
 const HEADER: &str = "include/pvm3.h";
 const PAGE: &str = "doc/man/pvm3-calls.3";
-/// What the header wraps arguments in, which only declarations of functions have.
+/// The macro around the arguments, which only declarations of functions have.
 const DECLARES: &str = " NEOPVM_ARGS((";
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {

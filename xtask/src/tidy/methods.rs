@@ -100,7 +100,7 @@ fn own_type(head: &str) -> Option<String> {
     path[..end].rsplit("::").next().map(str::to_owned)
 }
 
-/// What follows `<...>` at the start.
+/// The text behind `<...>` at the start.
 fn behind_angles(text: &str) -> &str {
     let mut depth = 0;
     if !text.starts_with('<') {

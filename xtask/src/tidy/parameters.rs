@@ -90,7 +90,7 @@ fn functions(code: &str) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// What stands between the parentheses behind a name and its generic parameters.
+/// The text between the parentheses behind a name and its generic parameters.
 fn parameters(behind: &str) -> Option<&str> {
     let mut angles = 0;
     let open = behind.char_indices().find(|&(at, c)| {
@@ -104,7 +104,7 @@ fn parameters(behind: &str) -> Option<&str> {
     inside(&behind[open.0..])
 }
 
-/// What is inside of the brackets with which the text begins.
+/// The text inside of the brackets with which `text` begins.
 fn inside(text: &str) -> Option<&str> {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -160,7 +160,7 @@ fn is_self(parameter: &str) -> bool {
     parameter.split(|c: char| !is_word(c)).any(|word| word == "self")
 }
 
-/// What stands behind the colon, of which a path has two.
+/// The type behind the colon, of which a path has two.
 fn type_of(parameter: &str) -> &str {
     let one = |&(at, _): &(usize, &str)| {
         !parameter[..at].ends_with(':') && !parameter[at + 1..].starts_with(':')

@@ -1,30 +1,88 @@
-//! Documentation of an item says what the item is. "The same" says it only to a reader who has
-//! just read what stands above, and says nothing in a list of items.
+//! Documentation of an item says what the item is, in a phrase that begins with a noun or a verb.
+//! "The same" says it only to a reader who has just read what stands above. "What the task has
+//! sent" is "the messages that ..." with its noun left out: each crate has a number of old ones,
+//! which is only ever lowered.
 
 use super::finding::Finding;
 use crate::source::Source;
+use std::collections::BTreeMap;
 
 /// How the documentation of an item may not begin.
-const BEGINNINGS: [&str; 2] = ["/// The same", "//! The same"];
+const NEVER: [&str; 2] = ["/// The same", "//! The same"];
+/// How it should not begin.
+const SELDOM: [&str; 2] = ["/// What ", "//! What "];
+
+/// Folder, and how many of its items may be documented so. All others have none.
+const MOST: &[(&str, usize)] = &[
+    ("benchmarks/ring", 2),
+    ("bindings/python", 18),
+    ("crates/pvm", 12),
+    ("crates/pvm-capi", 25),
+    ("crates/pvm-clc", 16),
+    ("crates/pvm-cli", 99),
+    ("crates/pvm-core", 8),
+    ("crates/pvm-e2e", 62),
+    ("crates/pvm-predict", 10),
+    ("crates/pvm-shm", 17),
+    ("crates/pvm-sim", 6),
+    ("crates/pvm-space", 2),
+    ("crates/pvm-trace", 32),
+    ("crates/pvm-tuples", 14),
+    ("crates/pvm-wire", 3),
+    ("crates/pvmd", 7),
+    ("crates/testbed", 10),
+    ("fuzz/src", 9),
+];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
-    sources.iter().filter(|source| source.is_rust()).flat_map(findings).collect()
+    let rust = || sources.iter().filter(|source| source.is_rust());
+    let never = rust().flat_map(|source| {
+        let what = "\"The same\" as what? Name the item that this one is like, or say what it is";
+        let lines = beginning(source, &NEVER).into_iter();
+        lines.map(move |line| Finding::error(format!("{}:{line}", source.path), what))
+    });
+    let mut seldom: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in rust() {
+        let lines = beginning(source, &SELDOM).into_iter();
+        let places = lines.map(|line| format!("{}:{line}", source.path));
+        seldom.entry(folder(&source.path)).or_default().extend(places);
+    }
+    never.chain(judge(seldom, MOST)).collect()
 }
 
-fn findings(source: &Source) -> Vec<Finding> {
-    // Only the first line of a comment begins what it documents.
-    let is_documentation = |line: &str| line.trim_start().starts_with(&BEGINNINGS[0][..3]);
+fn judge(found: BTreeMap<String, Vec<String>>, most: &[(&str, usize)]) -> Vec<Finding> {
+    let allowed = |folder: &str| most.iter().find(|entry| entry.0 == folder).map_or(0, |e| e.1);
+    let too_many = found.into_iter().filter(|(folder, places)| places.len() > allowed(folder));
+    let say = |(folder, places): (String, Vec<String>)| {
+        let what = format!(
+            "the documentation of {} items begins with \"What\", at most {}: begin with the noun \
+             that it stands for; {}",
+            places.len(),
+            allowed(&folder),
+            places.join(" ")
+        );
+        Finding::error(folder, what)
+    };
+    too_many.map(say).collect()
+}
+
+/// `crates/pvm` of `crates/pvm/src/task.rs`.
+fn folder(path: &str) -> String {
+    path.split('/').take(2).collect::<Vec<_>>().join("/")
+}
+
+/// The lines in which documentation begins so. Only the first line of a comment begins what it
+/// documents.
+fn beginning(source: &Source, beginnings: &[&str]) -> Vec<usize> {
+    let is_documentation =
+        |line: &str| ["///", "//!"].iter().any(|c| line.trim_start().starts_with(c));
     let lines: Vec<&str> = source.text.lines().collect();
-    let begins = |at: usize| at == 0 || !is_documentation(lines[at - 1]);
-    let bare = |at: &usize| {
+    let first = |at: usize| at == 0 || !is_documentation(lines[at - 1]);
+    let begins = |at: &usize| {
         let line = lines[*at].trim_start();
-        begins(*at) && BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+        first(*at) && beginnings.iter().any(|beginning| line.starts_with(beginning))
     };
-    let finding = |at| {
-        let what = "\"The same\" as what? Name the item that this one is like, or say what it is";
-        Finding::error(format!("{}:{}", source.path, at + 1), what)
-    };
-    (0..lines.len()).filter(bare).map(finding).collect()
+    (0..lines.len()).filter(begins).map(|at| at + 1).collect()
 }
 
 #[cfg(test)]
@@ -39,5 +97,17 @@ mod tests {
         let found = check(&[Source::new("crates/x/src/a.rs", text)]);
         let places: Vec<&str> = found.iter().map(|finding| finding.place.as_str()).collect();
         assert_eq!(places, ["crates/x/src/a.rs:3"]);
+    }
+
+    #[test]
+    fn a_crate_has_no_more_items_that_are_documented_without_their_noun() {
+        let text =
+            "//! What it does.\n\n/// What is sent:\n/// What follows counts not.\nfn a() {}\n";
+        let found = |path: &str| check(&[Source::new(path, text)]);
+        let new = found("crates/x/src/a.rs");
+        assert_eq!(new.len(), 1);
+        assert!(new[0].what.contains("of 2 items"), "{}", new[0].what);
+        assert!(new[0].what.contains("crates/x/src/a.rs:1 crates/x/src/a.rs:3"));
+        assert!(found("crates/pvm-cli/src/a.rs").is_empty(), "it has older ones");
     }
 }

@@ -76,7 +76,7 @@ fn row((line, text): (usize, String)) -> Option<(String, (usize, String))> {
     Some((mark.to_owned(), (line, tests.to_owned())))
 }
 
-/// What is wrong with the tests that a row names in backticks: functions, or files of tests.
+/// The tests that a row names in backticks and that do not exist: functions, or files of tests.
 fn missing(sources: &[Source], tests: &str) -> Vec<String> {
     let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
     if names.is_empty() {

@@ -1,4 +1,4 @@
-//! What a program told: the JSON of ours, the text of NPB's.
+//! The output of a program: JSON of ours, text of NPB's.
 
 use crate::figures::{Communication, Quantity};
 use pvm_cli::options::bench::cases::{Case, Class, Shape};
@@ -13,14 +13,14 @@ pub(crate) struct Told {
     pub(crate) mops: f64,
     /// Whether the official values came out.
     pub(crate) verified: bool,
-    /// What was compared.
+    /// The quantities that were compared.
     pub(crate) quantities: Vec<Quantity>,
-    /// What its messages cost.
+    /// The cost of the messages.
     pub(crate) communication: Option<Communication>,
 }
 
 impl Told {
-    /// What is wrong with the answer, in a sentence.
+    /// A sentence about a wrong answer.
     pub(crate) fn reproach(&self) -> Option<String> {
         if self.verified {
             return None;
@@ -36,7 +36,7 @@ impl Told {
     }
 }
 
-/// What is no number is farthest off.
+/// The relative error. A result that is no number has the largest one.
 fn error(quantity: &Quantity) -> f64 {
     match (quantity.got, quantity.error) {
         (Some(_), Some(error)) => error.abs(),
@@ -61,7 +61,7 @@ struct Object {
     communication: Option<Communication>,
 }
 
-/// What a program of ours told: the object, wherever in its output it begins.
+/// The output of a program of ours: a JSON object, wherever in the output it begins.
 pub(crate) fn of_ours(output: &str, case: Case) -> Result<Told, String> {
     let starts = output.match_indices('{').map(|(at, _)| &output[at..]);
     let mut why = "printed no JSON object".to_owned();
@@ -89,7 +89,7 @@ impl Object {
     }
 }
 
-/// What a program of NPB told: lines `name = value` at its end.
+/// The output of a program of NPB: lines `name = value` at its end.
 pub(crate) fn of_npb(output: &str, case: Case) -> Result<Told, String> {
     let value = |name: &str| {
         let lines = output.lines().filter_map(|line| line.split_once('='));

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Why something was not run: in short, and the last words.
 pub(crate) type Why = (String, String);
 
-/// What every run is given.
+/// The surroundings of every run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around<'a> {
     /// Where NeoPVM is, and the sources.
@@ -117,7 +117,7 @@ impl Contender {
         Ok(ended)
     }
 
-    /// What it told; the error is a sentence.
+    /// The output of a run; the error is a sentence.
     pub(crate) fn told(&self, output: &str, case: Case) -> Result<Told, String> {
         if self.mpi.is_some() { of_npb(output, case) } else { of_ours(output, case) }
     }

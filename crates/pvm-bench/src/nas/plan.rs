@@ -4,7 +4,7 @@ use crate::case::Length;
 use pvm_cli::options::bench::NasOptions;
 use pvm_cli::options::bench::cases::{Case, Class, Name, Shape, THESIS_TASKS};
 
-/// What is to be run, the shortest of a class first, and what was asked for but cannot be.
+/// The cases to run, the shortest of a class first, and sentences about those that cannot be run.
 pub(crate) fn planned(options: &NasOptions, length: Length) -> (Vec<Case>, Vec<String>) {
     let shape = options.shape.unwrap_or(Shape::Official);
     let names: Vec<Name> =

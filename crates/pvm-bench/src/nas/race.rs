@@ -28,7 +28,7 @@ pub(super) struct Rules {
     pub(super) limit: Option<Duration>,
 }
 
-/// What stands while it goes on.
+/// The state of a race.
 pub(super) struct Race<'a> {
     cases: &'a [Case],
     contenders: &'a [Contender],
@@ -200,7 +200,7 @@ fn key(contender: &Contender, case: Case) -> Key {
     }
 }
 
-/// What a run told, if it ended well and the answer was the right one.
+/// The output of a run, if the run ended well and the answer was right.
 fn judged(
     contender: &Contender,
     case: Case,

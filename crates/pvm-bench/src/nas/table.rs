@@ -144,13 +144,13 @@ pub(crate) struct Html {
     pub(crate) head: Vec<String>,
     /// Rows of the table.
     pub(crate) rows: Vec<Vec<String>>,
-    /// What is said below.
+    /// The sentences below the table.
     pub(crate) sentences: Vec<String>,
     /// Benchmark, tasks, system, quantity, got, wanted, error.
     pub(crate) quantities: Vec<Vec<String>>,
 }
 
-/// What stands in the report.
+/// The part of the report.
 pub(crate) fn html(figures: &Figures) -> Html {
     let lines = lines(figures);
     let sentences = means(&lines).iter().map(mean_text).chain([verdict(figures)]).collect();

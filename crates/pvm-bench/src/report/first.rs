@@ -126,8 +126,8 @@ fn standing_table(standings: &[Standing]) -> String {
         )
 }
 
-/// What is asked first: whether NeoPVM is the first where it ought to be, and where it is farthest
-/// from it.
+/// The first answer of the report: whether NeoPVM is the first where it ought to be, and where it
+/// is farthest from that.
 fn verdict(contests: &[Contest]) -> String {
     let Some(mut text) = ranking::sentence(contests) else { return String::new() };
     let behind = ordered(ranking::not_first(contests));
@@ -151,7 +151,7 @@ fn verdict(contests: &[Contest]) -> String {
     element("p", "verdict", &escaped(&text))
 }
 
-/// What is sure in front, then what is farthest behind.
+/// Sure results in front, then the farthest behind.
 fn ordered(mut behind: Vec<&Contest>) -> Vec<&Contest> {
     let lead = |contest: &Contest| contest.lead_of(Kind::Ours.name()).unwrap_or(0.0);
     behind.sort_by(|a, b| is_sure(b).cmp(&is_sure(a)).then(lead(a).total_cmp(&lead(b))));
@@ -228,7 +228,7 @@ fn problems(figures: &Figures) -> String {
     text
 }
 
-/// What was left out for lack of time.
+/// The cases that were left out for lack of time.
 fn cuts(figures: &Figures) -> String {
     if figures.cuts.is_empty() {
         return String::new();
@@ -242,7 +242,7 @@ fn cuts(figures: &Figures) -> String {
     details(&title, &element("ul", "", &lines))
 }
 
-/// What plain `pvm bench` leaves out.
+/// The suites that plain `pvm bench` leaves out.
 fn elsewhere(figures: &Figures) -> String {
     if !figures.answers.is_empty() {
         return String::new();

@@ -45,7 +45,7 @@ pub(super) fn content(figures: &Figures, rows: &[&Row]) -> String {
     table(&head, &lines) + &lost(figures, mhz, best("blocked double"))
 }
 
-/// What could have been worked out in the time that a message takes to start.
+/// The operations that a task could do in the time that a message takes to start.
 fn lost(figures: &Figures, mhz: f64, mflops: Option<f64>) -> String {
     let empty = figures.of_suite("echo").filter(|row| row.key.size == 0);
     let ours = empty.filter(|row| row.key.system == Kind::Ours.name());

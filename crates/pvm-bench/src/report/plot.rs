@@ -23,13 +23,13 @@ struct Measure {
 /// An axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
-    /// What it says, with the unit.
+    /// The text beside the axis, with the unit.
     pub(super) label: &'static str,
     /// Whether each step is a factor.
     pub(super) log: bool,
 }
 
-/// What is drawn with one colour.
+/// The points of one colour.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     /// For the legend.
@@ -96,7 +96,7 @@ pub(super) fn points(title: &str, x: Axis, y: Axis, series: &[(Series, Vec<Strin
     draw(title, [x, y], POINTS, plots, "")
 }
 
-/// What can stand on these axes.
+/// The points that can stand on these axes.
 fn drawable(points: &[(f64, f64)], x: Axis, y: Axis) -> Vec<(f64, f64)> {
     let fits = |axis: Axis, value: f64| value.is_finite() && (!axis.log || value > 0.0);
     points.iter().copied().filter(|point| fits(x, point.0) && fits(y, point.1)).collect()

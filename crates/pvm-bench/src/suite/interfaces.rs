@@ -10,7 +10,7 @@ pub(crate) const NAMES: [&str; 9] =
     ["NX", "Express", "TCGMSG", TCGMSG_OVER_MPI, "P4", "MPL", "CMMD", "Vertex", "MPSC"];
 /// Debian's `libglobalarrays-dev`.
 pub(crate) const TCGMSG_OVER_MPI: &str = "TCGMSG over Open MPI";
-/// What is linked for that.
+/// The libraries of Global Arrays.
 pub(crate) const GLOBAL_ARRAYS: [&str; 3] = ["-lga-openmpi", "-larmci-openmpi", "-lgfortran"];
 
 /// An interface whose programs are jobs of ranks.

@@ -22,7 +22,7 @@ const LOOP_JAVA: Source =
 const SIZES: [&str; 7] =
     ["1000000", "2000000", "4000000", "8000000", "16000000", "32000000", "64000000"];
 const QUICK_SIZES: [&str; 2] = ["1000000", "4000000"];
-/// What `times` of C to C, the first of the pairings, is told as.
+/// The name of the first pairing.
 const C_TO_C: &str = "C to C";
 
 /// The suite.

@@ -3,7 +3,7 @@
 
 use crate::case::{Seconds, Suite};
 
-/// What the report says of it.
+/// The report's text about the programs.
 pub(crate) const SUITE: Suite = Suite {
     name: "nas",
     title: "NAS Parallel Benchmarks",

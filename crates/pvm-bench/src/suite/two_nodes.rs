@@ -125,7 +125,7 @@ fn as_printed(length: Length) -> Vec<Case> {
     ]
 }
 
-/// What the second process of a program is, where it is another program.
+/// The second process of a program, where that is another program.
 fn partner_of(source: &Source) -> Option<&'static Source> {
     if *source == PVM2_MASTER {
         Some(&PVM2_WORKER)

@@ -20,7 +20,7 @@ pub const SUITES: [(&str, &str); 7] = [
 /// The arguments of `pvm bench`.
 #[derive(Debug, Args)]
 pub struct BenchOptions {
-    /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all of these if
+    /// Suites to measure: echo, linpack, two-nodes, primitives, applications, java; all of these if
     /// none is named. Or nas, by itself: the NAS Parallel Benchmarks
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
@@ -50,7 +50,7 @@ pub struct BenchOptions {
     /// Write the report of a run anew from its figures.json
     #[arg(long, value_name = "FILE", conflicts_with = "suites")]
     pub report: Option<PathBuf>,
-    /// What only `pvm bench nas` takes
+    /// The options of `pvm bench nas`
     #[command(flatten)]
     pub nas: NasOptions,
 }

@@ -1,5 +1,5 @@
-//! What help and the man pages say behind the options. The fields of the JSON are an interface: a
-//! field may come, none goes or changes its meaning.
+//! The notes that help and the man pages show behind the options. The fields of the JSON are an
+//! interface: a field may come, none goes or changes its meaning.
 
 /// `pvm`.
 pub(crate) const PVM: &str = "\

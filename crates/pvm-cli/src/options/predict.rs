@@ -18,7 +18,7 @@ pub(crate) struct PredictOptions {
     pub(crate) run: SimulateOptions,
 }
 
-/// What there is beside predictions.
+/// The commands beside predictions.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PredictCommand {
     /// List the networks that are known by name, or print one as a file
@@ -77,7 +77,7 @@ pub(crate) struct SimulateOptions {
     /// Leave in what the recording itself cost
     #[arg(long)]
     pub(crate) probes: bool,
-    /// What is changed, and where tasks are
+    /// Changes of the network and the program, and the places of tasks
     #[command(flatten)]
     pub(crate) change: ChangeOptions,
     /// Write the simulated run as a trace
@@ -88,7 +88,7 @@ pub(crate) struct SimulateOptions {
     pub(crate) json: bool,
 }
 
-/// What is changed of a platform and a program, and where tasks are.
+/// Changes of a platform and a program, and the places of tasks.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ChangeOptions {
     /// Which task is on which host: each (a host of its own), block:N (N tasks a host), round:N (N
@@ -214,7 +214,7 @@ pub(crate) struct SealOptions {
 /// The arguments of `pvm predict score`.
 #[derive(Debug, Args)]
 pub(crate) struct ScoreOptions {
-    /// What `pvm predict seal` has written
+    /// The file that `pvm predict seal` has written
     #[arg(value_name = "SEAL")]
     pub(crate) seal: PathBuf,
     /// Real runs: seconds, or files of JSON lines with the key seconds

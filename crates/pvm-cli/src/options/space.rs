@@ -7,12 +7,12 @@ use std::path::PathBuf;
 /// The arguments of `pvm space`.
 #[derive(Debug, Args)]
 pub(crate) struct SpaceOptions {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub(crate) what: SpaceCommand,
 }
 
-/// What can be done with tuple spaces.
+/// The commands for tuple spaces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpaceCommand {
     /// Make a tuple space that lives with the machine

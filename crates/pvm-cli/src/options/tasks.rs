@@ -40,12 +40,12 @@ pub(crate) struct RunOptions {
 }
 
 impl RunOptions {
-    /// What to run.
+    /// The program.
     pub(crate) fn program(&self) -> &std::ffi::OsStr {
         self.command.first().expect("the command line requires a program")
     }
 
-    /// What it is given.
+    /// The arguments of the program.
     pub(crate) fn arguments(&self) -> &[std::ffi::OsString] {
         self.command.get(1..).unwrap_or_default()
     }

@@ -10,12 +10,12 @@ use super::tasks::tid;
 /// The arguments of `pvm trace`.
 #[derive(Debug, Args)]
 pub(crate) struct TraceOptions {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub(crate) what: TraceCommand,
 }
 
-/// What can be done with a trace.
+/// The commands for traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
     /// Record running tasks, or all tasks of the machine, until it is stopped
@@ -149,7 +149,7 @@ pub(crate) struct ExportOptions {
     pub(crate) json: bool,
 }
 
-/// What other tools read.
+/// The formats of other tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ExportForm {
     /// Perfetto's protobuf, for ui.perfetto.dev and trace_processor
@@ -171,7 +171,7 @@ pub(crate) enum ExportForm {
 /// The arguments of `pvm trace import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
-    /// What was recorded: a file for sddf, the files station.0, station.1 ... for thesis
+    /// The recorded files: one file for sddf, the files station.0, station.1 ... for thesis
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Its form
@@ -185,7 +185,7 @@ pub(crate) struct ImportOptions {
     pub(crate) json: bool,
 }
 
-/// What is read besides our own traces.
+/// The formats that are read besides our own traces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ImportForm {
     /// Events as PVM's tracers and XPVM write them
@@ -232,7 +232,7 @@ pub(crate) enum PictureForm {
     Png,
 }
 
-/// What can be drawn.
+/// The pictures that can be drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Picture {
     /// Messages and bytes of each pair of tasks

@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 /// A ring may use three eighths of the time that passes: a task that makes three million calls a
 /// second is still read whole.
 const SHARE: (u32, u32) = (3, 8);
-/// What it has not used is kept for it up to so much, so a burst may fill an honest ring several
-/// times.
+/// A ring keeps unused time up to this much, so a burst may fill an honest ring several times.
 const KEPT: Duration = Duration::from_millis(500);
-/// What a ring has at its beginning, which empties a full one.
+/// The time that a ring has at its beginning; it empties a full one.
 const FIRST: Duration = Duration::from_millis(100);
 
-/// What a ring may still use.
+/// The time that a ring may still use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     left: Duration,
@@ -48,7 +47,7 @@ fn share(time: Duration) -> Duration {
     time.saturating_mul(SHARE.0) / SHARE.1
 }
 
-/// What this thread has used of a processor.
+/// The processor time of this thread.
 pub(super) fn used() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()

@@ -10,12 +10,12 @@ impl Clock {
         Self(behind)
     }
 
-    /// What it showed at that moment of the monotonic clock.
+    /// The time of day at that moment of the monotonic clock.
     pub(super) const fn at(self, monotonic: u64) -> u64 {
         monotonic.saturating_add(self.0)
     }
 
-    /// What it shows.
+    /// The time of day.
     pub(super) fn now(self) -> u64 {
         self.at(pvm::record_clock())
     }

@@ -21,8 +21,8 @@ const OPEN_MAX: u64 = 32;
 const FIRST_TELL: Duration = Duration::from_millis(50);
 const TELL: Duration = Duration::from_secs(2);
 
-/// What one answer tells: our clock in the middle of question and answer, how far the other one is
-/// ahead of it, give or take the error.
+/// One answer of a recorder: our clock in the middle of question and answer, how far the other one
+/// is ahead of it, give or take the error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Answer {
     at: u64,

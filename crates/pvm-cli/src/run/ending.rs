@@ -1,4 +1,4 @@
-//! What the end of the tasks makes of our own exit status.
+//! The exit status of `pvm run`, from the ends of the tasks.
 
 use std::io::{Error, ErrorKind, Write as _, stderr};
 

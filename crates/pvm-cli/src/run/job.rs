@@ -38,7 +38,7 @@ use words::{Heard, Line, Word};
 const FAILED_GRACE: Duration = Duration::from_millis(300);
 /// So many words of each rank are kept that come before the machine has told who the ranks are.
 const EARLY_EACH: usize = 4;
-/// What a rank has said may come a little behind the news that it has ended.
+/// The last words of a rank may come this much later than the news of its end.
 const WORD_DELAY: Duration = Duration::from_millis(200);
 
 /// Runs the job to its end.
@@ -108,13 +108,13 @@ struct Batch {
 }
 
 struct Keeper {
-    /// What the command line calls it.
+    /// The name of the interface on the command line.
     interface: String,
     running: Running,
     asks: Operator,
     line: Line,
     plan: Plan,
-    /// What the command line names.
+    /// The request of the command line.
     wanted: SpawnRequest,
     ranks: Ranks,
     /// By the numbers of their requests: starts that are not answered.
@@ -124,7 +124,7 @@ struct Keeper {
     is_told: bool,
     /// When ends are looked at that looked wrong.
     look: Option<Instant>,
-    /// What ranks said before the machine told who they are.
+    /// The words of ranks that came before the machine told their ids.
     early: Vec<Heard>,
 }
 

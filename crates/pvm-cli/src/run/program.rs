@@ -15,7 +15,8 @@ use std::path::Path;
 
 /// `PvmTaskHost`.
 pub(super) const ON_HOST: i32 = 1;
-/// What a task's own start put into our environment, if a task runs us: not for other tasks.
+/// Variables that the start of a task has put into our environment, if a task runs us: not for
+/// other tasks.
 const OF_ONE_TASK: [&str; 8] = [
     "PVMSOCK",
     "PVMEPID",
@@ -26,10 +27,10 @@ const OF_ONE_TASK: [&str; 8] = [
     "PVMSPAWNWD",
     JOB_VARIABLE,
 ];
-/// What a keeper tells the ranks that it starts: who it is, and what they are.
+/// The variable by which a keeper tells ranks who it is, and what they are.
 pub(super) const JOB_VARIABLE: &str = "NEOPVM_JOB";
 
-/// What came of the start.
+/// The result of the start.
 #[derive(Debug, Default)]
 pub(crate) struct Start {
     /// An id or a code for each task.
@@ -195,8 +196,8 @@ fn too_many(options: &RunOptions) -> Failure {
     Failure::new(Status::Refused, text)
 }
 
-/// What a host lacks that could not start a task, as far as it can be told from here: lines to
-/// follow the code.
+/// The resource that a host lacks if it could not start a task, as far as it can be told from here:
+/// lines to follow the code.
 pub(crate) fn shortage(code: Code) -> String {
     /// Below this a daemon has descriptors for itself and a few tasks only.
     const FEW_FILES: u64 = 256;

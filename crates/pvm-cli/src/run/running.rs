@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(5);
 /// Between the signal that cannot be refused and the end of waiting for it.
 const KILL_GRACE: Duration = Duration::from_secs(1);
-/// What the program's tasks have spawned may go on for this long after the program's end, or
+/// Tasks that the program's tasks have spawned may go on for this long after the program's end, or
 /// after the end of the last of them that has ended.
 pub(super) const CHILDREN_GRACE: Duration = Duration::from_secs(1);
 pub(super) const SIGTERM: i32 = 15;
@@ -41,9 +41,9 @@ pub(super) enum Stage {
 }
 
 pub(super) struct Running {
-    /// What happens.
+    /// The events of the run.
     pub(super) events: Events,
-    /// What the tasks print.
+    /// The output of the tasks.
     pub(super) streams: Streams,
     /// Our exit status.
     pub(super) ending: Ending,
@@ -51,7 +51,7 @@ pub(super) struct Running {
     pub(super) first: Option<Tid>,
     /// Our own tasks that have not ended: their statuses count.
     pub(super) own: BTreeSet<Tid>,
-    /// What tasks of ours have spawned, and those in turn, as far as it has not ended.
+    /// The living tasks that tasks of ours have spawned, and those that these have spawned in turn.
     pub(super) children: BTreeSet<Tid>,
     /// Ranks of a job that other ranks have forked: signals are for them, too.
     pub(super) forked: BTreeSet<Tid>,

@@ -36,7 +36,7 @@ pub(crate) struct Streams {
     coloured: [bool; 2],
     /// The marks of the tasks that have any.
     marks: BTreeMap<Tid, [String; 2]>,
-    /// What stands in the marks of ranks in the place of their ids.
+    /// The names of ranks that stand in the marks in the place of their ids.
     names: BTreeMap<Tid, String>,
     /// How many bytes each task has written.
     written: BTreeMap<Tid, u64>,

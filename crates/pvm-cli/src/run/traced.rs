@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// A file has no more than this; it keeps the newest: 10 GiB.
 const SIZE_MAX: u64 = 10 << 30;
-/// What has come is taken at least so often.
+/// The longest time between two looks at what has come.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The recording of a program.

@@ -60,7 +60,7 @@ fn thesis(file: &Path, trace: &mut Trace, folder: &Path) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What a form cannot say is said beside it.
+/// Prints what a format cannot hold.
 fn tell(untold: Untold) {
     for (count, what) in [
         (untold.messages, "messages of tasks that were not recorded are left out"),

@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// The program.
 const SOURCE: &str = include_str!("otf2.c");
-/// What the library is called upstream, and in Debian.
+/// The library's names, upstream and in Debian.
 const LIBRARIES: [&str; 2] = ["-lotf2", "-lopen-trace-format2"];
 
 /// Writes an archive into a new folder.

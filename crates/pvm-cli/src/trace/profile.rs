@@ -110,7 +110,7 @@ pub(super) fn pairs(tables: &Tables, profile: &Profile) -> Table {
     table
 }
 
-/// What cannot be said in a table.
+/// The sums below the tables.
 pub(super) fn sums(trace: &Trace, profile: &Profile) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<22}{value}\n");

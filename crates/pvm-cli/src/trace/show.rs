@@ -111,7 +111,7 @@ fn sums(trace: &Trace, task: TaskIndex) -> pvm_trace::Summary {
     all
 }
 
-/// What is missing.
+/// The gaps of a trace.
 pub(super) fn gaps(trace: &Trace) -> Table {
     let begin = trace.summary().first;
     let mut table = Table::new(&[

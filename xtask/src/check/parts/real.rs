@@ -124,7 +124,8 @@ fn figures(programs: Vec<Program>) -> Vec<Program> {
     some(programs, |one| one.name == hosts::FIGURES)
 }
 
-/// What is only judged on a computer that does nothing else, as root and as an ordinary user.
+/// The tests that are judged only on a computer that does nothing else, as root and as an ordinary
+/// user.
 fn measures(run: &Run<'_>) -> Result<(), String> {
     let programs = figures(run.programs(E2E_LIST)?);
     let as_this_user = run.run_real_programs(&programs, &[hosts::NEEDS_ALL]);

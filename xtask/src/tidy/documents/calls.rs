@@ -1,5 +1,5 @@
-//! What man pages and C headers say of C calls: each is declared, as it is declared, and each page
-//! they point to is there; pvmd(1) has the options of pvmd.
+//! Man pages and C headers speak of calls that are declared, as they are declared, and each page
+//! that they point to is there; pvmd(1) has the options of pvmd.
 
 use super::super::finding::Finding;
 use super::inventory::{Inventory, option_name};

@@ -6,7 +6,7 @@ use super::inventory::{Inventory, option_name};
 /// Options of others' programs that pages name.
 const FOREIGN: [&str; 3] = ["--enable-native-access", "--tool", "--sysroot"];
 
-/// What is wrong with a text as a command; nothing if it is none of ours.
+/// The faults of a text as a command; none if it is no command of ours.
 pub(super) fn faults(text: &str, inventory: &Inventory<'_>) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let begin = words.iter().position(|word| !is_assignment(word)).unwrap_or(words.len());

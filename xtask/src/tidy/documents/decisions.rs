@@ -25,7 +25,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// What is wrong with the lines between the title and the text.
+/// The faults of the lines between the title and the text.
 fn check_one(one: &Source, all: &[&Source]) -> Vec<Finding> {
     let value = |name: &str| line_value(one, name);
     let status = value("Status").unwrap_or("");
@@ -45,7 +45,7 @@ fn check_one(one: &Source, all: &[&Source]) -> Vec<Finding> {
     faults.into_iter().map(|what| Finding::error(&one.path, what)).collect()
 }
 
-/// What stands behind `- Name: ` below the title.
+/// The text behind `- Name: ` below the title.
 fn line_value<'a>(one: &'a Source, name: &str) -> Option<&'a str> {
     let begin = format!("- {name}: ");
     one.text.lines().take(8).find_map(|line| line.strip_prefix(&begin))

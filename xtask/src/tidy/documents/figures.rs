@@ -10,7 +10,7 @@ const LONG: &str = "doc/performance.md";
 /// Both tables have columns for these.
 const COLUMNS: [&str; 2] = ["NeoPVM", "PVM 3.4.6"];
 const DATED: &str = "Measured by `make bench-messages` on ";
-/// What stands in front of the date in the long text.
+/// The words in front of the date in the long text.
 const MEASURED: &str = "`make bench-messages` on ";
 
 type Table<'a> = Vec<(usize, Vec<&'a str>)>;
@@ -55,7 +55,7 @@ fn table(text: &str) -> Table<'_> {
         .collect()
 }
 
-/// What is wrong with a row beside the one of the same name that was measured.
+/// The fault of a row beside the measured one of this name.
 fn fault(head: &[&str], row: &[&str], measured: &Table<'_>) -> Option<String> {
     let (_, names) = measured.first()?;
     let found = measured.iter().find(|(_, cells)| cells.first() == row.first());

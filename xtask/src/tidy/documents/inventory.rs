@@ -1,4 +1,4 @@
-//! What exists: files, folders and words of the code, and what the commands know.
+//! Everything that exists: files, folders and words of the code, and the options of commands.
 
 use super::super::finding::Finding;
 use crate::source::{Source, is_word};
@@ -13,7 +13,7 @@ const XTASK: &str = "xtask/src/main.rs";
 const PVM: &str = "crates/pvm-cli/src/options";
 const PVMD: &str = "crates/pvmd/src/config.rs";
 
-/// What documents may name.
+/// The names that documents may use.
 pub(super) struct Inventory<'a> {
     pub(super) files: BTreeSet<&'a str>,
     pub(super) folders: BTreeSet<&'a str>,
@@ -91,7 +91,7 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty())
 }
 
-/// What a Makefile can make: words at the beginning of a line in front of a colon.
+/// The targets of a Makefile: words at the beginning of a line in front of a colon.
 fn targets_of(makefile: &str) -> BTreeSet<&str> {
     let heads = makefile.lines().filter_map(|line| line.split_once(':').map(|(head, _)| head));
     let plain = |head: &&str| {

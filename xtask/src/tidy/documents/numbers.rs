@@ -224,7 +224,7 @@ fn check_number(number: &Number, sources: &[Source]) -> Vec<Finding> {
     faults.collect()
 }
 
-/// What is wrong with a text that is to have these words with this number.
+/// The fault of a text that should have these words with this number.
 fn fault(text: &str, words: &str, value: u128) -> Option<String> {
     let (before, rest) = words.split_once('{')?;
     let (unit, after) = rest.split_once('}')?;
@@ -289,7 +289,7 @@ fn value_of(name: &str, file: &str, sources: &[Source]) -> Option<u128> {
     evaluate(text, &|name| value_of(name, file, sources))
 }
 
-/// What stands behind the equals sign of a constant.
+/// The expression behind the equals sign of a constant.
 fn expression<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let declared = text.split(&format!("const {name}: ")).nth(1)?;
     let (head, _) = declared.split_once(';')?;

@@ -3,7 +3,7 @@
 use super::inventory::Inventory;
 use crate::source::is_word;
 
-/// What is wrong with a text in backticks as a name of the code; nothing if it is none.
+/// The faults of a text in backticks as a name of the code; none if it is no such name.
 pub(super) fn faults(text: &str, inventory: &Inventory<'_>) -> Vec<String> {
     if let Some(parts) = rust_path(text) {
         return path_fault(text, &parts, inventory).into_iter().collect();

@@ -20,7 +20,7 @@ const MADE: [&str; 2] = ["fuzz/corpus", "fuzz/artifacts"];
 /// Names of others that look like ours: a package of Debian's.
 const FOREIGN: [&str; 1] = ["pvm-dev"];
 
-/// What is wrong with a text in backticks as a name of a place; nothing if it is none.
+/// The faults of a text in backticks as a path; none if it is no path.
 pub(super) fn faults(text: &str, page: &str, inventory: &Inventory<'_>) -> Vec<String> {
     let command = text.contains(' ');
     let words = text.split(' ').filter(|word| !command || is_file(word) && word.contains('/'));

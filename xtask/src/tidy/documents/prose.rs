@@ -8,7 +8,7 @@ pub(super) struct Span {
     pub(super) text: String,
 }
 
-/// What stands in backticks outside of blocks of code. A span may go on in the next line, but not
+/// The texts in backticks outside of blocks of code. A span may go on in the next line, but not
 /// past its paragraph.
 pub(super) fn spans(page: &str) -> Vec<Span> {
     paragraphs(page).iter().flat_map(|(line, text)| spans_of(*line, text)).collect()

@@ -27,7 +27,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     parts.iter().flat_map(|(line, owner, text)| check_part(*line, owner, text, sources)).collect()
 }
 
-/// What is wrong with the part about one crate.
+/// The faults of the part about one crate.
 fn check_part(line: usize, owner: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
     let named = prose::spans(text);
     let root = format!("crates/{owner}/src/");

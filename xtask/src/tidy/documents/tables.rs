@@ -22,7 +22,7 @@ pub(super) fn check(page: &Source) -> Vec<Finding> {
     findings
 }
 
-/// What is wrong with lines that follow one another and begin with a bar.
+/// The faults of lines that follow one another and begin with a bar.
 fn faults(path: &str, block: &[(usize, &str)]) -> Vec<Finding> {
     let Some((first, head)) = block.first() else { return Vec::new() };
     if !block.get(1).is_some_and(|(_, line)| is_rule(line)) {

@@ -133,15 +133,15 @@ fn help_options(help: &str) -> BTreeSet<&str> {
     lines.filter_map(|line| line.split_whitespace().next()).filter(|word| is_option(word)).collect()
 }
 
-/// What `.BR` prints bold: every second of its arguments.
+/// The words that `.BR` prints bold: every second of its arguments.
 fn bold_words(line: &str) -> Vec<&str> {
     let Some(arguments) = line.strip_prefix(".BR ") else { return Vec::new() };
     let outside = arguments.split('"').step_by(2).flat_map(str::split_whitespace);
     outside.filter(|word| word.chars().all(|c| c.is_ascii_lowercase())).collect()
 }
 
-/// What the notes of a command name are options of that command, or of those below it; what they
-/// quote, or show as an example, exists.
+/// The notes of a command name only options of that command, or of those below it; the commands
+/// that they quote, or show as an example, exist.
 fn check_notes(notes: &str, inventory: &Inventory<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for note in notes.split("pub(crate) const ").skip(1) {

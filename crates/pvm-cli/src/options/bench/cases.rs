@@ -1,4 +1,4 @@
-//! What is to be run: benchmarks, classes, shapes, numbers of tasks.
+//! The choice of runs: benchmarks, classes, shapes, numbers of tasks.
 
 /// The eight.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, clap::ValueEnum)]
@@ -46,7 +46,7 @@ pub enum Class {
     B,
 }
 
-/// What the programs do besides their numerics.
+/// The work of the programs besides their numerics.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, clap::ValueEnum)]
 pub enum Shape {
     /// Classes, and messages as they are fastest.
@@ -60,7 +60,7 @@ pub enum Shape {
 /// The workers of the thesis.
 pub const THESIS_TASKS: u32 = 4;
 
-/// What is known of a benchmark.
+/// The properties of a benchmark.
 struct Known {
     name: Name,
     text: &'static str,
@@ -212,7 +212,7 @@ impl Case {
         (100.0 * self.name.known().seconds[class as usize]).max(10.0) as u64
     }
 
-    /// What a program of ours is told behind its name.
+    /// The arguments of a program of ours.
     pub fn arguments(self) -> Vec<String> {
         let class = self.class.unwrap_or(Class::S).text();
         let mut words = vec![class.to_owned(), self.tasks.to_string(), "--json".to_owned()];

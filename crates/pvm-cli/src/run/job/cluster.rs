@@ -1,4 +1,4 @@
-//! What one line of a file starts.
+//! The ranks that one line of a file starts.
 
 use crate::failure::{Failure, Status};
 use std::path::PathBuf;

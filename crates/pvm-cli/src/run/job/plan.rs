@@ -1,4 +1,4 @@
-//! What a job is made of, before anything is started.
+//! The parts of a job, before anything is started.
 
 use super::cluster::{Cluster, check_size};
 use super::files;

@@ -26,8 +26,8 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    /// What is wrong with its end, as far as it is known now; `any` says whether any rank has found
-    /// the keeper.
+    /// The fault of the rank's end, as far as it is known now; `any` says whether any rank has
+    /// found the keeper.
     pub(super) fn complaint(&self, any: bool) -> Option<String> {
         match &self.entered {
             _ if self.left => None,

@@ -1,5 +1,4 @@
-//! What the ranks of a job tell its keeper, and the keeper tells them: messages between tasks of
-//! the machine.
+//! The words between the ranks of a job and its keeper: messages between tasks of the machine.
 //!
 //! The other side is `personalities/common/src/keeper.c`; the numbers of tags stand there, too.
 
@@ -36,7 +35,7 @@ const COUNTER_BYTES: u64 = 24;
 /// Longer texts are cut.
 const TEXT_BYTES_MAX: usize = 4096;
 
-/// What a rank says.
+/// The words of a rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
     /// It has found its keeper; it will leave by this call, if that is said.
@@ -114,7 +113,7 @@ impl Line {
         Ok(Self { task, contexts })
     }
 
-    /// What a rank finds in its environment: in which job it is, and who it is.
+    /// The variable in a rank's environment that names its job and its number.
     pub(super) fn variable(
         &self,
         interface: &str,

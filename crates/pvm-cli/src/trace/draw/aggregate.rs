@@ -1,5 +1,5 @@
-//! What each task sent to each one, itself included: bars for few tasks, a table of shades for
-//! many.
+//! The messages of each task to each one, itself included: bars for few tasks, a table of shades
+//! for many.
 
 use super::canvas::{Anchor, Axis, Canvas, colour, short};
 use pvm_trace::profile::{Profile, Traffic};
@@ -22,7 +22,7 @@ fn sent(profile: &Profile, from: TaskIndex, to: TaskIndex) -> Traffic {
     profile.pairs.get(&(from, Some(to))).copied().unwrap_or_default()
 }
 
-/// What a task sent to itself: all that it sent but what went to others.
+/// The messages of a task to itself: all that it sent but those to others.
 fn to_itself(profile: &Profile, task: TaskIndex) -> Traffic {
     let all = profile.tasks.get(task as usize).map(|row| row.sent).unwrap_or_default();
     let of_task = (task, None)..=(task, Some(TaskIndex::MAX));

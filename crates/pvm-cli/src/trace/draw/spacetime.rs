@@ -178,7 +178,7 @@ impl Picture {
     }
 }
 
-/// What is in the window of a line from one time to another: both ends, each with how far it is
+/// The part of a line within a window from one time to another: both ends, each with how far it is
 /// along the line.
 fn visible([begin, end]: [f64; 2]) -> Option<[(f64, f64); 2]> {
     if begin.max(end) < 0.0 || begin.min(end) > 1.0 {

@@ -1,4 +1,4 @@
-//! What is drawn.
+//! The subject of a picture.
 
 use crate::trace::place::Trace;
 use pvm_trace::clocks::Clocks;
@@ -12,6 +12,6 @@ pub(crate) struct Subject<'a> {
     pub(crate) trace: &'a mut Trace,
     /// Its clocks.
     pub(crate) clocks: &'a Clocks,
-    /// What is drawn of it, in corrected time.
+    /// The time that is drawn, corrected.
     pub(crate) window: (u64, u64),
 }

@@ -1,4 +1,4 @@
-//! What a record tells of its call, field by field.
+//! The arguments of a call, from the fields of its record.
 
 use pvm_trace::What;
 use pvm_wire::Tid;
