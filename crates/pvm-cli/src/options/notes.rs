@@ -247,13 +247,14 @@ BY says from what a host's clock is known: questions of the process that recorde
 recorder and their answers, or messages alone. CLOCK and DRIFT are against the reference.
 
 JSON: complete, in_turns (recorded with `pvm run --alone`), records, begin, end (nanoseconds since \
-1970), hosts (name, index, arch, version, cores, congestion, mtu, probe_cost_ns), clocks (host, source, \
-offset_ns, drift_ppm, error_ns), tasks (index, tid, parent, program, host, pid, begin, end, \
-status, noted, lost), gaps (host, task, from, to, lost, reason). With --events, the output is a \
-line for each record, with one object: task, begin, length, thread, depth, function, what, result, \
-name, value, done, total, peer, tag, context, number, bytes, encoding, way (memory, daemons, \
-direct, own), wire_bytes, pieces, any_source, any_tag, asked_source, asked_tag, processor_ns, \
-members, instance, root, count, children, step; fields that do not apply are left out.";
+1970), hosts (name, index, arch, version, cores, congestion, mtu, probe_cost_ns), clocks (host, \
+source, offset_ns, drift_ppm, error_ns), tasks (index, tid, parent, program, host, pid, begin, \
+end, status, noted, lost), gaps (host, task, from, to, lost, reason). With --events, the output is \
+a line for each record, with one object: task, begin, length, thread, depth, function, what, \
+result, name, value, done, total, peer, tag, context, number, bytes, encoding, way (memory, \
+daemons, direct, own), wire_bytes, pieces, any_source, any_tag, asked_source, asked_tag, \
+processor_ns, members, instance, root, count, children, step; fields that do not apply are left \
+out.";
 
 /// `pvm trace profile`.
 pub(crate) const TRACE_PROFILE: &str = "\
