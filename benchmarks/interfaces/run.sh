@@ -1,11 +1,14 @@
 #!/bin/bash
 # Measures the older interfaces: run.sh PREFIX OUT
 #
-# The same loops by the calls of PVM 3 (pvm; default: in PvmDataDefault, the one encoding of PVM 2.4; daemons: with
-# PvmDontRoute, too), neopvm.h (items), PVM 2.4 (vsnd and snd), TCGMSG, p4 and NX, and by Debian's TCGMSG over Open MPI
-# where libglobalarrays-dev is installed, in turns, ROUNDS (5) of each. Where hosts can be made (root, xtask/hosts.sh),
-# messages and numbers between two hosts follow, and jobs of 64 ranks on four. PASSES="one two four" chooses.
-# OUT/interfaces.txt has all values; the tables have the median of each, with the best in brackets. speed.c says what is
+# A program of each interface (TCGMSG, p4, NX, PVM 2.4 with vsnd and with snd, and plain tasks) runs the same loops by its
+# own calls and by those of PVM 3 and neopvm.h, batch by batch in the same processes, so that both meet the same cores at
+# the same distance and the same other work. Debian's TCGMSG over Open MPI, where libglobalarrays-dev is installed, runs in
+# turns with them. ROUNDS (5) of each. Where hosts can be made (root, xtask/hosts.sh), messages and numbers between two
+# hosts follow, and jobs of 64 ranks on four. PASSES="one two four" chooses; BUILT=1 takes the programs that an earlier
+# run has left in OUT. OUT/interfaces.txt has all values; of the
+# tables, the first has nanoseconds: the median of the rounds, and the best. The second one has how many times as long an
+# interface takes as the machine's own calls beside it: the median of the rounds, least and most. speed.c says what is
 # measured.
 set -u
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -15,25 +18,26 @@ rounds=${ROUNDS:-5}
 # shellcheck source=crates/testbed/testbed.sh
 . "$here/../../crates/testbed/testbed.sh"
 
-build() { # NAME WAY [FOLDER LIBRARY]
-  local folder=${3:-$1}
-  ${CC:-cc} -O2 -w -D"$2" -I"$PREFIX/include" -I"$PREFIX/include/neopvm/$folder" -o "$OUT/speed.$1" "$here/speed.c" \
-    -L"$PREFIX/lib/neopvm/$folder" -Wl,-rpath,"$PREFIX/lib/neopvm/$folder" -l"${4:-$1}" || exit 1
+build() { # NAME SOURCE FOLDER LIBRARY [FLAG]
+  ${CC:-cc} -O2 -Wall -Wextra ${5:-} -I"$PREFIX/include" -I"$PREFIX/include/neopvm/$3" -o "$OUT/speed.$1" \
+    "$here/speed.c" "$here/$2.c" "$here/pvm.c" -L"$PREFIX/lib/neopvm/$3" -Wl,-rpath,"$PREFIX/lib/neopvm/$3" \
+    -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -l"$4" -lgpvm3 -lpvm3 || exit 1
 }
 
 build_all() {
-  local system
-  for system in pvm default daemons items any; do
-    ${CC:-cc} -O2 -w -DOF_${system^^} $([ $system != any ] || echo -DOF_ITEMS) -I"$PREFIX/include" -o "$OUT/speed.$system" "$here/speed.c" \
-      -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lgpvm3 -lpvm3 || exit 1
-  done
-  build tcgmsg OF_TCGMSG
-  build p4 OF_P4
-  build nx OF_NX
-  build vsnd OF_VSND pvm2 pvm
-  build snd OF_SND pvm2 pvm
-  SYSTEMS="pvm default daemons items any vsnd snd tcgmsg p4 nx"
-  if mpicc.openmpi -O2 -w -DOF_TCGMSG -o "$OUT/speed.mpi" "$here/speed.c" -lga-openmpi -larmci-openmpi -lgfortran -lm 2>/dev/null; then
+  SYSTEMS="tasks vsnd snd tcgmsg p4 nx"
+  if [ -n "${BUILT:-}" ]; then
+    [ ! -x "$OUT/speed.mpi" ] || SYSTEMS="$SYSTEMS mpi"
+    return
+  fi
+  build tasks tasks . pvm3
+  build tcgmsg tcgmsg tcgmsg tcgmsg
+  build p4 p4 p4 p4
+  build nx nx nx nx
+  build vsnd pvm2 pvm2 pvm
+  build snd pvm2 pvm2 pvm -DOF_SND
+  if mpicc.openmpi -O2 -w -o "$OUT/speed.mpi" "$here/speed.c" "$here/tcgmsg.c" "$here/alone.c" -lga-openmpi \
+    -larmci-openmpi -lgfortran -lm 2>/dev/null; then
     SYSTEMS="$SYSTEMS mpi"
   else
     echo "Debian's TCGMSG over MPI is missing (apt install libglobalarrays-dev libarmci-mpi-dev openmpi-bin)"
@@ -56,7 +60,7 @@ run() { # SYSTEM RANKS WHAT
   # shellcheck disable=SC2086
   case $1 in
     vsnd | snd) timeout 60 $PVM run --quiet $([ "$PASS" = one ] || echo --env SPEED_HOST=h2) "$OUT/speed.$1" "$3" ;;
-    pvm | default | daemons | items | any) timeout 60 $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
+    tasks) timeout 60 $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
     mpi) timeout 60 mpirun.openmpi --oversubscribe -n "$2" "$OUT/speed.mpi" "$3" 2>/dev/null ;;
     *) timeout 60 $PVM run --quiet --as "$1" ${hosts:--n $2} "$OUT/speed.$1" "$3" ;;
   esac </dev/null | sed "s/^/$PASS $1 $2 /"
@@ -67,7 +71,7 @@ on_one_host() {
   for system in $SYSTEMS; do
     run $system 2 one-way
     case $system in
-      default | daemons | items | any | vsnd | snd) continue ;;
+      vsnd | snd) continue ;;
     esac
     run $system 4 together
     case $system in
@@ -80,17 +84,18 @@ on_one_host() {
 
 on_two_hosts() {
   local system
-  for system in pvm default daemons items vsnd snd tcgmsg p4 nx; do run $system 2 one-way; done
+  for system in tasks vsnd snd tcgmsg p4 nx; do run $system 2 one-way; done
   run tcgmsg 2 numbers
 }
 
 # A job of many ranks from its start to its end, with one barrier.
 jobs() {
-  local system begin
-  for system in pvm tcgmsg p4 nx; do
+  local system begin took
+  for system in tasks tcgmsg p4 nx; do
     begin=$(date +%s%N)
     run $system 64 meet
-    echo "$PASS $system 64 job $(($(date +%s%N) - begin))"
+    took=$(($(date +%s%N) - begin))
+    echo "$PASS $system 64 job own $took $took 0"
   done
 }
 
@@ -133,25 +138,33 @@ on_hosts two 2
 on_hosts four 4
 awk '
   { key = $1 " " $4 " " $3; if (!(key in seen)) { seen[key] = ++keys; names[keys] = key }
-    at = ++count[$2, key]; value[$2, key, at] = $5 }
-  function median(row, key,   n, i, j, t, v) {
-    n = count[row, key]
-    for (i = 1; i <= n; i++) v[i] = value[row, key, i]
+    column = $5 == "own" ? $2 : $2 "/" $5
+    if (!(column in known)) { known[column] = ++columns; heads[columns] = column }
+    at = ++count[column, key]; median_of[column, key, at] = $6; best_of[column, key, at] = $7; ratio_of[column, key, at] = $8 }
+  function sorted(values, column, key,   n, i, j, t) {
+    n = count[column, key]
+    for (i = 1; i <= n; i++) v[i] = values[column, key, i]
     for (i = 2; i <= n; i++) for (j = i; j > 1 && v[j] < v[j - 1]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-    least = v[1]
-    return n ? v[int((n + 1) / 2)] : 0
+    return n
   }
-  END {
-    n = split("pvm default daemons items any vsnd snd tcgmsg p4 nx mpi", rows, " ")
-    printf "%-24s", "ns: median (best)"
-    for (s = 1; s <= n; s++) printf "%18s", rows[s]
+  function table(title, is_ratio,   k, c, n, m, text) {
+    printf "%-24s", title
+    for (c = 1; c <= columns; c++) if (!is_ratio || heads[c] ~ /\//) printf "%20s", heads[c]
     print ""
     for (k = 1; k <= keys; k++) {
       printf "%-24s", names[k]
-      for (s = 1; s <= n; s++) {
-        m = median(rows[s], names[k])
-        printf "%18s", m ? sprintf("%.0f (%.0f)", m, least) : "-"
+      for (c = 1; c <= columns; c++) {
+        if (is_ratio && heads[c] !~ /\//) continue
+        text = "-"
+        if (is_ratio && (n = sorted(ratio_of, heads[c], names[k]))) text = sprintf("%.2f (%.2f-%.2f)", v[int((n + 1) / 2)], v[1], v[n])
+        if (!is_ratio && (n = sorted(median_of, heads[c], names[k]))) {
+          m = v[int((n + 1) / 2)]
+          sorted(best_of, heads[c], names[k])
+          text = sprintf("%.0f (%.0f)", m, v[1])
+        }
+        printf "%20s", text
       }
       print ""
     }
-  }' "$OUT/interfaces.txt"
+  }
+  END { table("ns: median (best)", 0); print ""; table("own calls / these", 1) }' "$OUT/interfaces.txt"

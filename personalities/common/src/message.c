@@ -9,8 +9,9 @@
 /* So long a receive stays in the core while another thread could put its message into the queue of this file. */
 #define SLICE_NS 50000000
 
-/* A message of up to so many bytes stays until the next receive when it was copied. */
-#define SPENT_BYTES 65536
+/* A message of up to so many bytes stays until the next receive when it was copied. PVM keeps any that long; the memory of
+ * a larger one is worth more to its sender than the time that giving it back takes. */
+#define SPENT_BYTES 1048576
 
 /* ---- Sending ---- */
 

@@ -49,9 +49,15 @@ static int send_to_all(const char *name, int type, int route)
 int pvm2_send(const char *name, int instance, int type, int route)
 {
     struct pvm2_peer *peer;
-    /* The name of the last peer is as long as it may be. */
-    int code = pvm2_peers_latest(name, instance) ? PvmOk : pvm2_check_name(name, PVM2_NAME_MAX);
+    int code = PvmOk;
 
+    /* It may end what is known of a peer. */
+    if (pvm2_self.enrolled)
+        pvm2_peers_look_now_and_then();
+    peer = pvm2_peers_latest(name, instance);
+    /* The name of the last peer is as long as it may be. */
+    if (!peer)
+        code = pvm2_check_name(name, PVM2_NAME_MAX);
     if (code != PvmOk)
         return code;
     if (!pvm2_self.enrolled)
@@ -60,9 +66,9 @@ int pvm2_send(const char *name, int instance, int type, int route)
         return PvmBadParam;
     if (pvm2_outgoing_check() != PvmOk)
         return PvmNoMsg;
-    pvm2_peers_look_now_and_then();
     if (instance < 0)
         return send_to_all(name, type, route);
-    code = pvm2_peers_find(name, instance, &peer);
+    if (!peer)
+        code = pvm2_peers_find(name, instance, &peer);
     return code == PvmOk ? send_to(peer, type, route) : code;
 }
