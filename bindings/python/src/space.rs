@@ -44,6 +44,14 @@ fn spaces(py: Python<'_>, call: &str) -> PyResult<&'static Spaces> {
     }
 }
 
+/// The task leaves.
+pub(crate) fn farewell(task: &Task) {
+    let known = *SPACES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(spaces) = known.filter(|known| std::ptr::eq(known.task(), task)) {
+        spaces.farewell();
+    }
+}
+
 thread_local! {
     /// What a signal's handler has raised in a wait of this thread.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
@@ -291,7 +299,7 @@ impl Space {
         };
         let deadline = limit(timeout);
         let wait = deadline != Deadline::Now;
-        let op = Op::Find { template: tuple(template, call)?, how, wait };
+        let op = Op::Find { template: tuple(template, call)?, how, wait, limit_ms: 0 };
         match self.perform(py, (op, deadline), stop.map(Bound::get), call)? {
             Outcome::Found { tuple, claim, tries } => {
                 let (values, types) = row(py, &tuple)?;

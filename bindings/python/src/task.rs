@@ -5,6 +5,7 @@ use crate::failure::{Failure, OrRaise as _, caught};
 use crate::memory::{LONG, Region};
 use crate::message::{Message, with_message};
 use crate::session;
+use crate::space;
 use crate::target::Target;
 use crate::wait;
 use crate::watch::{self, Watch};
@@ -208,7 +209,11 @@ impl Task {
             return Ok(());
         }
         session::set_current(None);
-        py.detach(|| self.task.leave()).or_raise(py, "close")
+        py.detach(|| {
+            space::farewell(self.task);
+            self.task.leave()
+        })
+        .or_raise(py, "close")
     }
 
     /// Waits for a message and takes it. Raises `Timeout` when the timeout expires.

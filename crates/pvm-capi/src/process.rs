@@ -11,7 +11,7 @@ use crate::own::{Kept as _, Own};
 use crate::say::{say, who};
 use crate::trace::{self};
 use crate::trace::{ints_at, list_at, text_at, traced};
-use crate::{buffer, globals, handler, held, options, output, pointer, registry, session};
+use crate::{buffer, globals, handler, held, options, output, pointer, registry, session, tuple};
 
 /// This task's id; the process becomes a task if it is none.
 #[unsafe(no_mangle)]
@@ -69,6 +69,7 @@ pub(crate) extern "C" fn pvm_exit() -> c_int {
 pub(crate) fn leave() -> Result<(), Code> {
     inside(|| {
         if let Some(task) = session::current() {
+            tuple::farewell(task);
             buffer::sign_all(task.tid());
         }
         let left = session::current().map_or(Ok(()), session::leave);

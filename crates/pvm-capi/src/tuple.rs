@@ -40,6 +40,14 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
     }
 }
 
+/// The task leaves.
+pub(crate) fn farewell(task: &Task) {
+    let known = SPACES.enter().ok().and_then(|spaces| *spaces);
+    if let Some(spaces) = known.filter(|known| std::ptr::eq(known.task(), task)) {
+        spaces.farewell();
+    }
+}
+
 /// The status of an error.
 fn code_of(error: &Error) -> i32 {
     match error {

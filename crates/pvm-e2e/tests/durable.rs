@@ -261,3 +261,77 @@ fn a_full_disk_refuses_what_is_put_and_loses_nothing() {
     let output = Running::start(command).finish(Duration::from_secs(90));
     assert_eq!(output.code(), 0, "{}\n{}", output.out, output.err);
 }
+
+#[test]
+fn a_space_whose_name_was_deleted_was_written_over_when_it_was_made_again() {
+    let (place, directory) = place();
+    let program = place.compile("unname.c");
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    for number in ["1", "2", "3"] {
+        succeed(&place, &["out", "kept", number]);
+    }
+    let mut command = place.command(&program);
+    command.arg("kept");
+    let unnamed = Running::start(command).finish(LIMIT);
+    assert_eq!(unnamed.code(), 0, "{}", unnamed.err);
+    create(&place, &directory);
+    assert_eq!(numbers(&succeed(&place, &["space", "dump", "kept"]).out), [1, 2, 3]);
+    succeed(&place, &["out", "kept", "4"]);
+    succeed(&place, &["halt"]);
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    assert_eq!(numbers(&succeed(&place, &["space", "dump", "kept"]).out), [1, 2, 3, 4]);
+    succeed(&place, &["halt"]);
+}
+
+#[test]
+fn what_was_put_after_the_directory_was_removed_was_answered_and_in_no_file() {
+    let (place, directory) = place();
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    succeed(&place, &["out", "kept", "1"]);
+    // A file that is gone is written anew.
+    std::fs::remove_file(file(&directory, ".tuples")).expect("a file");
+    succeed(&place, &["out", "kept", "2"]);
+    assert!(file(&directory, ".tuples").exists());
+    // Without the directory nothing is answered, and nothing is forgotten.
+    std::fs::remove_dir_all(&directory).expect("a directory");
+    let late = pvm(&place, &["out", "kept", "3", "--timeout", "0.2"]);
+    assert_ne!(late.code(), 0, "it is in no file");
+    let refused = pvm(&place, &["out", "kept", "4"]);
+    assert_ne!(refused.code(), 0);
+    assert!(refused.err.contains("disk"), "{}", refused.err);
+    let list = succeed(&place, &["space", "list"]).out;
+    assert!(!list.contains("lost"), "{list}");
+    std::fs::create_dir(&directory).expect("a new directory");
+    let comes_back = || pvm(&place, &["out", "kept", "5"]).code() == 0;
+    assert!(eventually(LIMIT, comes_back), "the directory is there again");
+    place.kill_all();
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    let there = numbers(&succeed(&place, &["space", "dump", "kept"]).out);
+    // The third one was asked for before it was known that the directory is gone.
+    assert_eq!(there, [1, 2, 3, 5]);
+    succeed(&place, &["halt"]);
+}
+
+#[test]
+fn while_messages_kept_coming_a_durable_space_answered_nobody() {
+    let (place, directory) = place();
+    let program = place.compile("flood.c");
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    let mut command = place.command(&program);
+    command.arg("kept");
+    let mut flood = Running::start(command);
+    assert!(eventually(LIMIT, || flood.so_far().contains("begun")), "no flood");
+    succeed(&place, &["out", "kept", "1"]);
+    assert!(flood.is_running(), "the flood has ended");
+    place.kill_all();
+    drop(flood);
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    assert_eq!(numbers(&succeed(&place, &["space", "dump", "kept"]).out), [1]);
+    succeed(&place, &["halt"]);
+}

@@ -8,14 +8,14 @@ mod helpers;
 
 use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
-use disk::{Disk, Found, Lock};
+use disk::{Disk, Found, Lock, Synced};
 use helpers::Helpers;
 use pvm::{Deadline, Glance, Policy, Task};
 use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
 use pvm_tuples::log::Record;
-use pvm_tuples::partition::{Event, Output, Partition, Title, is_no_step};
+use pvm_tuples::partition::{Event, Output, Partition, Title, directory_of, is_no_step};
 use pvm_tuples::{Op, Outcome, Reason};
 use pvm_wire::{Blob, Code, Tid, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,6 +110,7 @@ impl Server {
                     Glance::Taken(()) => self.heard()?,
                     other => break other,
                 }
+                self.persist_if_late()?;
                 is_busy = true;
             };
             self.pass_time()?;
@@ -122,6 +123,7 @@ impl Server {
             }
             while self.post.receive()? {
                 self.heard()?;
+                self.persist_if_late()?;
             }
             self.persist()?;
             if self.has_been_idle() {
@@ -143,8 +145,14 @@ impl Server {
         let timeouts = self.partitions.values().filter_map(Partition::poll_timeout);
         let pauses = self.helpers.pause().map(|pause| Instant::now() + pause.max(SHORTEST));
         let idle = self.partitions.is_empty().then(|| Instant::now() + IDLE);
+        let is_nameless = self.disks.values().any(Disk::is_nameless);
+        let place = is_nameless.then(|| Instant::now() + disk::TRY_AGAIN);
         let timeout = timeouts.min().and_then(|at| self.instant(at));
-        [timeout, pauses, idle].into_iter().flatten().min().map_or(Deadline::Never, Deadline::At)
+        [timeout, pauses, idle, place]
+            .into_iter()
+            .flatten()
+            .min()
+            .map_or(Deadline::Never, Deadline::At)
     }
 
     /// The moment of a time in milliseconds; none for one that is too far away.
@@ -275,6 +283,7 @@ impl Server {
 
     fn pass_time(&mut self) -> Result<(), Code> {
         let now = self.now();
+        self.find_places()?;
         for (space, server) in self.helpers.found() {
             self.tell(space, Event::Helper { server })?;
         }
@@ -406,6 +415,9 @@ impl Server {
         if is_no_step(partition, (client, *number), op) {
             return Ok(true);
         }
+        if disk.is_nameless() {
+            return Ok(false);
+        }
         let puts = matches!(op, Op::Put { .. } | Op::Done { .. });
         let bytes = op.to_bytes().len();
         if disk.reserve(bytes, puts).is_ok() {
@@ -426,12 +438,18 @@ impl Server {
             }
             if self.begin_file(space).is_err() {
                 match self.disks.get_mut(&space) {
-                    Some(disk) if disk.is_current() => disk.take_room(),
+                    Some(disk) if !disk.was_replaced() => disk.take_room(),
                     _ => self.fail(space),
                 }
             }
         }
         self.carry_out(space)
+    }
+
+    /// While messages keep coming, what was noted is written now and then, too. A sync is due when
+    /// as much time has passed as the last one took: half of the time is left for messages.
+    fn persist_if_late(&mut self) -> Result<(), Code> {
+        if self.disks.values().any(Disk::is_late) { self.persist() } else { Ok(()) }
     }
 
     /// Writes what durable spaces have noted, all of it together, and has answered what is on disk.
@@ -441,8 +459,12 @@ impl Server {
             let Some(disk) = self.disks.get_mut(&space) else { continue };
             let (synced, is_long) = (disk.sync(), disk.is_long());
             match synced {
-                Ok(Some(number)) => self.tell(space, Event::Persisted { number })?,
-                Ok(None) => {}
+                Ok(Synced::All(Some(number))) => self.tell(space, Event::Persisted { number })?,
+                Ok(Synced::All(None)) => {}
+                Ok(Synced::Nameless) => {
+                    self.find_a_place(space)?;
+                    continue;
+                }
                 Err(_) => self.fail(space),
             }
             if is_long {
@@ -453,10 +475,30 @@ impl Server {
         Ok(())
     }
 
+    /// The file of a space was removed by others. A new one is begun, unless its directory is gone,
+    /// too: then requests are refused, what waits for the disk goes on waiting, and it is tried
+    /// again.
+    fn find_a_place(&mut self, space: u64) -> Result<(), Code> {
+        let Some(disk) = self.disks.get_mut(&space).filter(|disk| disk.may_try()) else {
+            return Ok(());
+        };
+        disk.tried_now();
+        if self.begin_file(space).is_ok() { self.carry_out(space) } else { Ok(()) }
+    }
+
+    /// Tries again to begin files that have lost their place.
+    fn find_places(&mut self) -> Result<(), Code> {
+        let nameless = self.disks.iter().filter(|(_, disk)| disk.is_nameless());
+        for space in nameless.map(|(space, _)| *space).collect::<Vec<_>>() {
+            self.find_a_place(space)?;
+        }
+        Ok(())
+    }
+
     /// A new file could not be begun: it is tried again when the old one has become longer still.
     fn be_patient(&mut self, space: u64) {
         match self.disks.get_mut(&space) {
-            Some(disk) if disk.is_current() => disk.be_patient(),
+            Some(disk) if !disk.was_replaced() => disk.be_patient(),
             // The new file has taken the place of the old one, and its directory cannot be synced.
             _ => self.fail(space),
         }
@@ -507,6 +549,7 @@ impl Server {
             let text = Blob::from(text);
             Told::Refused { number, reason, text }
         };
+        self.let_go(&new)?;
         let told = match self.found(&new) {
             Err(error) => refused(Reason::Disk, format!(": {error}")),
             Ok((lock, found)) => match self.new_entry(&new, found.as_ref()) {
@@ -519,6 +562,27 @@ impl Server {
             },
         };
         self.answer(client, number, &told)
+    }
+
+    /// A space whose name is gone from the names may still be kept here, with its file in the
+    /// directory of the new one: that has the tuples with which the new space is to begin.
+    fn let_go(&mut self, new: &New) -> Result<(), Code> {
+        let is_it = |(space, partition): (&u64, &Partition)| {
+            let has_file = self.disks.contains_key(space);
+            let is_there = *directory_of(partition) == new.directory;
+            (has_file && is_there && *partition.name() == new.name).then_some(*space)
+        };
+        let Some(space) = self.partitions.iter().find_map(is_it) else { return Ok(()) };
+        match registry::latest(self.task, &new.name) {
+            Ok(Some((_, entry))) if self.is_held(&entry)? => Ok(()),
+            Ok(_) => {
+                self.persist()?;
+                self.close(space, false, false)
+            }
+            Err(Code::SysErr) => Err(Code::SysErr),
+            // The machine refuses the new entry, too.
+            Err(_) => Ok(()),
+        }
     }
 
     /// The data on disk of a space that is to be made.

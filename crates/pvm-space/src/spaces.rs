@@ -26,6 +26,9 @@ const TURNS_MAX: u32 = 100;
 /// Requests of this process count up, whatever their space: a server tells them apart by this.
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
+/// A task that leaves waits at most so long for what it has left behind.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// How calls wait that have no limit of their own: until something has come since the token, or the
 /// deadline, or [`Error::Interrupted`].
 pub type Rest = fn(&'static Task, WaitToken, Deadline) -> Result<(), Error>;
@@ -54,6 +57,13 @@ struct Open {
     name: Blob,
     client: Client,
     users: u32,
+}
+
+impl Open {
+    /// True if no request is left behind.
+    fn is_settled(&self) -> bool {
+        self.client.left_behind().next().is_none()
+    }
 }
 
 /// A space that is open: its number in [`Spaces`].
@@ -356,6 +366,36 @@ impl Spaces {
         Ok(self.carry_out(&mut inner, space)?)
     }
 
+    /// The task leaves. Servers must hear first of the requests that it has left behind: what they
+    /// have taken for these would go with the task. A server that does not answer holds this up for
+    /// a second.
+    pub fn farewell(&self) {
+        let until = Instant::now() + FAREWELL;
+        // Without the machine nobody is left to tell.
+        while matches!(self.settles(), Ok(false)) && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// True if nothing is left behind; otherwise more is done about it.
+    fn settles(&self) -> Result<bool, Code> {
+        let mut inner = self.lock();
+        if inner.open.values().all(Open::is_settled) {
+            return Ok(true);
+        }
+        self.take_in(&mut inner, |inner| inner.open.values().all(Open::is_settled))?;
+        let now = self.now();
+        let is_due = |open: &Open| open.client.poll_timeout().is_some_and(|at| at <= now);
+        let due = inner.open.iter().filter(|(_, open)| is_due(open));
+        for space in due.map(|(space, _)| *space).collect::<Vec<_>>() {
+            if let Some(open) = inner.open.get_mut(&space) {
+                open.client.handle_timeout(now);
+            }
+            self.carry_out(&mut inner, space)?;
+        }
+        Ok(inner.open.values().all(Open::is_settled))
+    }
+
     /// Does what `begin` begins, and waits for its end.
     fn finish(&self, begin: impl FnOnce() -> Result<Ticket, Error>) -> Result<End, Error> {
         let token = self.task.token();
@@ -477,7 +517,7 @@ impl Spaces {
         limit: Limit,
     ) -> Result<Option<Found>, Error> {
         let wait = limit != Deadline::Now;
-        found(self.perform(space, Op::Find { template, how, wait }, limit)?)
+        found(self.perform(space, Op::Find { template, how, wait, limit_ms: 0 }, limit)?)
     }
 
     /// The content of a space.

@@ -141,8 +141,12 @@ impl Client {
 
     /// Asks for something. `number` must be larger than those before. A request that may wait ends
     /// at the deadline.
-    pub fn ask(&mut self, now_ms: u64, number: u64, op: Op, deadline_ms: Option<u64>) {
+    pub fn ask(&mut self, now_ms: u64, number: u64, mut op: Op, deadline_ms: Option<u64>) {
         let space = self.space;
+        if let Op::Find { wait: true, limit_ms, .. } = &mut op {
+            let left = |deadline: u64| deadline.saturating_sub(now_ms).saturating_add(PATIENCE_MS);
+            *limit_ms = deadline_ms.map_or(0, left);
+        }
         self.begin(now_ms, Ask::Do { space, number, settled: 0, op }, deadline_ms);
     }
 
@@ -431,7 +435,7 @@ mod tests {
         builder.actual(Kind::Text, Shape::Scalar, b"x").unwrap();
         let tuple = builder.tuple().unwrap();
         let mut client = client();
-        let op = Op::Find { template: tuple.clone(), how: Find::Take, wait: true };
+        let op = Op::Find { template: tuple.clone(), how: Find::Take, wait: true, limit_ms: 0 };
         client.begin(0, Ask::Do { space: 0, number: 1, settled: 1, op }, None);
         let outcome = Outcome::Found { tuple, claim: 0, tries: 0 };
         client.told(1, Told::Answer { number: 1, outcome });

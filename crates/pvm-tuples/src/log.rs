@@ -21,7 +21,7 @@ use crate::store::Store;
 use pvm_wire::{Wire as _, choice};
 
 /// The first bytes of a file; the last of them is the version.
-pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x01";
+pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x02";
 /// In front of each record.
 const HEAD: usize = 16;
 
@@ -210,7 +210,7 @@ mod tests {
         template.formal(crate::Kind::Int, crate::Shape::Scalar, 0).expect("fits");
         let template = template.tuple().expect("a field");
         for (number, how) in [(2, Find::Claim { lease_ms: 0 }), (3, Find::Take)] {
-            let op = Op::Find { template: template.clone(), how, wait: true };
+            let op = Op::Find { template: template.clone(), how, wait: true, limit_ms: 0 };
             let input = Input::Asked { client: Tid(0x4_0002), number, settled: number, op };
             append(&mut bytes, &Record::Step { number, at_ms: 5, input });
         }

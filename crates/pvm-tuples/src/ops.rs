@@ -11,10 +11,12 @@ choice! {
             tuples: Vec<Tuple>, /// Until there is room.
             wait: bool },
         /// Looks for a tuple; [`Find`] says what becomes of it. `wait`: until there is one.
+        /// `limit_ms`: a server that has heard nothing else ends the wait then; 0 has no end.
         2 => Find { /// What it has to fit.
             template: Tuple, /// A [`Find`].
             how: Find, /// Until there is one.
-            wait: bool },
+            wait: bool, /// At the latest.
+            limit_ms: u64 },
         /// How many fit.
         3 => Count { /// What.
             template: Tuple },

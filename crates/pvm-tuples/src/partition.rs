@@ -10,6 +10,7 @@
 mod copy;
 mod joining;
 mod journal;
+mod limits;
 mod primary;
 
 use crate::frames::{Ask, Between, Entry, Told};
@@ -17,6 +18,7 @@ use crate::log::Record;
 use crate::ops::{Answer, Input, Op};
 use crate::store::Store;
 use journal::Journal;
+use limits::Limits;
 use pvm_wire::{Blob, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -239,6 +241,8 @@ pub struct Partition {
     watched: BTreeSet<Tid>,
     /// Ends of leases by claim.
     leases: BTreeMap<u64, u64>,
+    /// When requests end that wait.
+    limits: Limits,
     resend_at: Option<u64>,
     /// The client that waits for the space to be made, with the request's number.
     creator: Option<(Tid, u64)>,
@@ -258,6 +262,11 @@ pub fn is_no_step(space: &Partition, (client, number): (Tid, u64), op: &Op) -> b
     let is_known = || space.store.known(client).is_some_and(|known| known.knows(number));
     let looks = || space.followers.is_empty() && op.only_looks(&space.store);
     space.journal.is_durable() && (is_known() || looks())
+}
+
+/// Where each server of a space keeps it on disk; empty if it is in memory only.
+pub const fn directory_of(space: &Partition) -> &Blob {
+    &space.entry.directory
 }
 
 impl Partition {
@@ -287,6 +296,7 @@ impl Partition {
             unfit: BTreeSet::new(),
             watched: BTreeSet::new(),
             leases: BTreeMap::new(),
+            limits: Limits::default(),
             resend_at: None,
             creator: None,
             deleters: Vec::new(),
@@ -397,7 +407,9 @@ impl Partition {
             Search::InVain { until } if self.role == Role::Primary => Some(until),
             _ => None,
         };
+        let limit_at = if self.role == Role::Primary { self.limits.first() } else { None };
         let others = self.resend_at.into_iter().chain(search_at).chain(self.look_at);
+        let others = others.chain(limit_at);
         self.leases.values().copied().chain(others).min()
     }
 
@@ -408,6 +420,11 @@ impl Partition {
         for claim in due.collect::<Vec<_>>() {
             self.leases.remove(&claim);
             self.step(Input::Lapsed { claim });
+        }
+        while self.role == Role::Primary
+            && let Some((client, number)) = self.limits.pop_due(now_ms)
+        {
+            self.step(Input::Cancelled { client, number });
         }
         if self.resend_at.is_some_and(|at| at <= now_ms) {
             self.resend();
@@ -553,7 +570,7 @@ mod tests {
         let mut template = crate::Builder::new();
         template.int(1).expect("fits");
         let tuple = template.tuple().expect("a field");
-        let find = |how| Op::Find { template: tuple.clone(), how, wait: true };
+        let find = |how| Op::Find { template: tuple.clone(), how, wait: true, limit_ms: 0 };
         // How many steps are to be written and which requests are answered.
         let mut ask = |number, op| {
             let ask = Ask::Do { space: 7, number, settled: 1, op };
@@ -582,6 +599,38 @@ mod tests {
         assert_eq!(ask(4, find(Find::Copy)), (0, vec![]));
         assert_eq!(ask(5, Op::Put { tuples: vec![tuple.clone()], wait: true }), (1, vec![4, 5]));
         assert_eq!(ask(6, Op::Count { template: tuple.clone() }), (0, vec![6]));
+    }
+
+    #[test]
+    fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
+        let client = Tid(9);
+        let mut template = crate::Builder::new();
+        template.int(1).expect("fits");
+        let template = template.tuple().expect("a field");
+        let op =
+            Op::Find { template: template.clone(), how: Find::Take, wait: true, limit_ms: 6500 };
+        let asked = Input::Asked { client, number: 1, settled: 1, op };
+        let begin = Between::Begin {
+            name: Blob::from("space"),
+            term: 0,
+            entry: Entry { copies: vec![OTHER], directory: Blob::default(), ..title().entry },
+            number: 0,
+            snapshot: Store::new(1 << 20, false).snapshot(),
+        };
+        let mut copy = Partition::follow(OTHER, ME, begin, 100).expect("it begins");
+        // The clock of the primary shows another time.
+        let said = Between::Step { space: 7, term: 0, number: 1, at_ms: 900_000, input: asked };
+        copy.handle(100, Event::Heard { from: ME, said });
+        assert_eq!(copy.poll_timeout(), None, "the primary ends it");
+        // The client has ended its call at 6600, by a message to the primary, which is gone.
+        copy.handle(6700, Event::Gone { task: ME });
+        let entry = Entry { primary: OTHER, directory: Blob::default(), ..title().entry };
+        copy.handle(6700, Event::Latest { look: 1, entry: Some((1, entry)) });
+        copy.handle_timeout(6700);
+        let put = Op::Put { tuples: vec![template], wait: true };
+        let ask = Ask::Do { space: 7, number: 1, settled: 1, op: put };
+        copy.handle(6700, Event::Asked { client: Tid(8), ask });
+        assert_eq!(copy.store().count(), 1, "{:?}", outputs(&mut copy));
     }
 
     #[test]

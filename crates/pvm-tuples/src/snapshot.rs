@@ -25,6 +25,8 @@ record! {
         pub how: Find,
         /// Since when.
         pub since: u64,
+        /// It ends after so many milliseconds; 0 has no end.
+        pub limit_ms: u64,
     }
 
     /// Tuples for which there is no room yet.

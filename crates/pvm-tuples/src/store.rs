@@ -89,7 +89,9 @@ impl Store {
         let asked = (client, number);
         match op {
             Op::Put { tuples, wait } => self.put_or_wait(asked, tuples, wait),
-            Op::Find { template, how, wait } => self.find(asked, template, how, wait),
+            Op::Find { template, how, wait, limit_ms } => {
+                self.find(asked, template, how, wait.then_some(limit_ms));
+            }
             Op::Count { template } => {
                 let count = self.fitting(&template).count() as u64;
                 self.answer(asked, Outcome::Counted { count });
@@ -160,6 +162,19 @@ impl Store {
     pub fn lease(&self, claim: u64) -> Option<u64> {
         self.claims.get(&claim).map(|claim| claim.lease_ms).filter(|lease| *lease > 0)
     }
+}
+
+/// Requests that wait for a tuple and have a limit, in milliseconds.
+pub(crate) fn limits(store: &Store) -> impl Iterator<Item = (Tid, u64, u64)> {
+    let limits =
+        store.waiting.values().map(|waiting| (waiting.client, waiting.number, waiting.limit_ms));
+    limits.filter(|(.., limit_ms)| *limit_ms > 0)
+}
+
+/// The limit in milliseconds of a request that waits for a tuple, if it does and has one.
+pub(crate) fn limit_of(store: &Store, (client, number): (Tid, u64)) -> Option<u64> {
+    let waiter = store.clients.get(&client)?.waiting.get(&number)?;
+    store.waiting.get(waiter).map(|waiting| waiting.limit_ms).filter(|limit_ms| *limit_ms > 0)
 }
 
 /// The bytes that a tuple counts against the limit.

@@ -254,7 +254,7 @@ impl Model {
                     self.answer(asked, Outcome::Nothing);
                 }
             }
-            Op::Find { template, how, wait } => {
+            Op::Find { template, how, wait, .. } => {
                 let how = match how {
                     Find::Copy => How::Copy,
                     Find::Take => How::Take,
@@ -353,7 +353,7 @@ impl Pair {
                     How::Take => Find::Take,
                     How::Claim => Find::Claim { lease_ms: 0 },
                 };
-                Op::Find { template: template(wanted), how, wait }
+                Op::Find { template: template(wanted), how, wait, limit_ms: 0 }
             }
             Do::Count(wanted) => Op::Count { template: template(wanted) },
             Do::Gather(wanted, take, room) => Op::Gather { template: template(wanted), take, room },

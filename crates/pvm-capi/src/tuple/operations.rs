@@ -208,7 +208,7 @@ unsafe extern "C" fn neotuple_out_all(
 unsafe fn find(handle: i32, template: i32, limit_ns: i64, how: Find, out: *mut i32) -> i32 {
     let find = || {
         let wait = limit_ns != 0;
-        Ok(Op::Find { template: tuple(template)?, how, wait })
+        Ok(Op::Find { template: tuple(template)?, how, wait, limit_ms: 0 })
     };
     status(perform(handle, limit(limit_ns), find).and_then(|outcome| {
         within(|| {

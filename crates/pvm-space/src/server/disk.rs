@@ -30,8 +30,12 @@ const STEPS_MIN: u64 = 4 << 20;
 
 /// A file takes so much more on the disk than its bytes.
 const BLOCKS: u64 = 64 << 10;
-/// On a full disk a file is begun anew no more often than this.
-const TRY_AGAIN: Duration = Duration::from_secs(1);
+/// On a full disk, and where a file has lost its place, one is begun anew no more often than this.
+pub(super) const TRY_AGAIN: Duration = Duration::from_secs(1);
+/// While messages keep coming, what was noted is written after this time at the earliest ...
+const SYNC_AGAIN: Duration = Duration::from_millis(1);
+/// ... or when it has so many bytes.
+const PENDING_MAX: usize = 256 << 10;
 /// Others look for files or begin one for so long at most ...
 const LOCKED_MAX: Duration = Duration::from_secs(2);
 /// ... and it is looked again after this time.
@@ -88,8 +92,21 @@ pub(super) struct Disk {
     begun: u64,
     /// Bytes for which there is room on the disk.
     reserved: u64,
-    /// When it was last tried to make it shorter on a full disk.
+    /// When it was last tried to begin it anew.
     tried: Option<Instant>,
+    /// When the first of the records was noted that are not written yet.
+    noted: Option<Instant>,
+    /// For how long the last sync took.
+    took: Duration,
+    is_nameless: bool,
+}
+
+/// The end of a sync.
+pub(super) enum Synced {
+    /// The last step that is on the disk now, if it is a new one.
+    All(Option<u64>),
+    /// All is written, to a file that others have removed: nothing of it outlives the server.
+    Nameless,
 }
 
 impl Disk {
@@ -123,6 +140,9 @@ impl Disk {
             begun,
             reserved: begun,
             tried: None,
+            noted: None,
+            took: Duration::ZERO,
+            is_nameless: false,
         };
         // What the old one leaves may be all the room that there is.
         let mut has_room = || match disk.reserve(0, true) {
@@ -147,12 +167,25 @@ impl Disk {
     /// True if it may be shorter when it is begun anew, and that was not tried a moment ago.
     /// `bytes`: what the space holds.
     pub(super) fn may_shrink(&mut self, bytes: u64) -> bool {
-        let is_late = self.tried.is_none_or(|tried| tried.elapsed() >= TRY_AGAIN);
-        if !is_late || !self.shrinks_to(bytes) {
+        if !self.may_try() || !self.shrinks_to(bytes) {
             return false;
         }
-        self.tried = Some(Instant::now());
+        self.tried_now();
         true
+    }
+
+    /// True if it was not tried a moment ago to begin it anew.
+    pub(super) fn may_try(&self) -> bool {
+        self.tried.is_none_or(|tried| tried.elapsed() >= TRY_AGAIN)
+    }
+
+    pub(super) fn tried_now(&mut self) {
+        self.tried = Some(Instant::now());
+    }
+
+    /// True once others were seen to have removed the file.
+    pub(super) const fn is_nameless(&self) -> bool {
+        self.is_nameless
     }
 
     /// Gives back the room behind what is written: a new file can use it.
@@ -202,6 +235,13 @@ impl Disk {
             self.last = Some(*number);
         }
         log::append(&mut self.pending, record);
+        self.noted.get_or_insert_with(Instant::now);
+    }
+
+    /// True if what was noted waits for too long, or is too much.
+    pub(super) fn is_late(&self) -> bool {
+        let waits = || self.noted.is_some_and(|noted| noted.elapsed() >= self.took.max(SYNC_AGAIN));
+        self.pending.len() >= PENDING_MAX || waits()
     }
 
     /// True if a record is to be written.
@@ -209,14 +249,17 @@ impl Disk {
         !self.pending.is_empty()
     }
 
-    /// Writes what was noted. The last step that is on the disk now, if it is a new one.
-    pub(super) fn sync(&mut self) -> io::Result<Option<u64>> {
+    /// Writes what was noted.
+    pub(super) fn sync(&mut self) -> io::Result<Synced> {
+        let begun = Instant::now();
         self.file.write_all(&self.pending)?;
         self.file.sync_data()?;
+        (self.took, self.noted) = (begun.elapsed(), None);
         self.written += self.pending.len() as u64;
         self.pending.clear();
         self.pending.shrink_to(1 << 20);
-        Ok(self.last.take())
+        self.is_nameless |= self.file.metadata()?.nlink() == 0;
+        Ok(if self.is_nameless { Synced::Nameless } else { Synced::All(self.last.take()) })
     }
 
     /// True if a file that begins with what the space holds now would be much shorter.
@@ -225,9 +268,9 @@ impl Disk {
         steps > STEPS_MIN && steps > self.begun
     }
 
-    /// True while the file is the one that its name leads to.
-    pub(super) fn is_current(&self) -> bool {
-        is_at(&self.file, &self.path)
+    /// True if the file's name leads to another file.
+    pub(super) fn was_replaced(&self) -> bool {
+        std::fs::symlink_metadata(&self.path).is_ok() && !is_at(&self.file, &self.path)
     }
 
     /// The file is begun anew when it has become longer still.

@@ -1,5 +1,7 @@
 //! A copy: it does as the primary says, and is its heir.
 
+use super::limits::Limits;
+use super::primary::apply;
 use super::{LOOK_AGAIN_MS, Output, Partition, Role, Search, UNDECIDED_MS};
 use crate::frames::{Between, Entry};
 use crate::log::Record;
@@ -29,7 +31,7 @@ impl Partition {
             let record = || Record::Step { number, at_ms, input: input.clone() };
             let record = self.journal.note(record);
             self.outputs.extend(record.map(|record| Output::Persist { record }));
-            self.store.apply(at_ms, input, &mut Vec::new());
+            apply(self, at_ms, input);
         }
         self.acknowledge();
     }
@@ -63,6 +65,7 @@ impl Partition {
         let again = planted::is(Bug::BeginsAgain);
         if !self.begun || term > self.term || number > self.applied || again {
             self.store = Store::restore(snapshot);
+            self.limits = Limits::of(&self.store, self.now);
             (self.applied, self.begun_at) = (number, number);
             self.follow_from_now(from, term, entry);
             if self.journal.begin() {

@@ -1,11 +1,27 @@
 //! The primary: it puts what clients ask into an order and answers what all copies have.
 
-use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role, is_no_step};
+use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role, is_no_step, limits};
 use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
 use crate::ops::{Answer, Input, Op, Outcome, Reason};
 use crate::planted::{self, Bug};
 use pvm_wire::Tid;
+
+fn waits(space: &Partition, (client, number): (Tid, u64)) -> bool {
+    space.store.known(client).is_some_and(|known| known.waiting.contains_key(&number))
+}
+
+/// Applies an input to the store; what it answers.
+pub(super) fn apply(space: &mut Partition, at_ms: u64, input: Input) -> Vec<Answer> {
+    let begun = limits::begun_by(&input);
+    if let Input::Gone { client } = input {
+        space.limits.gone(client);
+    }
+    let mut answers = Vec::new();
+    space.store.apply(at_ms, input, &mut answers);
+    space.limits.applied(&space.store, space.now, begun, &answers);
+    answers
+}
 
 impl Partition {
     pub(super) fn asked(&mut self, client: Tid, ask: Ask) {
@@ -15,6 +31,8 @@ impl Partition {
         }
         self.watch(client);
         match ask {
+            // It changes nothing, and is not answered.
+            Ask::Cancel { number, .. } if !waits(self, (client, number)) => {}
             // What is no step must not make a difference to the steps that are on disk.
             Ask::Do { number, .. } | Ask::Cancel { number, .. } | Ask::Withdraw { number, .. }
                 if self.journal.is_durable()
@@ -73,9 +91,7 @@ impl Partition {
             }
             self.resend_at.get_or_insert(self.now + RESEND_MS);
         }
-        let mut answers = Vec::new();
-        self.store.apply(at_ms, input, &mut answers);
-        for answer in answers {
+        for answer in apply(self, at_ms, input) {
             if let Outcome::Found { claim, .. } = answer.outcome
                 && claim != 0
             {

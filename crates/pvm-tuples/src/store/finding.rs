@@ -17,28 +17,34 @@ impl Store {
         kept.filter(|(_, kept)| kept.tuple.fits(template))
     }
 
-    pub(super) fn find(&mut self, asked: (Tid, u64), template: Tuple, how: Find, wait: bool) {
+    pub(super) fn find(
+        &mut self,
+        asked: (Tid, u64),
+        template: Tuple,
+        how: Find,
+        limit: Option<u64>,
+    ) {
         let found = self.fitting(&template).next().map(|(id, kept)| (id, kept.clone()));
-        if !wait && planted::is(Bug::SaysNothing) {
+        if limit.is_none() && planted::is(Bug::SaysNothing) {
             self.answer(asked, Outcome::Nothing);
         } else if let Some((id, kept)) = found {
             if how != Find::Copy {
                 self.remove(id);
             }
             self.hand_over(asked, &how, id, kept);
-        } else if wait {
-            self.wait(asked, template, how);
+        } else if let Some(limit_ms) = limit {
+            self.wait(asked, template, how, limit_ms);
         } else {
             self.answer(asked, Outcome::Nothing);
         }
     }
 
-    fn wait(&mut self, (client, number): (Tid, u64), template: Tuple, how: Find) {
+    fn wait(&mut self, (client, number): (Tid, u64), template: Tuple, how: Find, limit_ms: u64) {
         let waiter = self.next();
         self.waiters.put_waiter(template.marks(), waiter);
         self.clients.entry(client).or_default().waiting.insert(number, waiter);
         let since = self.now;
-        self.waiting.insert(waiter, Waiting { client, number, template, how, since });
+        self.waiting.insert(waiter, Waiting { client, number, template, how, since, limit_ms });
     }
 
     /// A tuple that is free no more is its finder's.
@@ -125,7 +131,7 @@ impl Op {
     /// True for an operation that a store answers at once, and that changes no tuples.
     pub(crate) fn only_looks(&self, store: &Store) -> bool {
         match self {
-            Self::Find { template, how: Find::Copy, wait } => {
+            Self::Find { template, how: Find::Copy, wait, .. } => {
                 !wait || store.fitting(template).next().is_some()
             }
             Self::Count { .. } | Self::Gather { take: false, .. } => true,

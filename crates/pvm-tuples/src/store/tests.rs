@@ -41,7 +41,7 @@ impl Space {
     }
 
     fn find(&mut self, client: Tid, name: &str, how: Find) -> Vec<(Tid, Outcome)> {
-        self.ask(client, Op::Find { template: any(name), how, wait: true })
+        self.ask(client, Op::Find { template: any(name), how, wait: true, limit_ms: 0 })
     }
 }
 
@@ -131,7 +131,7 @@ fn a_waiting_request_that_is_asked_again_waits_once() {
         client: BOB,
         number: 100,
         settled: 0,
-        op: Op::Find { template: any("x"), how: Find::Take, wait: true },
+        op: Op::Find { template: any("x"), how: Find::Take, wait: true, limit_ms: 0 },
     };
     space.give(take());
     space.give(take());

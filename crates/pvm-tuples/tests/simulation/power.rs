@@ -151,7 +151,7 @@ impl Power {
             8 | 9 => {
                 self.claims.extend(claim);
                 let (template, wait) = (template(None), self.dice.chance(50));
-                (Op::Find { template, how: Find::Copy, wait }, Open::Read)
+                (Op::Find { template, how: Find::Copy, wait, limit_ms: 0 }, Open::Read)
             }
             0..=3 => {
                 self.claims.extend(claim);
@@ -168,7 +168,10 @@ impl Power {
                 self.claims.extend(claim);
                 let lease_ms = 0;
                 let how = if kind == 5 { Find::Claim { lease_ms } } else { Find::Take };
-                (Op::Find { template: template(None), how, wait: false }, Open::Take(None))
+                (
+                    Op::Find { template: template(None), how, wait: false, limit_ms: 0 },
+                    Open::Take(None),
+                )
             }
         }
     }

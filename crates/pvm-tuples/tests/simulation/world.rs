@@ -559,14 +559,14 @@ impl World {
                 Op::Put { tuples: items.iter().map(|item| tuple(*item)).collect(), wait: true }
             }
             Deed::Take(name, wait) => {
-                Op::Find { template: template(*name), how: Find::Take, wait: *wait }
+                Op::Find { template: template(*name), how: Find::Take, wait: *wait, limit_ms: 0 }
             }
             Deed::Copy(name, wait) => {
-                Op::Find { template: template(*name), how: Find::Copy, wait: *wait }
+                Op::Find { template: template(*name), how: Find::Copy, wait: *wait, limit_ms: 0 }
             }
             Deed::Claim(name) => {
                 let how = Find::Claim { lease_ms: 0 };
-                Op::Find { template: template(*name), how, wait: false }
+                Op::Find { template: template(*name), how, wait: false, limit_ms: 0 }
             }
             Deed::Done(item, items) => Op::Done {
                 claim: claim_of(item),

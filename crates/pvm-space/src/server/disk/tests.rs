@@ -127,7 +127,7 @@ fn two_servers_began_one_file_at_once_and_what_one_of_them_answered_was_lost() {
         });
         let kept: Vec<_> = begun.into_iter().filter_map(Result::ok).collect();
         assert_eq!(kept.len(), 1);
-        assert!(kept.iter().all(Disk::is_current));
+        assert!(!kept.iter().any(Disk::was_replaced));
         assert!(place.find().is_err(), "it is in use");
     }
 }
@@ -187,7 +187,7 @@ fn a_disk_without_a_mib_more_ended_the_space_when_its_file_was_begun_anew() {
         Ok(new) => new,
         Err(_) => disk,
     };
-    assert!(disk.is_current());
+    assert!(!disk.was_replaced());
     drop(lock);
     assert!(place.find().is_err(), "it is in use");
 }

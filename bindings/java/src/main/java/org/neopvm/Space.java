@@ -303,6 +303,8 @@ public final class Space {
             op.u64(leaseMs);
         }
         op.u8(limitNs == 0 ? 0 : 1);
+        // The server ends a wait by itself if it hears nothing of its end.
+        op.u64(limitNs <= 0 ? 0 : limitNs / 1_000_000 + SpaceLink.PATIENCE_MS);
         return link.perform(op.toByteArray(), limitNs);
     }
 

@@ -42,7 +42,8 @@ final class SpaceLink {
     private static final long LOST_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_AGAIN_MS = 10;
     /** A request that was cancelled and is not answered within this is left behind: its caller waits no longer. */
-    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    static final long PATIENCE_MS = 500;
+    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(PATIENCE_MS);
     private static final int FIND = 2;
     private static final int GATHER = 4;
 
