@@ -3,12 +3,14 @@
 //! Crate `pvm-predict` has the models. Here files are read, runs are started on all cores, and what
 //! they come to is told.
 
+mod calibrate;
 mod check;
 mod generate;
 mod input;
 mod networks;
 mod part;
 mod rehearse;
+mod said;
 mod score;
 mod script;
 mod seal;
@@ -30,6 +32,7 @@ pub(crate) fn predict(options: &PredictOptions) -> Result<(), Failure> {
         Some(PredictCommand::Generate(options)) => generate::generate(options),
         Some(PredictCommand::WhatIf(options)) => what_if::what_if(options),
         Some(PredictCommand::Rehearse(options)) => rehearse::rehearse(options),
+        Some(PredictCommand::Calibrate(options)) => calibrate::calibrate(options),
         Some(PredictCommand::Part(options)) => part::part(options),
         Some(PredictCommand::Seal(options)) => seal::seal(options),
         Some(PredictCommand::Score(options)) => score::score(options),

@@ -12,6 +12,7 @@ mod action;
 pub mod as_trace;
 pub mod blame;
 mod error;
+pub mod fit;
 mod host;
 mod kernel;
 pub mod link;

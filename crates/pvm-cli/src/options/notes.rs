@@ -371,6 +371,31 @@ longest).
   pvm predict rehearse run.trace
   pvm predict rehearse run.trace --on h1,h2 --json";
 
+/// `pvm predict calibrate`.
+pub(crate) const PREDICT_CALIBRATE: &str = "\
+Tasks on the hosts measure messages of 1 byte to 1 MiB forth and back, by direct routes, through \
+the daemons and through memory, raw and in default encoding; what the calls of a message take; a \
+stream; everybody to everybody; and the hosts' processors and memory. A line with breaks is fitted \
+to each series; the intervals of 95 % are from samples that are drawn anew. The platform file is \
+the one, with or without a token bucket, whose predictions of the measured messages are nearest; \
+the second table shows these predictions. What was not measured, or found no time within \
+--seconds, is named there and in the file. Without -o the file is printed behind the tables.
+
+The hosts should have nothing else to do: measure at the load at which the program is to run.
+
+JSON: hosts, measuring (seconds), messages (route, encoding, sizes, lines), calls (route, sends, \
+receives), streams (route, bytes, seconds, rate), exchange (seconds of a round: value, low, high; \
+null if it was left out), pairs (host, seconds of a byte from the first host), processors (host, \
+cores, step, memory_byte, memory_byte_together, record: seconds of a step of arithmetic, of a byte \
+of 32 MiB alone and with all cores, of a record of a trace), model (name, bytes, seconds, \
+predicted, error in percent), not_measured, platform (the file). A size has bytes, tries, seconds, \
+low, high and off (how far its line is off, in percent); a line has from, to, latency and byte, \
+each with value, low and high.
+
+  pvm predict calibrate -o lab.toml --picture residuals.svg
+  pvm predict calibrate h1 h2 --seconds 20 --json
+  pvm predict run.trace --network lab.toml";
+
 /// `pvm predict seal`.
 pub(crate) const PREDICT_SEAL: &str = "\
 The file is JSON: seal (1), sha256 (of the trace's files, and of the platform file if there is \

@@ -33,7 +33,10 @@ pub(crate) enum PredictCommand {
     /// Run a trace's messages for real on this machine, while its computing is slept
     #[command(after_help = notes::PREDICT_REHEARSE)]
     Rehearse(RehearseOptions),
-    /// Plays a task of a rehearsal, which starts it
+    /// Measure the network and the hosts of this machine, and write a platform file
+    #[command(after_help = notes::PREDICT_CALIBRATE)]
+    Calibrate(CalibrateOptions),
+    /// Plays a task of a rehearsal or a calibration, which starts it
     #[command(hide = true)]
     Part(PartOptions),
     /// Write a prediction before the program has run there, with hashes of all that went into it
@@ -198,6 +201,31 @@ pub(crate) struct PartOptions {
     /// Send through the daemons
     #[arg(long)]
     pub(crate) routed: bool,
+    /// Do what a calibration says
+    #[arg(long)]
+    pub(crate) calibrates: bool,
+}
+
+/// The arguments of `pvm predict calibrate`.
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateOptions {
+    /// Measure between these hosts; without names between all hosts of the machine
+    #[arg(value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// Measure for so many seconds at most; what finds no time is named
+    #[arg(long, value_name = "SECONDS", default_value_t = 50,
+        value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub(crate) seconds: u32,
+    /// Write a platform file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Draw how far the fit and the model are from what was measured, as SVG or PNG by the file's
+    /// ending
+    #[arg(long, value_name = "FILE")]
+    pub(crate) picture: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The arguments of `pvm predict seal`.

@@ -1,5 +1,7 @@
 //! `pvm predict part`: one task of a rehearsal. It gets its script from the task that started it.
 
+use super::calibrate;
+use super::said::{DONE, GO, READY, SCRIPT, STAGE, TASKS, heard, nanoseconds, say};
 use super::script::{MESSAGE, Script, Step};
 use crate::failure::{Failure, Status};
 use crate::options::predict::PartOptions;
@@ -8,22 +10,13 @@ use pvm_wire::{Code, Encoding, Kind, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Tags between a rehearsal and its parts. Parts' own messages have a context of their own.
-pub(super) const SCRIPT: i32 = 1;
-pub(super) const TASKS: i32 = 2;
-pub(super) const READY: i32 = 3;
-pub(super) const GO: i32 = 4;
-pub(super) const DONE: i32 = 5;
 /// Between parts: begin.
 const BEGIN: i32 = 6;
-/// The contexts of what the parts say to the rehearsal, and of the rehearsed messages.
-pub(super) const STAGE: i32 = 0x7265_6865;
+/// The context of the rehearsed messages.
 const REHEARSED: i32 = 0x7265_6866;
 /// `PvmAllowDirect` and `PvmRouteDirect`.
 const ALLOW_DIRECT: i32 = 2;
 const ROUTE_DIRECT: i32 = 3;
-/// Who starts parts says something within that.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Shorter computing is slept together with what follows: a sleep takes some 60 us at least.
 const SHORT: Duration = Duration::from_micros(100);
 
@@ -32,30 +25,21 @@ pub(super) fn part(options: &PartOptions) -> Result<(), Failure> {
     let task = Task::enrol(b"pvm predict", false).map_err(refused)?;
     let route = if options.routed { ALLOW_DIRECT } else { ROUTE_DIRECT };
     task.set_route(route).map_err(refused)?;
-    let done = Part::of(task, Tid(options.of)).and_then(|mut part| part.play());
+    let master = Tid(options.of);
+    let done = if options.calibrates {
+        calibrate::part::obey(task, master)
+    } else {
+        Part::of(task, master).and_then(|mut part| part.play())
+    };
     let left = task.leave();
     done.and(left).map_err(refused)
 }
 
 fn refused(code: Code) -> Failure {
     match code {
-        Code::NoData => Failure::new(Status::Refused, "rehearsal: this is no script of one"),
-        _ => Failure::refused("rehearsal", code),
+        Code::NoData => Failure::new(Status::Refused, "this is no script of a rehearsal"),
+        _ => Failure::refused("a part of a program", code),
     }
-}
-
-/// Packs bytes and sends them.
-pub(super) fn say(task: &Task, to: Tid, tag: i32, bytes: &[u8]) -> Result<(), Code> {
-    let mut buffer = Buffer::new(Encoding::Raw);
-    buffer.pack(Kind::Byte, bytes)?;
-    task.send(&mut buffer, to, tag, STAGE)
-}
-
-/// The bytes of a message.
-pub(super) fn bytes(mut buffer: Buffer) -> Result<Vec<u8>, Code> {
-    let mut bytes = vec![0; buffer.sent_size()];
-    buffer.unpack(Kind::Byte, &mut bytes)?;
-    Ok(bytes)
 }
 
 struct Part {
@@ -196,15 +180,4 @@ impl Part {
         self.slept += took;
         self.owed = self.owed.saturating_sub_unsigned(nanoseconds(took));
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// What the rehearsal says.
-fn heard(task: &Task, master: Tid, tag: i32) -> Result<Vec<u8>, Code> {
-    let pattern = Pattern { context: STAGE, source: Some(master), tag: Some(tag) };
-    let message = task.receive_blocking(&pattern, Deadline::after(PATIENCE))?;
-    bytes(message.ok_or(Code::NoData)?)
 }

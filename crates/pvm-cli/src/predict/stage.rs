@@ -1,6 +1,6 @@
-//! Where a program is rehearsed: tasks of this machine that play the parts of a program's tasks.
+//! Where a program is rehearsed, or a network is calibrated: tasks of this machine that play parts.
 
-use super::part::{DONE, GO, READY, SCRIPT, STAGE, TASKS, bytes, say};
+use super::said::{DONE, GO, READY, SCRIPT, STAGE, TASKS, bytes, say};
 use super::script::Script;
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
@@ -44,112 +44,172 @@ pub(super) fn play(
     setting: &Setting,
     stop: &AtomicBool,
 ) -> Result<Vec<Played>, Failure> {
-    // Finds out what is wrong if no machine runs, or its daemon does not answer.
-    drop(Operator::connect()?);
-    let task = Task::enrol(b"pvm predict", false).map_err(refused)?;
-    task.be_unrecorded();
-    let mut stage = Stage { task, parts: Vec::new(), stop };
-    let played = stage.play(scripts, setting);
-    if played.is_err() {
-        stage.end();
-    }
-    let left = task.leave().map_err(refused);
-    played.and_then(|played| left.map(|()| played))
+    let mut stage = Stage::open("rehearsal", stop)?;
+    let played = stage.rehearse(scripts, setting);
+    stage.close(played)
 }
 
-fn refused(code: Code) -> Failure {
-    Failure::refused("rehearsal", code)
-}
-
-struct Stage<'a> {
+/// Parts that this process has started, and hears.
+pub(super) struct Stage<'a> {
+    /// What it is for, in messages.
+    name: &'static str,
     task: &'static Task,
     parts: Vec<Tid>,
     stop: &'a AtomicBool,
 }
 
-impl Stage<'_> {
-    fn play(&mut self, scripts: &[Script], setting: &Setting) -> Result<Vec<Played>, Failure> {
-        self.start(scripts.len(), setting)?;
-        let all: Vec<u8> = self.parts.iter().flat_map(|tid| tid.0.to_le_bytes()).collect();
-        for (part, script) in self.parts.iter().zip(scripts) {
-            say(self.task, *part, SCRIPT, &script.to_bytes()).map_err(refused)?;
-            say(self.task, *part, TASKS, &all).map_err(refused)?;
-        }
-        self.gather(READY)?;
-        for part in &self.parts {
-            say(self.task, *part, GO, &[]).map_err(refused)?;
-        }
-        let told = self.gather(DONE)?;
-        told.iter().map(|told| played(told).ok_or_else(|| refused(Code::NoData))).collect()
+impl<'a> Stage<'a> {
+    /// One without parts.
+    pub(super) fn open(name: &'static str, stop: &'a AtomicBool) -> Result<Self, Failure> {
+        // Finds out what is wrong if no machine runs, or its daemon does not answer.
+        drop(Operator::connect()?);
+        let refused = |code| Failure::refused(name, code);
+        let task = Task::enrol(b"pvm predict", false).map_err(refused)?;
+        task.be_unrecorded();
+        Ok(Self { name, task, parts: Vec::new(), stop })
     }
 
-    /// Starts parts, and asks for a notice of each one's end.
-    fn start(&mut self, count: usize, setting: &Setting) -> Result<(), Failure> {
-        let program = std::env::current_exe()?;
-        let args = ["predict".into(), "part".into(), "--of".into(), self.task.tid().0.to_string()];
-        let args = if setting.direct { args.to_vec() } else { with(&args, "--routed") };
-        for number in 0..count {
+    /// The end: parts of what failed are ended.
+    pub(super) fn close<T>(self, done: Result<T, Failure>) -> Result<T, Failure> {
+        if done.is_err() {
+            self.end();
+        }
+        let left = self.task.leave().map_err(|code| self.refused(code));
+        done.and_then(|done| left.map(|()| done))
+    }
+
+    pub(super) fn refused(&self, code: Code) -> Failure {
+        Failure::refused(self.name, code)
+    }
+
+    fn rehearse(&mut self, scripts: &[Script], setting: &Setting) -> Result<Vec<Played>, Failure> {
+        let more: &[&str] = if setting.direct { &[] } else { &["--routed"] };
+        for number in 0..scripts.len() {
             let host = match setting.hosts.len() {
                 0 => "",
                 hosts => setting.hosts[number % hosts].as_str(),
             };
-            let spawn = request(program.as_os_str().as_encoded_bytes(), &args, host);
-            let reply = self.task.request(&Request::Spawn { spawn }).map_err(refused)?;
-            let Reply::Spawned { outcomes, .. } = reply else { return Err(refused(Code::SysErr)) };
-            self.parts.push(started(&outcomes, &program, host)?);
+            self.start(host, more)?;
         }
+        self.watch()?;
+        let all: Vec<u8> = self.parts.iter().flat_map(|tid| tid.0.to_le_bytes()).collect();
+        for (part, script) in scripts.iter().enumerate() {
+            self.tell(part, SCRIPT, &script.to_bytes())?;
+            self.tell(part, TASKS, &all)?;
+        }
+        let everybody: Vec<usize> = (0..self.parts.len()).collect();
+        self.gather(READY, &everybody)?;
+        everybody.iter().try_for_each(|part| self.tell(*part, GO, &[]))?;
+        let told = self.gather(DONE, &everybody)?;
+        told.iter().map(|told| played(told).ok_or_else(|| self.refused(Code::NoData))).collect()
+    }
+
+    /// Starts a part on a host, or where the machine likes, and gives its task.
+    pub(super) fn start(&mut self, host: &str, more: &[&str]) -> Result<Tid, Failure> {
+        let program = std::env::current_exe()?;
+        let own = self.task.tid().0.to_string();
+        let args = [&["predict", "part", "--of", own.as_str()], more].concat();
+        let spawn = request(program.as_os_str().as_encoded_bytes(), &args, host);
+        let reply = self.task.request(&Request::Spawn { spawn });
+        let reply = reply.map_err(|code| self.refused(code))?;
+        let Reply::Spawned { outcomes, .. } = reply else {
+            return Err(self.refused(Code::SysErr));
+        };
+        let part = self.started(&outcomes, &program, host)?;
+        self.parts.push(part);
+        Ok(part)
+    }
+
+    /// Asks for a notice of each part's end.
+    pub(super) fn watch(&self) -> Result<(), Failure> {
         let (kind, cancel, context, tag, count) = (TASK_EXIT, false, STAGE, ENDED, 0);
         let tids = self.parts.clone();
         let notify = Request::Notify { kind, cancel, context, tag, count, tids };
-        self.task.request(&notify).map(drop).map_err(refused)
+        self.task.request(&notify).map(drop).map_err(|code| self.refused(code))
     }
 
-    /// What all parts say with a tag, in their order.
-    fn gather(&self, tag: i32) -> Result<Vec<Vec<u8>>, Failure> {
-        let mut told: Vec<Option<Vec<u8>>> = vec![None; self.parts.len()];
+    /// Says something to a part.
+    pub(super) fn tell(&self, part: usize, tag: i32, bytes: &[u8]) -> Result<(), Failure> {
+        say(self.task, self.parts[part], tag, bytes).map_err(|code| self.refused(code))
+    }
+
+    /// What some parts say with a tag, in the order of `of`.
+    pub(super) fn gather(&self, tag: i32, of: &[usize]) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut told: Vec<Option<Vec<u8>>> = vec![None; of.len()];
         let pattern = Pattern { context: STAGE, source: None, tag: None };
         while told.iter().any(Option::is_none) {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(Failure::new(Status::Refused, "rehearsal: interrupted"));
+                let text = format!("{}: interrupted", self.name);
+                return Err(Failure::new(Status::Refused, text));
             }
             let message = self.task.receive_blocking(&pattern, Deadline::after(LOOK));
-            let Some(message) = message.map_err(refused)? else { continue };
+            let message = message.map_err(|code| self.refused(code))?;
+            let Some(message) = message else { continue };
             let about = message.envelope();
             if about.tag == ENDED {
-                let ended = ended(message).map_err(refused)?;
-                if let Some(part) = self.parts.iter().position(|tid| *tid == ended)
-                    && told[part].is_none()
-                {
-                    return Err(died(part));
-                }
-            } else if let Some(part) = self.parts.iter().position(|tid| *tid == about.src)
+                let ended = ended(message).map_err(|code| self.refused(code))?;
+                self.outlived(ended, of, &told)?;
+            } else if let Some(place) = of.iter().position(|part| self.parts[*part] == about.src)
                 && about.tag == tag
             {
-                told[part] = Some(bytes(message).map_err(refused)?);
+                told[place] = Some(bytes(message).map_err(|code| self.refused(code))?);
             }
         }
         Ok(told.into_iter().flatten().collect())
     }
 
-    /// Ends the parts of a rehearsal that failed.
+    /// An error if the part that has ended has not said yet what is waited for.
+    fn outlived(&self, ended: Tid, of: &[usize], told: &[Option<Vec<u8>>]) -> Result<(), Failure> {
+        let Some(part) = self.parts.iter().position(|tid| *tid == ended) else { return Ok(()) };
+        let place = of.iter().position(|one| *one == part);
+        if place.is_some_and(|place| told[place].is_some()) {
+            return Ok(());
+        }
+        let text = format!(
+            "{}: task {part} has ended before its part was over\n  what it said is in its host's \
+             log; `pvm predict check TRACE` tells whether each receive has its send",
+            self.name
+        );
+        Err(Failure::new(Status::Refused, text))
+    }
+
+    /// Ends the parts of what failed.
     fn end(&self) {
         for tid in self.parts.iter().copied() {
             let _ = self.task.request(&Request::Signal { tid, signal: TERMINATE });
         }
     }
+
+    fn started(
+        &self,
+        outcomes: &[i32],
+        program: &std::path::Path,
+        host: &str,
+    ) -> Result<Tid, Failure> {
+        let outcome = outcomes.first().copied().unwrap_or_default();
+        if outcome > 0 {
+            return Ok(Tid::from_c_int(outcome));
+        }
+        let code = Code::from_number(outcome);
+        let code = code.map_or_else(|| "no task".to_owned(), |code| code.to_string());
+        let on = if host.is_empty() { String::new() } else { format!(" on {host}") };
+        let text = format!(
+            "{}: {} does not start{on}: {code}\n  it is the program of the tasks, and has to lie \
+             at this place on each host; `pvm conf` lists the hosts",
+            self.name,
+            program.display()
+        );
+        Err(Failure::new(Status::Refused, text))
+    }
 }
 
-fn with(args: &[String], more: &str) -> Vec<String> {
-    args.iter().cloned().chain([more.to_owned()]).collect()
-}
-
-fn request(program: &[u8], args: &[String], host: &str) -> SpawnRequest {
+fn request(program: &[u8], args: &[&str], host: &str) -> SpawnRequest {
     let nowhere = Target { tid: Tid(0), context: 0, tag: 0 };
     let mask = Blob(Vec::new());
     let trace = TraceOptions { target: nowhere.clone(), buffer: 0, options: 0, mask };
     SpawnRequest {
         file: Blob(program.to_vec()),
-        args: args.iter().map(|arg| Blob::from(arg.as_str())).collect(),
+        args: args.iter().map(|arg| Blob::from(*arg)).collect(),
         flags: if host.is_empty() { 0 } else { TASK_HOST },
         place: Blob::from(host),
         count: 1,
@@ -160,34 +220,10 @@ fn request(program: &[u8], args: &[String], host: &str) -> SpawnRequest {
     }
 }
 
-fn started(outcomes: &[i32], program: &std::path::Path, host: &str) -> Result<Tid, Failure> {
-    let outcome = outcomes.first().copied().unwrap_or_default();
-    if outcome > 0 {
-        return Ok(Tid::from_c_int(outcome));
-    }
-    let code =
-        Code::from_number(outcome).map_or_else(|| "no task".to_owned(), |code| code.to_string());
-    let on = if host.is_empty() { String::new() } else { format!(" on {host}") };
-    let text = format!(
-        "rehearsal: {} does not start{on}: {code}\n  it is the program of the tasks, and has to \
-         lie at this place on each host; `pvm conf` lists the hosts",
-        program.display()
-    );
-    Err(Failure::new(Status::Refused, text))
-}
-
 fn ended(mut notice: Buffer) -> Result<Tid, Code> {
     let mut tid = [0; 4];
     notice.unpack(Kind::Int, &mut tid)?;
     Ok(Tid::from_c_int(i32::from_ne_bytes(tid)))
-}
-
-fn died(part: usize) -> Failure {
-    let text = format!(
-        "rehearsal: task {part} has ended before its part was over\n  what it said is in its \
-         host's log; `pvm predict check TRACE` tells whether each receive has its send"
-    );
-    Failure::new(Status::Refused, text)
 }
 
 fn played(told: &[u8]) -> Option<Played> {

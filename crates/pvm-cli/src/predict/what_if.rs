@@ -169,7 +169,8 @@ fn label(scenario: &Scenario) -> String {
     text + &format!(", {} % overhead", short(100.0 * scenario.overhead))
 }
 
-fn draw(path: &Path, canvas: &Canvas) -> Result<(), Failure> {
+/// Writes a picture, in the form that its file's ending names.
+pub(super) fn draw(path: &Path, canvas: &Canvas) -> Result<(), Failure> {
     let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
     let bytes = if is_png {
         let wrong = |error| format!("the picture cannot be drawn: {error}");

@@ -1,0 +1,134 @@
+//! `pvm predict calibrate` on a machine of its own.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/folder.rs"]
+mod folder;
+#[path = "support/place.rs"]
+mod place;
+
+use folder::Folder;
+use place::Place;
+use serde_json::Value;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+use testbed::eventually;
+
+fn machine(hosts: &str) -> Place {
+    let place = Place::new();
+    let up = place.command(&["up", "--local", hosts]).output().unwrap();
+    assert!(up.status.success(), "{}", String::from_utf8_lossy(&up.stderr));
+    place
+}
+
+fn calibrate(place: &Place, args: &[&str]) -> Output {
+    place.command(&[&["predict", "calibrate"], args].concat()).output().unwrap()
+}
+
+fn refused(place: &Place, args: &[&str]) -> String {
+    let output = calibrate(place, args);
+    assert!(!output.status.success(), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Two hosts of one computer. How long messages take is not judged here, but everything that is
+/// promised was measured, fitted and compared with the model, and the file is a platform.
+#[test]
+fn a_machine_is_measured_and_its_file_is_a_platform() {
+    let (place, folder) = (machine("2"), Folder::new("calibrated"));
+    let [lab, picture, ring] =
+        ["lab.toml", "residuals.svg", "ring.ti"].map(|name| folder.file(name));
+    let args = ["--seconds", "600", "--json", "-o", &lab, "--picture", &picture];
+    let output = calibrate(&place, &args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let series: Vec<String> = told["messages"].as_array().unwrap().iter().map(series).collect();
+    let all = [
+        "direct raw",
+        "memory raw",
+        "daemons raw",
+        "direct default",
+        "memory default",
+        "daemons default",
+    ];
+    assert_eq!(series, all);
+    let streams: Vec<&str> = told["streams"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["route"].as_str().unwrap())
+        .collect();
+    assert_eq!(streams, ["direct", "daemons"]);
+    assert!(told["exchange"]["value"].as_f64().unwrap() > 0.0);
+    assert_eq!(told["processors"].as_array().unwrap().len(), 2);
+    // Fifteen sizes, a stream, everybody to everybody.
+    assert_eq!(told["model"].as_array().unwrap().len(), 17);
+    let missing = told["not_measured"].as_array().unwrap();
+    assert!(!missing.iter().any(|what| what.as_str().unwrap().contains("no time")), "{missing:?}");
+    assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+    let text = std::fs::read_to_string(&lab).unwrap();
+    assert_eq!(told["platform"], text);
+    // Namespaces and local hosts share their computer's cores.
+    assert!(text.contains("\ncomputers = 1\n"), "{text}");
+    folder::printed("predict", &["generate", "ring", "--tasks", "4", "-o", &ring]);
+    let predicted = folder::printed("predict", &[&ring, "--network", &lab, "--json"]);
+    let predicted: Value = serde_json::from_str(&predicted).unwrap();
+    assert!(predicted["seconds"].as_f64().unwrap() >= 0.01, "ten rounds of 1 ms: {predicted}");
+}
+
+/// The route and the encoding of a series that is whole: each size has tries and an interval, and
+/// lines go through all of them.
+fn series(of: &Value) -> String {
+    let sizes = of["sizes"].as_array().unwrap();
+    assert_eq!(sizes.len(), 15, "{of}");
+    for size in sizes {
+        let [low, seconds, high] =
+            ["low", "seconds", "high"].map(|key| size[key].as_f64().unwrap());
+        assert!(0.0 < low && low <= seconds && seconds <= high, "{size}");
+        assert!(size["tries"].as_u64().unwrap() >= 1 && size["off"].is_f64(), "{size}");
+    }
+    let lines = of["lines"].as_array().unwrap();
+    assert_eq!((&lines[0]["from"], &lines[lines.len() - 1]["to"]), (&1.into(), &(1 << 20).into()));
+    format!("{} {}", of["route"].as_str().unwrap(), of["encoding"].as_str().unwrap())
+}
+
+#[test]
+fn hosts_that_cannot_be_measured_are_refused() {
+    let place = machine("1");
+    let said = refused(&place, &[]);
+    assert!(said.contains("one host has no network") && said.contains("pvm add HOST"), "{said}");
+    let said = refused(&place, &["nowhere", "elsewhere"]);
+    assert!(said.contains("nowhere: no host of this machine"), "{said}");
+    let conf = place.command(&["conf", "--json"]).output().unwrap();
+    let conf: Value = serde_json::from_slice(&conf.stdout).unwrap();
+    let name = conf["hosts"][0]["name"].as_str().unwrap();
+    assert!(refused(&place, &[name, name]).contains("stands twice"));
+}
+
+/// The tasks that another task has started: the calibration's parts.
+fn parts(place: &Place) -> Vec<String> {
+    let ps = place.command(&["ps", "--all", "--json"]).output().unwrap();
+    let ps: Value = serde_json::from_slice(&ps.stdout).unwrap();
+    let tasks = ps["tasks"].as_array().unwrap().iter();
+    let parts = tasks.filter(|task| task["parent"].is_string());
+    parts.map(|task| task["tid"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A part that dies ends the calibration with an error, and the other parts with it.
+#[test]
+fn a_part_that_dies_ends_the_calibration() {
+    let place = machine("2");
+    let mut child = place.command(&["predict", "calibrate", "--seconds", "600"]);
+    let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut all = Vec::new();
+    let begun = eventually(Duration::from_secs(60), || {
+        all = parts(&place);
+        !all.is_empty()
+    });
+    assert!(begun, "no part has begun");
+    assert!(place.command(&["kill", &all[0]]).output().unwrap().status.success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("calibration: "), "{said}");
+    assert!(eventually(Duration::from_secs(60), || parts(&place).is_empty()), "parts stay");
+}
