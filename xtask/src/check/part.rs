@@ -53,6 +53,22 @@ pub(crate) struct Part {
     pub(crate) steps: fn(&Run<'_>) -> Result<(), String>,
 }
 
+impl Part {
+    /// A part that waits, needs nothing and does nothing: the values that a part does not set.
+    pub(crate) const DEFAULT: Self = Self {
+        name: "",
+        owner: "",
+        work: Work::Waits,
+        fast: false,
+        uses: &[],
+        after: &[],
+        alone: &[],
+        concerns: Concerns { packages: &[], paths: &[] },
+        needs: &[],
+        steps: |_| Ok(()),
+    };
+}
+
 /// How a part ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {

@@ -113,22 +113,10 @@ impl<'a> Schedule<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::part::Concerns;
     use super::*;
 
     const fn part(name: &'static str, work: Work) -> Part {
-        Part {
-            name,
-            owner: "x",
-            work,
-            fast: false,
-            uses: &[],
-            after: &[],
-            alone: &[],
-            concerns: Concerns { packages: &[], paths: &[] },
-            needs: &[],
-            steps: |_| Ok(()),
-        }
+        Part { name, work, ..Part::DEFAULT }
     }
 
     /// The parts that begin now.

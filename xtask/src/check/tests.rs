@@ -1,24 +1,13 @@
 //! Parts that run, end, fail and are run again, with real commands.
 
-use super::part::{Concerns, Need};
+use super::part::Need;
 use super::run::every;
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 const fn part(name: &'static str, steps: fn(&Run<'_>) -> Result<(), String>) -> Part {
-    Part {
-        name,
-        owner: "x",
-        work: Work::Waits,
-        fast: true,
-        uses: &[],
-        after: &[],
-        alone: &[],
-        concerns: Concerns { packages: &[], paths: &[] },
-        needs: &[],
-        steps,
-    }
+    Part { name, steps, fast: true, ..Part::DEFAULT }
 }
 
 /// A folder for logs, removed at the end.

@@ -62,18 +62,7 @@ pub(super) const SSH: Need = Need("ssh", "openssh-client");
 pub(super) const SETPRIV: Need = Need("setpriv", "util-linux");
 
 /// The values of a part that sets no others.
-pub(super) const PART: Part = Part {
-    name: "",
-    owner: "",
-    work: Work::Waits,
-    fast: false,
-    uses: &[],
-    after: &[],
-    alone: &[],
-    concerns: Concerns { packages: &[], paths: &[] },
-    needs: &[],
-    steps: |_| Ok(()),
-};
+pub(super) const PART: Part = Part::DEFAULT;
 
 pub(super) fn some(programs: Vec<Program>, is_wanted: impl Fn(&Program) -> bool) -> Vec<Program> {
     programs.into_iter().filter(|program| is_wanted(program)).collect()
