@@ -11,6 +11,8 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 const TASKS: usize = 5;
+/// A host starts sixteen recorders a minute.
+const KILLS_MAX: usize = 12;
 
 fn json(machine: &Machine, words: &[&str], file: &Path) -> Value {
     let mut command = machine.place().installed("pvm");
@@ -179,7 +181,7 @@ fn the_demo_program_had_its_messages_in_the_trace_or_in_gaps_whatever_was_killed
     let victim = processes.iter().find(|(_, line)| is_worker(line));
     process::kill(victim.unwrap_or_else(|| panic!("no worker: {processes:#?}")).0);
     let mut kills = 0;
-    while running.is_running() {
+    while running.is_running() && kills < KILLS_MAX {
         recorders(&machine).into_iter().take(1).for_each(process::kill);
         kills += usize::from(machine.kill_daemon(kills, Duration::from_millis(400)));
     }
