@@ -38,6 +38,7 @@
 #define JOB_NOBODY (-108)     /* alone, and waits for ever for a message that nobody can send */
 #define JOB_UNEQUAL (-109)    /* the ranks do not agree on the length of what they do together */
 #define JOB_LEFT (-110)       /* this process has called pvm_exit: it is no rank any more */
+#define JOB_ENDED (-111)      /* a rank that a call of all waits for has ended */
 /* Others are results of neopvm.h (-1 to -32), such as NEOPVM_NO_ROOM. job_text knows all of them. */
 
 #define JOB_HANDLES 65536
@@ -261,7 +262,8 @@ int job_call_soon(job_handler handler, const struct job_message *message, void *
 int job_mask(int on);
 
 /* ---- All ranks together: every rank calls them in the same order. By trees of messages in JOB_OWN, and
- * barriers of one host's ranks in the memory of a group of the machine ---- */
+ * barriers of one host's ranks in the memory of a group of the machine. JOB_ENDED, some seconds later, where a rank has
+ * ended that has not made its part of the call ---- */
 
 int job_barrier(void);
 /* The calls of this section are for the ranks from `first` on alone (NX: the nodes, without their host). `root` is still

@@ -119,7 +119,7 @@ int job_barrier(void)
     if (!job_is_rank())
         return JOB_LEFT;
     status = is_for_group() ? barrier_by_group() : JOB_NONE;
-    /* Where a rank has ended, messages wait for it until the keeper ends the job, or for ever. */
+    /* Where a rank has ended, its message does not come, and whoever waits for that is told. */
     return status == JOB_NONE ? barrier_by_messages() : status;
 }
 
@@ -180,9 +180,8 @@ static int combine_message(struct reduction *of, struct job_message *message)
 
 static int receive_and_combine(struct reduction *of, int32_t partner)
 {
-    struct job_select select = {.channel = JOB_OWN, .rank = partner + job_this.together_first, .type = TAG_REDUCE};
     struct job_message message;
-    int is_lower = own_number() < partner, status = job_core_take(&select, JOB_FOREVER, &message);
+    int is_lower = own_number() < partner, status = job_take_of(partner + job_this.together_first, TAG_REDUCE, &message);
     if (status != JOB_OK)
         return status;
     if (message.bytes != of->bytes) {

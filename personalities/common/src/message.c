@@ -13,6 +13,9 @@
  * a larger one is worth more to its sender than the time that giving it back takes. */
 #define SPENT_BYTES 1048576
 
+/* So long a receive from a rank waits before it asks whether the rank is still there. */
+#define PATIENCE_NS 1000000000
+
 /* ---- Sending ---- */
 
 static int keep_own(int channel, int32_t type, const void *data, uint64_t bytes)
@@ -332,11 +335,31 @@ int job_receive(int32_t channel, int32_t rank, int32_t type, void *data, uint64_
     return status != JOB_OK ? status : job_put(message, data, room);
 }
 
-int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes)
+static int has_ended(int32_t rank)
+{
+    struct neopvm_task task;
+    uint64_t count = 0;
+    int status = neopvm_tasks(job_this.ranks[rank].tid, &task, 1, &count);
+    return status == NEOPVM_NO_TASK || (status == NEOPVM_OK && count == 0);
+}
+
+/* The machine is asked of the rank only when nothing has come for a while. A message that it sent before its end may still
+ * be on its way then, so there is one more wait behind the news. */
+int job_take_of(int32_t rank, int32_t tag, struct job_message *message)
 {
     struct job_select select = {.channel = JOB_OWN, .rank = rank, .type = tag};
+    int ended = 0, status = job_core_take(&select, PATIENCE_NS, message);
+    while (status == JOB_NONE && !ended) {
+        ended = has_ended(rank);
+        status = job_core_take(&select, PATIENCE_NS, message);
+    }
+    return status == JOB_NONE ? JOB_ENDED : status;
+}
+
+int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes)
+{
     struct job_message message;
-    int status = job_core_take(&select, JOB_FOREVER, &message);
+    int status = job_take_of(rank, tag, &message);
     if (status != JOB_OK)
         return status;
     int is_equal = message.bytes == bytes;

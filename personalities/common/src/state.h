@@ -101,6 +101,8 @@ int job_is_rank(void);
 /* In JOB_OWN, from and to a rank, between functions of this folder. */
 int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes);
 int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes);
+/* Takes a message in JOB_OWN from a rank; JOB_ENDED where it has ended and has sent none. */
+int job_take_of(int32_t rank, int32_t tag, struct job_message *message);
 
 /* many.c: in JOB_OWN to the ranks `first` to `end` - 1 but this one. */
 int job_own_send_range(int32_t first, int32_t end, int32_t tag, const void *data, uint64_t bytes);

@@ -13,6 +13,7 @@ static const char *const texts[] = {
     "a process that is alone waits for a message that nobody can send",
     "the ranks do not agree on how much data they have",
     "this process has left the machine by pvm_exit, and is no rank any more",
+    "a rank that this call waits for has ended",
 };
 
 const char *job_text(int result)
