@@ -9,6 +9,7 @@ use pvm_predict::Time;
 use pvm_predict::blame::{Chain, Phase, Split};
 use pvm_predict::platform::Platform;
 use pvm_predict::report::{Report, StationReport};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// What there is to tell.
@@ -159,25 +160,48 @@ fn phases(split: &Split) -> String {
     if told.is_empty() { "nothing".to_owned() } else { told.join(", ") }
 }
 
-/// All of it.
-pub(super) fn as_json(prediction: &Prediction<'_>) -> Value {
-    let (mean, low, high) = prediction.seconds();
+/// All of it, its keys in the order of the alphabet as in all our JSON.
+#[derive(Serialize)]
+pub(super) struct Told<'a> {
+    collisions: Option<f64>,
+    high: f64,
+    inputs: Value,
+    lost: u64,
+    low: f64,
+    path: Value,
+    put_off: u64,
+    resent: u64,
+    seconds: f64,
+    sections: Vec<Value>,
+    stations: Stations<'a>,
+}
+
+/// Each task; an object is made when it is written, because there may be a million.
+struct Stations<'a>(&'a [StationReport]);
+
+impl Serialize for Stations<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer
+            .collect_seq(self.0.iter().zip(0..).map(|(station, number)| task(station, number)))
+    }
+}
+
+pub(super) fn as_json<'a>(prediction: &'a Prediction<'_>) -> Told<'a> {
+    let (seconds, low, high) = prediction.seconds();
     let report = prediction.first();
-    let stations: Vec<Value> =
-        report.stations.iter().zip(0u32..).map(|(station, number)| task(station, number)).collect();
-    json!({
-        "seconds": mean,
-        "low": low,
-        "high": high,
-        "collisions": prediction.collisions(),
-        "lost": report.lost,
-        "resent": report.resent,
-        "put_off": report.put_off,
-        "stations": stations,
-        "sections": sections(prediction),
-        "path": path(&report.path, report.last),
-        "inputs": inputs(prediction),
-    })
+    Told {
+        collisions: prediction.collisions(),
+        high,
+        inputs: inputs(prediction),
+        lost: report.lost,
+        low,
+        path: path(&report.path, report.last),
+        put_off: report.put_off,
+        resent: report.resent,
+        seconds,
+        sections: sections(prediction),
+        stations: Stations(&report.stations),
+    }
 }
 
 /// Each section: how long the task was in it that was in it longest, over all runs.

@@ -54,7 +54,7 @@ pub(super) fn what_if(options: &WhatIfOptions) -> Result<(), Failure> {
         draw(path, &bars(&told))?;
     }
     if options.json {
-        return Ok(show_json(&told.iter().map(as_json).collect())?);
+        return Ok(show_json(&told.iter().map(as_json).collect::<Value>())?);
     }
     Ok(show(table(&told))?)
 }
