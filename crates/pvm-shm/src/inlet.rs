@@ -5,8 +5,12 @@ mod fast;
 mod first;
 mod hold;
 mod line;
+mod opening;
 mod payload;
 mod queue;
+mod stream;
+mod watching;
+mod whole;
 
 pub use payload::{Payload, Unmapped};
 
@@ -15,18 +19,18 @@ use crate::activity::is_later;
 use crate::broker::Broker;
 use crate::clock::{self, settle, widen};
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, INLINE_MAX, Popped, Room, room_for, try_room_for};
+use crate::lane::{self, INLINE_MAX, Popped, Room, try_room_for};
 use crate::mappings::Mappings;
-use crate::slab::{Descriptor, SlabView};
-use crate::stream::{self, Filled};
+use crate::slab::Descriptor;
 use crate::watch::{Retired, SLOTS, Watch};
 use hold::Hold;
-use pvm_wire::request::{Segment, SegmentId};
+use pvm_wire::request::SegmentId;
 use pvm_wire::{Code, Envelope, Tid};
 use queue::{Next, Queue};
 use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use whole::{is_whole, slot_of};
 
 /// A watched ring that has given nothing for this many turns makes room for another one.
 const SILENT: u64 = 64;
@@ -230,101 +234,6 @@ impl Inlet {
         }
     }
 
-    /// Takes a message that its sender is still writing, if it lies next in a watched lane and is
-    /// wanted: for a thread that waits for it. All other looks see such a message when it is whole.
-    pub fn take_stream(
-        &mut self,
-        broker: &mut dyn Broker,
-        source: Option<Tid>,
-        wants: impl Fn(&Envelope) -> bool,
-    ) -> Option<Arrival> {
-        let mut room = room_for(0);
-        for slot in 0..SLOTS {
-            let Some(place) = self.watched[slot].place else { continue };
-            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
-            let Some(popped) = lane.receiver.peek(&mut room) else { continue };
-            let own = |e: &Envelope| e.src == lane.sender && !e.is_spread() && wants(e);
-            let Some(envelope) = popped.envelope.filter(own) else { continue };
-            if popped.kind != lane::Kind::Stream as u8 {
-                continue;
-            }
-            if source.is_none() && self.has_others(slot) {
-                // The message that caused this one may be among them.
-                return None;
-            }
-            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
-            let Some(descriptor) = Descriptor::from_slice(&room[..popped.size]) else { continue };
-            let Some(mapping) = self.slabs.get(broker, descriptor.segment) else { continue };
-            let view = SlabView::new(mapping, self.me, descriptor, envelope.body_size());
-            let (Some(view), Some(words)) = (view, slot_of(&room)) else { continue };
-            lane.receiver.step(popped.cells);
-            lane.receiver.report_now_and_then();
-            self.watch.set(slot, &lane.receiver);
-            self.watched[slot].last = self.turn;
-            let envelope = self.taken_in(envelope);
-            return Some((envelope, Payload::Slab(view.following(words))));
-        }
-        None
-    }
-
-    /// Learns of lanes that were opened since the last time. False if there may be some that could
-    /// not be learnt of now.
-    #[must_use]
-    fn refresh(&mut self, broker: &mut dyn Broker) -> bool {
-        let opened = self.inbox.opened();
-        if opened == self.opened {
-            return true;
-        }
-        let lanes = match broker.list_lanes(self.opened) {
-            Ok(lanes) => lanes,
-            Err(code) => return !may_pass(code),
-        };
-        let mut all = true;
-        for segment in lanes {
-            let place = segment.lane as usize;
-            // The keeper counts lanes; more than this is nobody's doing but a scribbler's.
-            if place > 1 << 20 {
-                continue;
-            }
-            if self.lanes.len() <= place {
-                self.lanes.resize_with(place + 1, || None);
-            }
-            // An opening may be listed twice; a sender that starts anew has another segment.
-            if self.lanes[place].as_ref().is_some_and(|lane| lane.segment == segment.id) {
-                continue;
-            }
-            self.close(place);
-            self.lanes[place] = match open(broker, &segment, &mut self.retired) {
-                Ok(lane) => Some(lane),
-                Err(code) => {
-                    all &= !may_pass(code);
-                    None
-                }
-            };
-        }
-        if all {
-            self.opened = opened;
-        }
-        all
-    }
-
-    /// Lets go of a lane.
-    fn close(&mut self, place: usize) {
-        if let Some(lane) = self.lanes[place].take() {
-            self.leave(&lane);
-        }
-    }
-
-    /// The ring of a lane is watched no more and may go.
-    fn leave(&mut self, lane: &LaneIn) {
-        if let Some(slot) = lane.slot {
-            self.watch.clear(slot);
-            self.watched[slot].place = None;
-            self.count_watched();
-            self.retired.keep(lane.receiver.ring().clone());
-        }
-    }
-
     /// The next message of a lane, if it is wanted.
     #[inline]
     fn pop(
@@ -405,36 +314,6 @@ impl Inlet {
         self.inbox.header().put_back(bits);
     }
 
-    /// The lane goes on in a larger ring. False where that cannot be mapped now: the next look
-    /// tries again.
-    #[cold]
-    fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &[u8]) -> bool {
-        let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
-        let next = self.retired.map(broker, id);
-        if next.as_ref().is_err_and(|code| may_pass(*code)) {
-            self.look_again(1 << (place as u32 % LANE_BITS));
-            return false;
-        }
-        let Some(mut lane) = self.lanes.get_mut(place).and_then(Option::take) else { return true };
-        let old = lane.segment;
-        self.leave(&lane);
-        if lane.slot.take().is_some() {
-            // What its sender has told of the new ring came while the lane was watched.
-            self.ready |= 1 << (place as u32 % LANE_BITS);
-        }
-        match next {
-            Ok((segment, ring)) if segment.owner == lane.sender => {
-                lane.receiver = lane::Receiver::new(ring);
-                lane.segment = id;
-                self.lanes[place] = Some(lane);
-            }
-            // A lane that leads nowhere ends.
-            _ => self.dropped += 1,
-        }
-        broker.drop_segment(old);
-        true
-    }
-
     #[inline]
     fn open_message(
         &mut self,
@@ -482,80 +361,10 @@ impl Inlet {
         self.spare = Some(room);
         fitting
     }
-
-    /// A lane that was busy is looked at from now on, if a place is free or its owner silent.
-    fn begin_watch(&mut self, place: usize) {
-        let turn = self.turn;
-        let free = |watched: &Watched| watched.place.is_none() || turn - watched.last > SILENT;
-        let Some(slot) = self.watched.iter().position(free) else { return };
-        self.drop_watch(slot);
-        let Some(Some(lane)) = self.lanes.get_mut(place) else { return };
-        if lane.slot.is_some() {
-            return;
-        }
-        lane.slot = Some(slot);
-        lane.receiver.watch();
-        self.watch.set(slot, &lane.receiver);
-        let sender = lane.sender;
-        self.watched[slot] = Watched { place: Some(place), last: turn, sender };
-        self.count_watched();
-    }
-
-    fn count_watched(&mut self) {
-        let mut watched = (0..SLOTS).filter(|slot| self.watched[*slot].place.is_some());
-        self.only = watched.next().filter(|_| watched.next().is_none());
-    }
-
-    /// The sender tells again of its messages. Those that it has published meanwhile count as told.
-    fn drop_watch(&mut self, slot: usize) {
-        if let Some(place) = self.unwatch(slot) {
-            self.ready |= 1 << (place as u32 % LANE_BITS);
-        }
-    }
-
-    /// The sender tells again of its messages. Returns the lane, if something lies there.
-    fn unwatch(&mut self, slot: usize) -> Option<usize> {
-        let place = self.watched[slot].place.take()?;
-        self.watch.clear(slot);
-        self.count_watched();
-        let lane = self.lanes.get_mut(place)?.as_mut()?;
-        lane.slot = None;
-        lane.receiver.unwatch().then_some(place)
-    }
-
-    fn end_watch(&mut self) {
-        (0..SLOTS).for_each(|slot| self.drop_watch(slot));
-    }
-}
-
-/// The slot that a cell of a stream names behind its descriptor.
-fn slot_of(room: &[u8]) -> Option<usize> {
-    let slot = room[Descriptor::SIZE..].first_chunk().map(|slot| u32::from_ne_bytes(*slot))?;
-    Some(slot as usize).filter(|slot| *slot < stream::SLOTS_MAX)
-}
-
-/// False while the body of a stream is still being written. One that makes no sense counts as
-/// whole: [`Inlet::pop`] drops it.
-fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room: &[u8]) -> bool {
-    let size = popped.envelope.map_or(0, |envelope| envelope.body_size());
-    let words = Descriptor::from_slice(&room[..popped.size])
-        .and_then(|descriptor| slabs.get(broker, descriptor.segment))
-        .zip(slot_of(room));
-    let Some((mapping, slot)) = words else { return true };
-    stream::words(&mapping, slot).is_none_or(|words| match words.filled() {
-        Filled::Bytes(bytes) => bytes >= size,
-        Filled::Left(_) => true,
-    })
 }
 
 /// True for a thing that lacks now and may be there soon: memory, a descriptor. A segment that is
 /// not there will never be there, and where the host is gone (`SysErr`) nobody may look for ever.
 pub(crate) const fn may_pass(code: Code) -> bool {
     matches!(code, Code::NoMem | Code::OutOfRes)
-}
-
-fn open(broker: &mut dyn Broker, segment: &Segment, retired: &mut Retired) -> Result<LaneIn, Code> {
-    let (found, ring) = retired.map(broker, segment.id)?;
-    let receiver = lane::Receiver::new(ring);
-    Ok(LaneIn { receiver, segment: found.id, sender: segment.owner, slot: None, queued: None })
 }
