@@ -1,31 +1,35 @@
-/* flood: says to the server of the space NAME, without end, that a request is withdrawn which it has never seen. Each time
-   that is a step of the space. */
+/* flood MESSAGES: small messages to a task that sleeps, which then reads them all in order. */
 #include "e2e.h"
-
-enum { CONTEXT = 0x7ec070b1, TO_SERVER = 0x40000000, WITHDRAW = 6, ENOUGH = 20000 };
 
 int main(int argc, char **argv)
 {
-	unsigned char frame[18] = { WITHDRAW }, entry[12];
-	char name[64];
-	unsigned long long number = 1, said;
-	int server;
-
-	CHECK(argc == 2);
-	CALL(pvm_mytid());
-	/* An entry begins with the number of the space and its server. */
-	snprintf(name, sizeof name, "neopvm.space:%s", argv[1]);
-	CALL(pvm_setrbuf(CALL(pvm_recvinfo(name, 0, 0))));
-	CALL(pvm_upkbyte((char *)entry, sizeof entry, 1));
-	memcpy(frame + 2, entry, 8);
-	server = entry[8] | entry[9] << 8 | entry[10] << 16 | entry[11] << 24;
-	pvm_setcontext(CONTEXT);
-	memcpy(frame + 10, &number, sizeof number);
-	for (said = 0;; said++) {
-		CALL(pvm_initsend(PvmDataRaw));
-		CALL(pvm_pkbyte((char *)frame, sizeof frame, 1));
-		CALL(pvm_send(server, TO_SERVER));
-		if (said == ENOUGH)
-			printf("begun\n");
+	int count = atoi(argv[1]), i, tid;
+	double start;
+	if (argc > 2) {
+		tid = CALL(pvm_parent());
+		send_int(tid, 1, 0);
+		await_file(argv[2]);
+		start = now();
+		for (i = 0; i < count; i++) {
+			int got = receive_int(i % 2 ? tid : -1, i % 5 == 0 ? -1 : 3);
+			if (got != i)
+				fprintf(stderr, "expected %d, got %d\n", i, got);
+			CHECK(got == i);
+		}
+		CHECK(pvm_nrecv(-1, -1) == 0);
+		send_int(tid, 1, (int)((now() - start) * 1000));
+		pvm_exit();
+		return 0;
 	}
+	CALL(pvm_mytid());
+	tid = spawn_one("flood", argv[1], own_path("go"), 0);
+	receive_int(tid, 1);
+	start = now();
+	for (i = 0; i < count; i++)
+		send_int(tid, 3, i);
+	printf("sent %.2f s\n", now() - start);
+	write_file(own_path("go"), 1);
+	printf("read %.2f s\n", receive_int(tid, 1) / 1000.0);
+	pvm_exit();
+	return 0;
 }

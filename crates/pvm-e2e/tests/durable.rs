@@ -319,7 +319,7 @@ fn what_was_put_after_the_directory_was_removed_was_answered_and_in_no_file() {
 #[test]
 fn while_messages_kept_coming_a_durable_space_answered_nobody() {
     let (place, directory) = place();
-    let program = place.compile("flood.c");
+    let program = place.compile("withdrawals.c");
     succeed(&place, &["up"]);
     create(&place, &directory);
     let mut command = place.command(&program);
