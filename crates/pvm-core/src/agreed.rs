@@ -138,6 +138,7 @@ impl Agreed {
                 let rules = self.rules.get_mut();
                 rules.witness = witness.unwrap_or_else(|| std::mem::take(&mut rules.witness));
                 rules.survive = survive.unwrap_or(rules.survive);
+                facts.push(Fact::RulesChanged);
                 Reply::Done
             }
             _ => Reply::Done,

@@ -6,6 +6,7 @@
 //! [`Machine::restore`] makes an equal one.
 
 mod catching_up;
+mod commands;
 mod facts;
 mod groups;
 mod home;
@@ -17,8 +18,6 @@ mod memory;
 mod names;
 mod nearby;
 mod notices;
-mod opinion;
-mod order;
 mod output;
 mod peers;
 mod plug;
@@ -38,28 +37,25 @@ mod withdrawal;
 
 use crate::Time;
 use crate::agreed::{Agreed, Rules, done, number};
-use crate::consensus::Consensus;
 use crate::contexts::Contexts;
 use crate::departure::Departure;
-use crate::doubts::Doubts;
 use crate::home::Home;
 use crate::io::{Act, Effect, Event, HostFacts, HostList, Input, News, Output};
 use crate::launches::Launches;
-use crate::leadership::Leadership;
-use crate::near::Near;
 use crate::notify::Watches;
+use crate::order::{Input as OrderInput, Lock, Order};
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
 use crate::plugs::Plugs;
+use crate::probes::Probes;
 use crate::quorum::Quorum;
 use crate::records::{Slot, Table};
 use crate::session::Sessions;
 use crate::tasks::Tasks;
 use crate::tracers::Tracers;
-use crate::two::{Lock, Pair};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// How long an answer of another host may take before the asker is told that it failed.
@@ -93,9 +89,9 @@ pub struct Config {
     pub debugger: Blob,
 }
 
-/// The consensus of all hosts, and the rules where there can be none.
+/// The consensus library of a new machine, and its rules.
 #[derive(Debug)]
-pub struct Order {
+pub struct Setup {
     /// The library.
     pub quorum: Box<dyn Quorum>,
     /// For a machine that begins here.
@@ -109,7 +105,7 @@ pub struct Machine {
     now: Time,
     /// False until the state of the machine is known here.
     joined: Slot<bool>,
-    consensus: Consensus,
+    order: Order,
     agreed: Agreed,
     sessions: Sessions,
     tasks: Tasks,
@@ -124,19 +120,7 @@ pub struct Machine {
     refusals: Table<Tid, u8>,
     tracers: Tracers,
     bad_peers: u64,
-    /// The hosts with permanent links.
-    near: Near,
-    /// Hosts that this one has heard nothing of for too long.
-    suspects: BTreeSet<HostIndex>,
-    /// The answers of others about them, if this host leads.
-    doubts: Doubts,
-    /// The suspects whose removal is being ordered, in this term.
-    fencing: BTreeSet<HostIndex>,
-    /// Until this time this host does not give way again to one that is to go itself.
-    gave_way_until: u64,
-    /// This host as one of two.
-    pair: Pair,
-    leadership: Leadership,
+    probes: Probes,
     departure: Departure,
     /// `End` follows the outputs that are being collected.
     ending: bool,
@@ -146,14 +130,15 @@ pub struct Machine {
 
 impl Machine {
     /// A new machine, or a host that is about to join one.
-    pub fn new(config: Config, order: Order) -> Self {
-        let Order { quorum, rules } = order;
-        let mut machine = Self::empty(config, quorum);
-        machine.pair = Pair::new(true);
-        if machine.consensus.begins_here() {
+    pub fn new(config: Config, setup: Setup) -> Self {
+        let Setup { quorum, rules } = setup;
+        let begins = config.host == config.first;
+        let mut machine = Self::empty(config, quorum, true);
+        if begins {
             machine.agreed.begin(machine.config.host, machine.config.facts.clone(), rules);
             machine.joined.set(true);
-            machine.consensus.begin(machine.now);
+            machine.order.begin();
+            machine.tell_rules();
             machine.tell_hosts();
         }
         machine.finish();
@@ -161,13 +146,14 @@ impl Machine {
     }
 
     /// The machine that has put out these records.
-    pub fn restore(config: Config, order: Order, records: &[(Blob, Blob)]) -> Self {
-        let mut machine = Self::empty(config, order.quorum);
+    pub fn restore(config: Config, setup: Setup, records: &[(Blob, Blob)]) -> Self {
+        let mut machine = Self::empty(config, setup.quorum, false);
         for (Blob(key), Blob(value)) in records {
             // A record of a later version's room is no reason to lose the rest.
             let _known = machine.restore_record(key, value);
         }
         if *machine.joined.get() {
+            machine.tell_rules();
             let groups = machine.agreed.groups_as_they_are();
             machine.follow(groups, None);
             let count = machine.tasks.iter().count();
@@ -180,18 +166,18 @@ impl Machine {
             }
             machine.leave_if_empty();
             machine.drain_again();
-            machine.tell_near();
+            machine.tell_order(OrderInput::Handled);
         }
         machine
     }
 
-    fn empty(config: Config, quorum: Box<dyn Quorum>) -> Self {
-        let (me, first) = (config.host, config.first);
+    fn empty(config: Config, quorum: Box<dyn Quorum>, begins: bool) -> Self {
+        let me = config.host;
         Self {
             config,
             now: Time(0),
             joined: Slot::new(b'j', false),
-            consensus: Consensus::new(me, first, quorum),
+            order: Order::new(me, quorum, begins),
             agreed: Agreed::new(),
             sessions: Sessions::new(),
             tasks: Tasks::new(me),
@@ -205,13 +191,7 @@ impl Machine {
             refusals: Table::new(b'7'),
             tracers: Tracers::new(),
             bad_peers: 0,
-            near: Near::default(),
-            suspects: BTreeSet::new(),
-            doubts: Doubts::default(),
-            fencing: BTreeSet::new(),
-            gave_way_until: 0,
-            pair: Pair::new(false),
-            leadership: Leadership::Unasked,
+            probes: Probes::default(),
             departure: Departure::new(),
             ending: false,
             ended: false,
@@ -240,13 +220,10 @@ impl Machine {
         }
         self.now = now;
         self.wake();
-        self.consensus.timeout(now);
+        self.order.handle_timeout(now);
+        self.follow_order();
         self.come_to_rest();
-        self.give_up();
-        self.say_leaderless();
-        self.end_opinions();
         self.end_probes();
-        self.count_reports();
         self.give_up_late();
         self.close_tasks();
         self.greet_more();
@@ -266,12 +243,10 @@ impl Machine {
     pub fn poll_timeout(&self) -> Option<Time> {
         let pending = self.pending.next_deadline();
         let plugs = self.plugs.next_deadline();
-        let order = self.consensus.next_time();
+        let (order, probes) = (self.order.poll_timeout(), self.probes.next_time());
         let launches = self.launches.next_deadline();
-        let leaderless = self.leadership.next_time();
-        let (doubts, probes) = (self.doubts.next_time(), self.near.next_time());
         let tasks = self.tasks.next_time();
-        let next = [pending, plugs, launches, tasks, order, leaderless, doubts, probes];
+        let next = [pending, plugs, launches, tasks, order, probes];
         next.into_iter().flatten().min().map(Time)
     }
 
@@ -302,17 +277,17 @@ impl Machine {
 
     /// The number of times that a host of this machine went on alone.
     pub fn era(&self) -> u64 {
-        self.consensus.era()
+        self.order.log().era()
     }
 
     /// The leader and its term, as far as this host knows.
     pub fn leader(&self) -> Option<(u64, HostIndex)> {
-        self.consensus.leader()
+        self.order.log().leader()
     }
 
     /// The number of the last command that was applied here.
     pub fn applied(&self) -> u64 {
-        self.consensus.applied()
+        self.order.log().applied()
     }
 
     /// Everything that all hosts agree on: equal on all that have applied the same commands.
@@ -338,7 +313,7 @@ impl Machine {
 
     /// True if this host leads and no other one can have taken its place.
     pub fn is_current(&self, now: Time) -> bool {
-        self.consensus.is_current(now)
+        self.order.log().is_current(now)
     }
 
     /// The members that get no new tasks, as this host knows them.
@@ -400,14 +375,15 @@ impl Machine {
             News::LinkUp { host } => self.link_up(host),
             News::LinkDown { host } => self.link_down(host),
             News::LinkRests { host } => self.link_rests(host),
-            News::Unreached { host } => self.unreached(host),
+            News::Unreached { host } => self.tell_order(OrderInput::Unreached { host }),
             News::Said { host, message } => self.hear(host, message),
             News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
             News::HostDead { host } => self.host_dead(host, false),
             News::HostGone { host } => self.host_dead(host, true),
             News::Fenced { era } => self.fenced(era),
             News::Witnessed { witness, pair, granted } => {
-                self.witness_said(Lock { witness, pair }, granted);
+                let lock = Lock { witness, pair };
+                self.tell_order(OrderInput::Witnessed { lock, granted });
             }
             News::HostFailed { ticket, code, failure } => self.host_failed(ticket, code, failure),
             News::Flushed => self.flushed(),
@@ -470,7 +446,13 @@ impl Machine {
             Asker::Shown { change, host } => self.group_shown(change, host),
             Asker::Settled { change, host } => self.change_settled(change, host, &reply),
             Asker::Kept { addition, place, host } => self.host_kept(addition, place, host, &reply),
-            Asker::Opinion { of, by, round } => self.opinion_told(of, (by, round), &reply),
+            Asker::Opinion { of, by, round } => {
+                let unheard = match reply {
+                    Reply::Heard { heard: true, unheard } => Some(unheard),
+                    _ => None,
+                };
+                self.tell_order(OrderInput::Opinion { of, by, round, unheard });
+            }
             Asker::Load { weighing, host } => self.load_told(weighing, host, reply),
             Asker::Nobody => {}
         }
@@ -494,10 +476,12 @@ impl Machine {
     fn finish(&mut self) {
         self.come_to_rest();
         self.leave_if_empty();
-        self.tell_near();
+        if *self.joined.get() && !self.ending {
+            self.tell_order(OrderInput::Handled);
+        }
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
-        self.consensus.take_changes(&mut changes);
+        self.order.take_changes(&mut changes);
         self.agreed.take_changes(&mut changes);
         self.sessions.take_changes(&mut changes);
         self.tasks.take_changes(&mut changes);
@@ -522,7 +506,7 @@ impl Machine {
 
     fn restore_record(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.joined.restore(key, value)
-            || self.consensus.restore(key, value)
+            || self.order.restore(key, value)
             || self.agreed.restore(key, value)
             || self.sessions.restore(key, value)
             || self.tasks.restore(key, value)

@@ -38,8 +38,6 @@ pub(crate) struct Sessions {
     early_count: Slot<u64>,
     /// Not kept: the shell tells it again after a restart.
     up: BTreeSet<HostIndex>,
-    /// Links that were up and are not.
-    lost: BTreeSet<HostIndex>,
     /// Bytes that tasks have written among what was not heard. It follows from the records.
     output: BTreeMap<HostIndex, usize>,
     /// The tasks whose output is not read because of that. Not stored: a new daemon begins without
@@ -65,7 +63,6 @@ impl Sessions {
             early: Table::new(b'e'),
             early_count: Slot::new(b'E', 0),
             up: BTreeSet::new(),
-            lost: BTreeSet::new(),
             output: BTreeMap::new(),
             held: BTreeMap::new(),
         }
@@ -91,7 +88,6 @@ impl Sessions {
     /// The link is up: everything that was not heard, once more.
     pub(crate) fn link_up(&mut self, host: HostIndex) -> Vec<PeerMessage> {
         self.up.insert(host);
-        self.lost.remove(&host);
         let waiting = self.unheard.range((host, 0)..=(host, u64::MAX));
         waiting
             .map(|(&(_, sequence), said)| PeerMessage::Ordered { sequence, said: said.clone() })
@@ -99,15 +95,12 @@ impl Sessions {
     }
 
     pub(crate) fn link_down(&mut self, host: HostIndex) {
-        if self.up.remove(&host) {
-            self.lost.insert(host);
-        }
+        self.up.remove(&host);
     }
 
     /// The link was closed by agreement. True where something waits for it nevertheless.
     pub(crate) fn link_rests(&mut self, host: HostIndex) -> bool {
         self.up.remove(&host);
-        self.lost.remove(&host);
         self.is_waited_for(host)
     }
 
@@ -126,15 +119,6 @@ impl Sessions {
     pub(crate) fn unreached(&self) -> BTreeSet<HostIndex> {
         let waiting = self.unheard.keys().map(|(host, _)| *host);
         waiting.filter(|host| !self.up.contains(host)).collect()
-    }
-
-    /// True where there was a link and is none.
-    pub(crate) fn is_lost(&self, host: HostIndex) -> bool {
-        self.lost.contains(&host)
-    }
-
-    pub(crate) fn is_up(&self, host: HostIndex) -> bool {
-        self.up.contains(&host)
     }
 
     /// True if this is the next thing of `host`, to be acted on; what came before comes again
@@ -204,7 +188,6 @@ impl Sessions {
         self.acknowledged(host, u64::MAX);
         self.progress.remove(&host);
         self.up.remove(&host);
-        self.lost.remove(&host);
         self.output.remove(&host);
     }
 

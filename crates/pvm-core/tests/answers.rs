@@ -1,7 +1,7 @@
 //! One host answers as PVM 3.4.6 does, odd requests included.
 
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, Output};
-use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_core::{Config, Machine, Rules, Setup, Time};
 use pvm_quorum::Core;
 use pvm_wire::request::{
     Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions, Welcome,
@@ -38,7 +38,7 @@ impl Host {
                 restarts: 0,
                 debugger: "/debugger".into(),
             },
-            Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
+            Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
         ));
         assert_eq!(host.enrol(1, None).tid, ME);
         host

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use pvm_core::io::{Event, HostFacts, Input, News};
-use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_core::{Config, Machine, Rules, Setup, Time};
 use pvm_quorum::Core;
 use pvm_wire::peer::{Operator, PeerMessage, Said};
 use pvm_wire::request::{Inherited, Request, Role, SpawnRequest, Target, TraceOptions};
@@ -33,7 +33,7 @@ fn machine() -> Machine {
             restarts: 0,
             debugger: Blob::default(),
         },
-        Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
+        Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
     );
     let hello = hello(9, Role::Operator, None);
     let add = Event::Asked { connection: 9, id: 2, request: Request::AddLocal { count: 1 } };

@@ -2,7 +2,7 @@
 //! messages are those of PVM 3.4.6 (conformance/facts.md).
 
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_core::{Config, Machine, Rules, Setup, Time};
 use pvm_quorum::Core;
 use pvm_wire::request::{
     Failure, Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions,
@@ -42,8 +42,8 @@ fn config() -> Config {
     }
 }
 
-fn order() -> Order {
-    Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
+fn setup() -> Setup {
+    Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
 }
 
 /// An item of a message.
@@ -117,7 +117,7 @@ fn items(message: &Message, form: &str) -> Vec<Item> {
 impl Host {
     /// One host with two tasks.
     fn new() -> Self {
-        let machine = Machine::new(config(), order());
+        let machine = Machine::new(config(), setup());
         let records = BTreeMap::new();
         let mut host = Self { machine, now: 1_000_000, acts: Vec::new(), records };
         host.outputs();
@@ -129,7 +129,7 @@ impl Host {
     /// The daemon is killed, and another takes its place.
     fn restart(&mut self) {
         let records: Vec<_> = self.records.clone().into_iter().collect();
-        self.machine = Machine::restore(config(), order(), &records);
+        self.machine = Machine::restore(config(), setup(), &records);
         // It leads again before anything else happens.
         for _ in 0..2 {
             self.machine.handle_timeout(Time(self.now));

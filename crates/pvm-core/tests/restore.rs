@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_core::{Config, Machine, Rules, Setup, Time};
 use pvm_quorum::Core;
 use pvm_wire::request::{
     Failure, Inherited, LEAST_LOADED, Reply, Request, Role, SpawnRequest, Target, TraceOptions,
@@ -37,8 +37,8 @@ fn config(host: HostIndex) -> Config {
     }
 }
 
-fn order() -> Order {
-    Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
+fn setup() -> Setup {
+    Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
 }
 
 /// One machine with what its parent keeps.
@@ -50,7 +50,7 @@ struct Host {
 
 impl Host {
     fn new(config: Config) -> Self {
-        let machine = Machine::new(config.clone(), order());
+        let machine = Machine::new(config.clone(), setup());
         let mut host = Self { machine, config, records: BTreeMap::new() };
         host.drain();
         host
@@ -84,7 +84,7 @@ impl Host {
     /// The daemon dies and is made again from its records. What it leads it leads again.
     fn restart(&mut self, now: Time) {
         let records: Vec<_> = self.records.clone().into_iter().collect();
-        self.machine = Machine::restore(self.config.clone(), order(), &records);
+        self.machine = Machine::restore(self.config.clone(), setup(), &records);
         // Nothing else is due between two events.
         for at in [now, Time(now.0 + SECOND_NS / 20)] {
             self.machine.handle_timeout(at);

@@ -1,7 +1,7 @@
 //! No host speaks in another host's name: each kind of message that names its source.
 
 use pvm_core::io::{Act, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_core::{Config, Machine, Rules, Setup, Time};
 use pvm_quorum::Core;
 use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
 use pvm_wire::request::{Reply, Request, Target};
@@ -36,8 +36,8 @@ impl Here {
             restarts: 0,
             debugger: Blob::default(),
         };
-        let order = Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() };
-        let mut machine = Machine::new(config, order);
+        let setup = Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() };
+        let mut machine = Machine::new(config, setup);
         let now = Time(1_000_000);
         let hello = Event::Hello {
             connection: 1,

@@ -1,7 +1,7 @@
 //! A question that is given up is answered at once, and has no effect later.
 
 use pvm_core::io::{Effect, Event, HostFacts, Input, Output};
-use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_core::{Config, Machine, Rules, Setup, Time};
 use pvm_quorum::Core;
 use pvm_wire::request::{Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
@@ -31,14 +31,14 @@ fn config() -> Config {
     }
 }
 
-fn order() -> Order {
-    Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
+fn setup() -> Setup {
+    Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
 }
 
 impl Host {
     /// With a task on each connection from 1 to `tasks`, all in the group `g`.
     fn new(tasks: u64) -> Self {
-        let machine = Machine::new(config(), order());
+        let machine = Machine::new(config(), setup());
         let mut host = Self { machine, records: BTreeMap::new() };
         host.drain();
         for connection in 1..=tasks {
@@ -94,7 +94,7 @@ impl Host {
     /// The daemon dies and is made again from its records.
     fn restart(&mut self) {
         let records: Vec<_> = self.records.clone().into_iter().collect();
-        self.machine = Machine::restore(config(), order(), &records);
+        self.machine = Machine::restore(config(), setup(), &records);
         for at in [Time(1_000_000), Time(51_000_000)] {
             self.machine.handle_timeout(at);
         }

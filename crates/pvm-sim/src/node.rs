@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::sums::Sums;
 use pvm_core::io::{Event, HostFacts};
-use pvm_core::{Config, Machine, Order, Rules};
+use pvm_core::{Config, Machine, Rules, Setup};
 use pvm_quorum::{Core, Limits};
 use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, VecDeque};
@@ -65,9 +65,9 @@ pub struct Node {
 }
 
 /// Different for each host and each of its daemons.
-fn order((seed, limits): (u64, Limits), config: &Config, rules: &Rules) -> Order {
+fn setup((seed, limits): (u64, Limits), config: &Config, rules: &Rules) -> Setup {
     let seed = seed ^ u64::from(config.host.0) << 32 ^ u64::from(config.restarts) << 8;
-    Order { quorum: Box::new(Core::within(limits, seed)), rules: rules.clone() }
+    Setup { quorum: Box::new(Core::within(limits, seed)), rules: rules.clone() }
 }
 
 impl Node {
@@ -90,7 +90,7 @@ impl Node {
             debugger: Blob::default(),
         };
         let mut node = Self {
-            machine: Some(Machine::new(config.clone(), order((seed, limits), &config, &rules))),
+            machine: Some(Machine::new(config.clone(), setup((seed, limits), &config, &rules))),
             config,
             records: BTreeMap::new(),
             sums: Sums::default(),
@@ -134,7 +134,7 @@ impl Node {
         self.config.restarts += 1;
         let records: Vec<_> = self.records.clone().into_iter().collect();
         self.paused_until = 0;
-        let order = order((self.seed, self.limits), &self.config, &self.rules);
+        let order = setup((self.seed, self.limits), &self.config, &self.rules);
         self.machine = Some(match &records[..] {
             [] => Machine::new(self.config.clone(), order),
             records => Machine::restore(self.config.clone(), order, records),

@@ -19,7 +19,7 @@ const LARGE: &[(&str, &str, usize)] = &[
     ("crates/pvm", "Buffer", 80),
     ("crates/pvm", "Task", 130),
     ("crates/pvm-core", "Consensus", 55),
-    ("crates/pvm-core", "Machine", 360),
+    ("crates/pvm-core", "Machine", 335),
     ("crates/pvm-quorum", "Core", 130),
     ("crates/pvm-shm", "Inlet", 55),
     ("crates/pvm-shm", "Keeper", 60),

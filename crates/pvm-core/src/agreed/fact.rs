@@ -54,6 +54,8 @@ pub(crate) enum Fact {
     },
     /// The facts of a host have changed.
     HostChanged,
+    /// The rules for two hosts may have changed.
+    RulesChanged,
     /// A task is a member of a group no more.
     Departed {
         /// Which group.

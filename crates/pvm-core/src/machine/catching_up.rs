@@ -21,8 +21,8 @@ impl Machine {
     /// The state after the command with this number, instead of the older one that is known here.
     pub(super) fn catch_up(&mut self, number: u64, state: &[u8]) {
         let Ok(records) = Vec::<(Blob, Blob)>::from_bytes(state) else { return };
-        let seats = self.consensus.seats_in(&records);
-        let gone = self.consensus.members().into_iter().filter(|member| !seats.contains(member));
+        let seats = self.order.log().seats_in(&records);
+        let gone = self.order.log().members().into_iter().filter(|member| !seats.contains(member));
         let gone: Vec<HostIndex> = gone.map(|member| member.host()).collect();
         if gone.contains(&self.me()) {
             self.log("this host was taken out of the machine".to_owned());
@@ -36,8 +36,8 @@ impl Machine {
             gone.into_iter().for_each(|host| self.host_was_lost(host));
         }
         let shown = self.agreed.load(&records);
-        self.consensus.load(&records);
-        self.consensus.start_from(number);
+        self.order.load(number, &records);
+        self.tell_rules();
         self.tell_hosts();
         let new = self.agreed.hosts().indices().into_iter().filter(|host| !before.contains(host));
         for host in new.collect::<Vec<_>>() {
@@ -54,7 +54,7 @@ impl Machine {
 
     /// A host went by a command that was missed here.
     fn host_was_lost(&mut self, host: HostIndex) {
-        for fact in self.agreed.lose(self.consensus.applied(), host) {
+        for fact in self.agreed.lose(self.order.log().applied(), host) {
             if let Fact::HostOut { host, .. } = fact {
                 self.forget_seat(host);
                 self.host_gone(host);
@@ -75,7 +75,7 @@ impl Machine {
 
     /// Answers the commands of this host that were among the missed ones.
     fn end_own(&mut self, before: &BTreeMap<Blob, Group>) {
-        for (mark, command) in self.consensus.take_missed() {
+        for (mark, command) in self.order.take_missed() {
             if let Some(proposal) = self.pending.proposals.remove(&mark) {
                 let seen = command.and_then(|command| self.seen_of(&command, before));
                 let outcome = seen.map(|outcome| proposal.reply.unwrap_or(outcome));

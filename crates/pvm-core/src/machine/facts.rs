@@ -25,6 +25,7 @@ impl Machine {
             Fact::LastStays => self.departure.stop(),
             Fact::Draining { host, on, changed } => self.host_drained(host, on, changed),
             Fact::HostChanged => self.tell_hosts(),
+            Fact::RulesChanged => self.tell_rules(),
             Fact::Departed { group, tid, gone, left } => self.member_gone(&group, tid, gone, left),
             Fact::Frozen { group, asks, size } => self.frozen(&group, asks, size),
             Fact::TaskGone { tid } => self.tracers.forget(tid),

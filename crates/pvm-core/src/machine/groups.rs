@@ -69,7 +69,7 @@ impl Machine {
                     Err(code) => Reply::Failed { code },
                 }
             }
-            _ => Reply::Applied { number: self.consensus.applied() },
+            _ => Reply::Applied { number: self.order.log().applied() },
         };
         self.answer(Asker::Peer { host: asked.host, ask: asked.ask }, reply);
     }
@@ -119,7 +119,7 @@ impl Machine {
         };
         let waits = self.home.gatherings.withdraw(ask);
         // A group that is about to be frozen is answered for when it is.
-        if waits || !self.consensus.outstanding().iter().any(|(_, command)| freezes(command)) {
+        if waits || !self.order.log().outstanding().iter().any(|(_, command)| freezes(command)) {
             self.release(vec![ask], Reply::Withdrawn);
         }
     }

@@ -6,12 +6,11 @@
 //! tells the next leader which releases it knows ([`Said::Report`]), and ignores those of earlier
 //! leaders from then on. Before all hosts have done so, no barrier is released.
 
-use super::{ANSWER_NS, Machine};
+use super::{ANSWER_NS, Machine, OrderInput};
 use crate::deadline::Deadline;
 use crate::home::Asked;
 use crate::pending::{Asker, Held, HomeAsk, Want};
 use crate::planted::{self, Bug};
-use crate::quorum::QuorumInput;
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{Released, Said};
 use pvm_wire::request::{Reply, Request};
@@ -36,14 +35,14 @@ impl Machine {
         let gathers = matches!(request, Request::Barrier { .. } | Request::FreezeGroup { .. });
         let deadline = if gathers { Deadline::Unset } else { Deadline::At(self.after(ANSWER_NS)) };
         let ask = self.pending.number();
-        let since = self.consensus.applied();
+        let since = self.order.log().applied();
         let asked = HomeAsk { asker, tid, deadline, want, request, since, term: 0 };
         self.pending.home_asks.insert(ask, asked);
         self.ask_leader(ask);
     }
 
     pub(super) fn ask_leader(&mut self, ask: u64) {
-        let Some((term, host)) = self.consensus.leader() else { return };
+        let Some((term, host)) = self.order.log().leader() else { return };
         let Some(asked) = self.pending.home_asks.get_mut(&ask) else { return };
         let again = std::mem::replace(&mut asked.term, term) != 0;
         let HomeAsk { tid: asker, since, request, .. } = asked.clone();
@@ -85,7 +84,7 @@ impl Machine {
 
     /// A host has told this leader what it knows.
     pub(super) fn reported(&mut self, host: HostIndex, term: u64, released: Vec<Released>) {
-        if self.home.term != term || !self.consensus.is_leader() {
+        if self.home.term != term || !self.order.log().is_leader() {
             return;
         }
         self.home.told.extend(released);
@@ -95,13 +94,13 @@ impl Machine {
     /// A host takes this one for the leader of a term, and asks.
     pub(super) fn home_asked(&mut self, host: HostIndex, said: Said) {
         let Said::AskHome { term, ask, asker, again, since, request } = said else { return };
-        if self.consensus.leader() == Some((term, self.me())) && self.home.term == term {
+        if self.order.log().leader() == Some((term, self.me())) && self.home.term == term {
             let mut asked = Asked { host, ask, asker, again, since, request, mark: 0 };
             if !asked.gathers() {
                 self.home.marks += 1;
                 asked.mark = self.home.marks;
                 let mark = asked.mark;
-                self.consensus.input(self.now, QuorumInput::Confirm { mark });
+                self.tell_order(OrderInput::Confirm { mark });
             }
             self.home.asked.push_back(asked);
         }
@@ -114,7 +113,7 @@ impl Machine {
         }
         // A barrier needs only its tasks and the leader's lease; a read needs the confirmation of a
         // majority.
-        let current = self.consensus.is_current(self.now);
+        let current = self.order.log().is_current(self.now);
         if current {
             self.open_home();
         }
@@ -208,7 +207,7 @@ impl Machine {
 
     /// Requests whose host table is there now.
     pub(super) fn serve_held(&mut self) {
-        let applied = self.consensus.applied();
+        let applied = self.order.log().applied();
         let due = |_: &u64, held: &Held| held.after != 0 && held.after <= applied;
         for number in self.pending.held.keys_where(due) {
             if let Some(held) = self.pending.held.remove(&number)

@@ -1,6 +1,6 @@
 //! Hosts come: the member that is asked starts their daemons, and lets each in by a command.
 
-use super::{HOST_START_NS, Machine, SECOND_NS};
+use super::{HOST_START_NS, Machine, OrderInput, SECOND_NS};
 use crate::agreed::folded;
 use crate::deadline::Precedence;
 use crate::io::{Act, HostFacts};
@@ -33,7 +33,7 @@ impl Machine {
         }
         if self.hosts_elsewhere(lines) {
             let hosts = lines.to_vec();
-            let Some(eldest) = self.consensus.eldest() else { return };
+            let Some(eldest) = self.order.log().eldest() else { return };
             return self.ask_and_wait(eldest, asker, Request::AddHosts { hosts });
         }
         self.propose_rules(lines);
@@ -243,7 +243,7 @@ impl Machine {
     /// A host was let in, on every host at this place of the log.
     pub(super) fn host_is_in(&mut self, host: HostIndex, ticket: Option<u64>) {
         let start = ticket.and_then(|ticket| self.pending.starts.remove(&ticket));
-        self.consensus.seat(host, self.consensus.applied());
+        self.tell_order(OrderInput::In { host });
         match (start, ticket) {
             (Some(start), Some(ticket)) => self.start_is_in(&start, ticket, host),
             // No request waits for it any more.
@@ -251,7 +251,8 @@ impl Machine {
             (_, None) => {}
         }
         self.tell_hosts();
-        if let (true, Some(facts)) = (self.consensus.is_leader(), self.agreed.hosts().facts(host)) {
+        if let (true, Some(facts)) = (self.order.log().is_leader(), self.agreed.hosts().facts(host))
+        {
             let text =
                 format!("host {} is in: {}", facts.name.to_text(), facts.addresses.join(" "));
             self.log(text);

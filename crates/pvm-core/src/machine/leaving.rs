@@ -1,6 +1,6 @@
 //! Hosts go: deleted, drained and then empty, or dead.
 
-use super::Machine;
+use super::{Machine, OrderInput};
 use crate::agreed::Exit;
 use crate::io::Act;
 use crate::notify::{HOST_DELETE, TASK_EXIT};
@@ -52,7 +52,7 @@ impl Machine {
         if names.is_empty() {
             return self.fail(asker, Code::BadParam);
         }
-        let spared = if tid == Tid::NONE { None } else { self.consensus.begun_on() };
+        let spared = if tid == Tid::NONE { None } else { self.order.log().begun_on() };
         let (results, mut gone) = self.members_named(names, spared);
         // This host itself, if it is among them, is the last.
         let me = self.me();
@@ -125,11 +125,11 @@ impl Machine {
             self.log("this host was taken out of the machine".to_owned());
             // All others skip its commands that come after this in the log, so no asker here may be
             // told that they are done.
-            self.consensus.unseat(host);
+            self.tell_order(OrderInput::Out { host });
             self.ending = true;
             return;
         }
-        if self.consensus.is_leader() {
+        if self.order.log().is_leader() {
             let how = match exit {
                 Exit::Died => "is dead",
                 Exit::Deleted => "was deleted",
@@ -146,11 +146,8 @@ impl Machine {
     /// A host has no place any more.
     pub(super) fn forget_seat(&mut self, host: HostIndex) {
         self.sessions.forget(host);
-        self.near.lacks_no_more(host);
         self.release_output(host);
-        if !planted::is(Bug::SeatKept) {
-            self.consensus.unseat(host);
-        }
+        self.tell_order(OrderInput::Out { host });
     }
 
     /// Everything that was on a host is gone.

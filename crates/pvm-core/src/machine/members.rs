@@ -1,9 +1,8 @@
 //! The members, as all of them know them.
 
-use super::Machine;
+use super::{Machine, OrderInput};
 use crate::io::Act;
 use crate::pending::Asker;
-use crate::quorum::{Member, QuorumInput};
 use pvm_wire::peer::{Command, Said};
 use pvm_wire::request::{HostInfo, Reply};
 use pvm_wire::{Blob, Code, Tid};
@@ -13,15 +12,15 @@ impl Machine {
     pub(super) fn host_infos(&self) -> Vec<HostInfo> {
         let mut infos = self.agreed.hosts().infos();
         for info in &mut infos {
-            info.suspected = self.sessions.is_lost(info.tid.host());
+            info.suspected = self.order.hearing().is_lost(info.tid.host());
         }
         infos
     }
 
-    /// Tells the members to the shell and to the consensus library.
+    /// Tells the members to the shell and to the order of commands.
     pub(super) fn tell_hosts(&mut self) {
         self.tell_shell_hosts();
-        self.tell_quorum_hosts();
+        self.tell_order_hosts();
     }
 
     pub(super) fn tell_shell_hosts(&mut self) {
@@ -29,16 +28,11 @@ impl Machine {
         self.act(Act::Hosts { hosts });
     }
 
-    pub(super) fn tell_quorum_hosts(&mut self) {
-        let members = self.consensus.members();
-        let computer =
-            |member: &Member| Some(self.agreed.hosts().facts(member.host())?.computer.clone());
-        let known = |of: &Member| computer(of).filter(|name| !name.0.is_empty()).map(|c| (*of, c));
-        let of = members.iter().filter_map(known).collect();
-        self.consensus.input(self.now, QuorumInput::Computers { of });
-        // The library forgets the members that a sole voter needs, so they are told again.
-        self.pair.forget_told();
-        self.consensus.input(self.now, QuorumInput::Members { members });
+    pub(super) fn tell_order_hosts(&mut self) {
+        let computer = |host| Some((host, self.agreed.hosts().facts(host)?.computer.clone()));
+        let all = self.agreed.hosts().indices().into_iter().filter_map(computer);
+        let computers = all.filter(|(_, computer)| !computer.0.is_empty()).collect();
+        self.tell_order(OrderInput::Hosts { computers });
     }
 
     /// The shell opened other addresses: all hosts are to know of them.
@@ -53,7 +47,7 @@ impl Machine {
         let host = if name.0 == b"." { Some(self.me()) } else { self.agreed.hosts().named(name) };
         let status = match host {
             None => Err(Code::NoHost),
-            Some(host) if self.sessions.is_lost(host) => Err(Code::HostFail),
+            Some(host) if self.order.hearing().is_lost(host) => Err(Code::HostFail),
             Some(_) => Ok(()),
         };
         self.answer_done(asker, status);

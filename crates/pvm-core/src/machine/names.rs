@@ -124,7 +124,7 @@ impl Machine {
         let Some(name) = at.and_then(|at| SERVICES.get(at)).map(|&name| Blob::from(name)) else {
             return self.fail(asker, Code::BadParam);
         };
-        if service == HOSTER_NUMBER && self.consensus.eldest() != Some(self.me()) {
+        if service == HOSTER_NUMBER && self.order.log().eldest() != Some(self.me()) {
             return self.fail(asker, Code::HosterNmstr);
         }
         if !on {

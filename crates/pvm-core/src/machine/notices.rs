@@ -57,7 +57,7 @@ impl Machine {
         if host != self.me() {
             self.say(host, Said::Watch { watch: number, tid });
         } else if self.tasks.alive(tid).is_none() {
-            self.tell_behind(number, self.consensus.end_of(tid).unwrap_or(0));
+            self.tell_behind(number, self.order.log().end_of(tid).unwrap_or(0));
         }
     }
 
@@ -89,8 +89,8 @@ impl Machine {
             return self.watches.add_foreign(host, watch, tid);
         }
         // That host may not have applied what has been applied here.
-        let applied = self.consensus.applied_of(self.me());
-        let ticket = self.consensus.end_of(tid).unwrap_or(applied);
+        let applied = self.order.log().applied_of(self.me());
+        let ticket = self.order.log().end_of(tid).unwrap_or(applied);
         self.tell_when_drained((host, watch), tid, ticket);
     }
 
@@ -129,7 +129,7 @@ impl Machine {
     /// And if the task's host is taken out first, the notice tells that.
     pub(super) fn tell_behind(&mut self, number: u64, ticket: u64) {
         let Some(watch) = self.watches.get(number) else { return };
-        let applied = self.consensus.applied_of(watch.of.host());
+        let applied = self.order.log().applied_of(watch.of.host());
         if ticket <= applied || planted::is(Bug::NoticeOvertakes) {
             self.watched_gone(number);
         } else {
@@ -139,7 +139,7 @@ impl Machine {
 
     /// A command of this host has been applied here: those wait no longer that it held up.
     pub(super) fn tell_held(&mut self, host: HostIndex) {
-        for number in self.watches.held_for(host, self.consensus.applied_of(host)) {
+        for number in self.watches.held_for(host, self.order.log().applied_of(host)) {
             self.watched_gone(number);
         }
     }

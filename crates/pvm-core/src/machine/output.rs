@@ -54,7 +54,7 @@ impl Machine {
     /// more it goes to a command or to the log: output is never lost.
     pub(super) fn tell_output(&mut self, target: &Target, tid: Tid, news: OutputNews) {
         let host = target.tid.host();
-        if self.agreed.hosts().may_be_new(host) && !self.consensus.is_current(self.now) {
+        if self.agreed.hosts().may_be_new(host) && !self.order.log().is_current(self.now) {
             return self.say_late(host, Said::Output { target: target.clone(), tid, news });
         }
         if host != self.me() && self.agreed.hosts().contains(host) {
@@ -125,7 +125,7 @@ impl Machine {
             Reply::Exited { tid, status } => Said::RunExited { operator, tid, status },
             _ => return,
         };
-        if self.agreed.hosts().may_be_new(host) && !self.consensus.is_current(self.now) {
+        if self.agreed.hosts().may_be_new(host) && !self.order.log().is_current(self.now) {
             return self.say_late(host, said);
         }
         let of = match &said {

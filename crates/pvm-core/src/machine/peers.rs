@@ -1,11 +1,10 @@
 //! The messages between this host and the others.
 
-use super::{ANSWER_NS, Machine};
+use super::{ANSWER_NS, Machine, OrderInput};
 use crate::deadline::Deadline;
 use crate::io::Act;
 use crate::pending::{Asker, Question};
 use crate::planted::{self, Bug};
-use crate::quorum::QuorumInput;
 use pvm_wire::peer::{PeerMessage, Said};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _};
@@ -52,18 +51,13 @@ impl Machine {
         for message in self.sessions.link_up(host) {
             self.act(Act::Say { host, message });
         }
-        self.suspects.remove(&host);
-        self.near.lacks_no_more(host);
-        self.doubts.forget(host);
+        self.tell_order(OrderInput::LinkUp { host });
         self.reached(host);
-        self.pair.meet();
-        self.consensus.input(self.now, QuorumInput::Linked { host, up: true });
     }
 
     pub(super) fn link_down(&mut self, host: HostIndex) {
         self.sessions.link_down(host);
-        self.near.lacks(host, self.now.0);
-        self.consensus.input(self.now, QuorumInput::Linked { host, up: false });
+        self.tell_order(OrderInput::LinkDown { host });
     }
 
     /// Another host said something.
@@ -74,7 +68,7 @@ impl Machine {
         }
         match message {
             PeerMessage::Quorum { bytes } | PeerMessage::Hasty { bytes } => {
-                self.consensus.input(self.now, QuorumInput::Heard { host, bytes });
+                self.tell_order(OrderInput::Heard { host, bytes });
             }
             // Between tasks: the shell's matter.
             PeerMessage::Forward { .. } => {}
@@ -101,11 +95,11 @@ impl Machine {
         let Ok(records) = Vec::<(Blob, Blob)>::from_bytes(state) else { return };
         // No task of this host has been shown any group yet.
         let _groups = self.agreed.load(&records);
-        self.consensus.load(&records);
-        self.consensus.start_from(number);
+        self.order.load(number, &records);
         self.joined.set(true);
+        self.tell_rules();
         self.tell_hosts();
-        if let Some((term, host)) = self.consensus.leader() {
+        if let Some((term, host)) = self.order.log().leader() {
             self.report(term, host);
         }
         for early in self.sessions.take_early() {
@@ -123,13 +117,16 @@ impl Machine {
     pub(super) fn snapshot_records(&self) -> Vec<(Blob, Blob)> {
         let mut records = Vec::new();
         self.agreed.records(&mut records);
-        self.consensus.records(&mut records);
+        self.order.log().records(&mut records);
         records
     }
 
     fn heard(&mut self, host: HostIndex, said: Said) {
         match said {
-            Said::Put { term, ticket, command } => self.put_to_us(host, term, ticket, command),
+            Said::Put { term, ticket, command } => {
+                let command = Box::new(command);
+                self.tell_order(OrderInput::Put { from: host, term, ticket, command });
+            }
             Said::AskHome { .. } => self.home_asked(host, said),
             Said::Report { term, released } => self.reported(host, term, released),
             Said::Release { released } => self.take_release(released),
@@ -160,7 +157,9 @@ impl Machine {
             }
             Said::RouteBroken { from, to } => self.release_route(host, from, to),
             Said::Reset { asker } => self.kill_tasks(asker),
-            Said::Silent { host: silent } => self.silent_for(host, silent),
+            Said::Silent { host: silent } => {
+                self.tell_order(OrderInput::SilentFor { by: host, host: silent });
+            }
             Said::Meet { host: caller, with } => self.meet(caller, with),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());

@@ -85,14 +85,14 @@ impl Machine {
             return;
         }
         waiting.waiting.retain(|&waited| waited != host);
-        if waiting.waiting.is_empty() && self.consensus.is_arranged() {
+        if waiting.waiting.is_empty() && self.order.log().is_arranged() {
             self.answer_change(change);
         }
     }
 
     /// The voters have been arranged: some answers waited only for that.
     pub(super) fn arranged(&mut self) {
-        if !self.consensus.is_arranged() {
+        if !self.order.log().is_arranged() {
             return;
         }
         self.tell_awaiting();
@@ -151,7 +151,7 @@ impl Machine {
         if !matches!(asker, Asker::Peer { .. }) {
             return self.fail(asker, Code::BadParam);
         }
-        if self.agreed.hosts().epoch() >= epoch && self.consensus.is_arranged() {
+        if self.agreed.hosts().epoch() >= epoch && self.order.log().is_arranged() {
             return self.answer(asker, Reply::Done);
         }
         let number = self.pending.number();
@@ -160,7 +160,7 @@ impl Machine {
 
     /// The host table may have changed.
     pub(super) fn tell_awaiting(&mut self) {
-        if !self.consensus.is_arranged() {
+        if !self.order.log().is_arranged() {
             return;
         }
         let epoch = self.agreed.hosts().epoch();

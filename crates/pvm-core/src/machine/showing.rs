@@ -37,7 +37,7 @@ impl Machine {
         }
         waiting.deadline = Deadline::At(deadline);
         waiting.waiting.clone_from(&others);
-        let number = self.consensus.applied();
+        let number = self.order.log().applied();
         for host in others {
             self.ask(host, Asker::Shown { change, host }, Tid::NONE, Request::Shown { number });
         }
@@ -72,7 +72,7 @@ impl Machine {
         if !matches!(asker, Asker::Peer { .. }) {
             return self.fail(asker, Code::BadParam);
         }
-        if self.consensus.applied() >= number {
+        if self.order.log().applied() >= number {
             return self.answer(asker, Reply::Done);
         }
         let key = self.pending.number();
@@ -81,7 +81,7 @@ impl Machine {
 
     /// A command has been applied, and what it did is shown.
     pub(super) fn tell_onlookers(&mut self) {
-        let applied = self.consensus.applied();
+        let applied = self.order.log().applied();
         for key in self.pending.onlookers.keys_where(|_, onlooker| onlooker.number <= applied) {
             if let Some(onlooker) = self.pending.onlookers.remove(&key) {
                 self.answer(onlooker.asker, Reply::Done);

@@ -6,7 +6,8 @@
 
 use super::Machine;
 use crate::io::Act;
-use pvm_wire::peer::{Command, Said};
+use crate::order::may_propose;
+use pvm_wire::peer::Said;
 use pvm_wire::{HostIndex, Tid};
 
 impl Machine {
@@ -58,58 +59,5 @@ impl Machine {
             | Said::Silent { .. }
             | Said::Halt => true,
         }
-    }
-}
-
-/// True where a host may propose this command that came in pieces: only the whole tells.
-pub(super) fn may_order(host: HostIndex, command: &Command) -> bool {
-    !matches!(command, Command::Piece { .. }) && may_propose(host, command)
-}
-
-fn may_propose(host: HostIndex, command: &Command) -> bool {
-    match source_of(command) {
-        Source::Task(tid) => tid == Tid::NONE || tid.host() == host,
-        Source::Host(of) => of == host,
-        Source::Leader => false,
-        Source::User | Source::Whole => true,
-    }
-}
-
-/// In whose name a command is proposed.
-enum Source {
-    /// A task's, or none if a command of the user asks.
-    Task(Tid),
-    /// A host's.
-    Host(HostIndex),
-    /// The leader orders that itself.
-    Leader,
-    /// The user's: the joining, leaving and draining of hosts, and rules for all. Any host may
-    /// propose these.
-    User,
-    /// That of the command that it is a piece of, which is asked when all of it has come.
-    Whole,
-}
-
-/// Every command is named here: a new one has to say whose it is.
-const fn source_of(command: &Command) -> Source {
-    match command {
-        Command::PutInfo { owner, .. } | Command::Withdraw { owner, .. } => Source::Task(*owner),
-        Command::TakeInfo { asker, .. } | Command::DelInfo { asker, .. } => Source::Task(*asker),
-        Command::JoinGroup { tid, .. }
-        | Command::LeaveGroup { tid, .. }
-        | Command::TaskLeft { tid }
-        | Command::TaskGone { tid } => Source::Task(*tid),
-        Command::SetAddresses { host, .. } | Command::Retire { host } => Source::Host(*host),
-        Command::Fence { .. } => Source::Leader,
-        Command::Piece { .. } => Source::Whole,
-        // The leader proposes a freeze, and a freeze of a leader that has just given way may still
-        // be under way.
-        Command::Freeze { .. }
-        | Command::AddHost { .. }
-        | Command::RemoveHost { .. }
-        | Command::DrainHost { .. }
-        | Command::KnowHosts { .. }
-        | Command::SetRules { .. }
-        | Command::ClearNames => Source::User,
     }
 }

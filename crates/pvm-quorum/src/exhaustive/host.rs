@@ -100,7 +100,7 @@ impl Host {
         !self.ended && self.core.poll_timeout().is_some_and(|at| at.0 <= self.clock)
     }
 
-    /// The members that this host needs, by the machine's rules (`machine/two`).
+    /// The members that this host needs, by the machine's rules (`order/two`).
     pub(super) fn need(&self, me: u8, decides: bool) -> (Vec<Member>, bool) {
         let members = self.members();
         let mut others = members.iter().filter(|member| number_of(member.host()) != me);

@@ -19,7 +19,7 @@ use crate::version::version;
 use crate::{between, facts, guard, starter, tls};
 use anyhow::{Context as _, Result, bail};
 use pvm_core::io::Effect;
-use pvm_core::{Config, Machine, Order, Rules};
+use pvm_core::{Config, Machine, Rules, Setup};
 use pvm_quorum::Core;
 use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, PROTOCOL_VERSION, Tid};
@@ -254,10 +254,10 @@ impl Shell {
             debugger: self.facts.debugger.clone(),
         };
         let quorum = Box::new(Core::new(tls::new_number()?));
-        let order = Order { quorum, rules: Rules::plain() };
+        let setup = Setup { quorum, rules: Rules::plain() };
         let mut machine = match records {
-            [] => Machine::new(config, order),
-            records => Machine::restore(config, order, records),
+            [] => Machine::new(config, setup),
+            records => Machine::restore(config, setup, records),
         };
         if let Some(highest) = number_in(TASK_IDS) {
             machine.number_tasks_up_to(highest);

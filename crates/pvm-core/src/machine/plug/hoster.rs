@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 impl Machine {
     /// True where the eldest host is to be asked to add hosts, as the hoster is there.
     pub(in crate::machine) fn hosts_elsewhere(&self, lines: &[Blob]) -> bool {
-        let eldest = self.consensus.eldest();
+        let eldest = self.order.log().eldest();
         let there = |tid: &Tid| Some(tid.host()) == eldest;
         // One more daemon on this computer is no hoster's matter.
         let local = |line: &Blob| parse_line(&line.0).is_ok_and(|line| line.name.0 == LOCAL);

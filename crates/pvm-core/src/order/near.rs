@@ -11,14 +11,12 @@
 //! they change with each round; here they are the same everywhere and need not be told, and links
 //! to them stand anyway.
 
-use crate::pending::Asker;
+use super::consensus::{Cause, Consensus};
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Neighbours on each side of the ring.
 const SIDE_COUNT: usize = 2;
-/// How long a host that is asked about another, which rests, waits for a link to it.
-pub(crate) const REACH_NS: u64 = 400_000_000;
 /// So long a leader lacks a link to a host before it counts that others hear nothing of it. A
 /// daemon that was killed is back in a fraction of it; a host that is silent is told of by others
 /// only later.
@@ -27,29 +25,16 @@ const LACK_NS: u64 = 1_000_000_000;
 /// others hear nothing of the host.
 const CALLED_NS: u64 = 500_000_000;
 
-/// The data that determines the near hosts: the host table, the leader, the voters, and the tree.
-pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u64>);
-
-/// The hosts near to this one, and the hosts about which others have asked.
+/// The hosts near to this one, and the hosts of which others hear nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Near {
     /// The cause of the set that the shell was told.
     cause: Option<Cause>,
     hosts: BTreeSet<HostIndex>,
-    /// Others have asked whether these are heard, and links to them are being made.
-    probes: Vec<Probe>,
     /// Hosts to which there should be a link and is none, and since when.
     lacking: BTreeMap<HostIndex, u64>,
     /// Hosts that others hear nothing of, and when that counts.
     reported: BTreeMap<HostIndex, u64>,
-}
-
-/// A question whether this host hears another one to which the link rests.
-#[derive(Debug)]
-struct Probe {
-    of: HostIndex,
-    asker: Asker,
-    until: u64,
 }
 
 impl Near {
@@ -95,26 +80,31 @@ impl Near {
         self.reported.extract_if(.., |_, at| *at <= now).map(|(host, _)| host).collect()
     }
 
-    /// A link to this host is being made, to answer this.
-    pub(crate) fn probe(&mut self, of: HostIndex, asker: Asker, until: u64) {
-        self.probes.push(Probe { of, asker, until });
-    }
-
-    /// There is a link to this host: the askers that wait for it.
-    pub(crate) fn take_reached(&mut self, host: HostIndex) -> Vec<Asker> {
-        self.probes.extract_if(.., |probe| probe.of == host).map(|probe| probe.asker).collect()
-    }
-
-    /// The askers about hosts to which there was no link in time.
-    pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<Asker> {
-        let overdue = self.probes.extract_if(.., |probe| probe.until <= now);
-        overdue.map(|probe| probe.asker).collect()
-    }
-
     pub(crate) fn next_time(&self) -> Option<u64> {
-        let probes = self.probes.iter().map(|probe| probe.until);
-        probes.chain(self.reported.values().copied()).min()
+        self.reported.values().copied().min()
     }
+}
+
+/// The hosts to which links are to stand: where the log goes along a tree this host's neighbours
+/// there, and its neighbours in the ring.
+pub(crate) fn wanted(log: &Consensus, me: HostIndex) -> BTreeSet<HostIndex> {
+    let all = log.hosts();
+    let mut near: BTreeSet<_> = neighbours(&all, me).into_iter().collect();
+    let leader = log.leader().map(|(_, host)| host);
+    if let Some((_, kin)) = log.kin() {
+        near.extend(kin);
+    } else if leader == Some(me) {
+        near.extend(&all);
+    } else {
+        let voters = log.voters();
+        near.extend(leader);
+        // Without a leader, one of the voters will be the next one.
+        if leader.is_none() || voters.contains(&me) {
+            near.extend(voters);
+        }
+    }
+    near.retain(|host| *host != me && log.member(*host).is_some());
+    near
 }
 
 /// The neighbours of a host in the ring of all, in no order; none of a host that is not among them.

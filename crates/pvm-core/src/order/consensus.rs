@@ -5,8 +5,8 @@
 //! proposes, keeps it until it has been applied, and puts it to every new leader again, in order;
 //! a command that does not follow the last one of its proposer is skipped by all.
 
+use super::long::{Long, PIECE_BYTES, WINDOW_BYTES};
 use crate::Time;
-use crate::long::{Long, PIECE_BYTES, WINDOW_BYTES};
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
 use crate::records::{Change, Slot, Table};
@@ -46,6 +46,10 @@ record! {
     }
 }
 
+/// The data that determines the links that are to stand: how often the members have changed, the
+/// leader, the voters, and the tree.
+pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u64>);
+
 /// A command that came to this host as the leader and is not in the log yet.
 #[derive(Debug)]
 struct Held {
@@ -58,12 +62,13 @@ struct Held {
 #[derive(Debug)]
 pub(crate) struct Consensus {
     me: HostIndex,
-    first: HostIndex,
     quorum: Box<dyn Quorum>,
     /// The term's leader, if one is known.
     leader: Option<(u64, HostIndex)>,
     applied: Slot<u64>,
     seats: Table<HostIndex, Seat>,
+    /// How often members came or went while this daemon ran.
+    seat_changes: u64,
     proposed: Table<u64, Proposed>,
     tickets: Slot<u64>,
     /// Commands that go into the log in pieces.
@@ -77,14 +82,14 @@ pub(crate) struct Consensus {
 }
 
 impl Consensus {
-    pub(crate) fn new(me: HostIndex, first: HostIndex, quorum: Box<dyn Quorum>) -> Self {
+    pub(crate) fn new(me: HostIndex, quorum: Box<dyn Quorum>) -> Self {
         Self {
             me,
-            first,
             quorum,
             leader: None,
             applied: Slot::new(b'c', 0),
             seats: Table::new(SEAT_MARK),
+            seat_changes: 0,
             proposed: Table::new(b'O'),
             tickets: Slot::new(b'9', 0),
             long: Long::new(),
@@ -94,17 +99,17 @@ impl Consensus {
         }
     }
 
-    /// True on the host that the machine begins on.
-    pub(crate) fn begins_here(&self) -> bool {
-        self.me == self.first
-    }
-
     /// The machine begins: this host is all there is.
     pub(crate) fn begin(&mut self, now: Time) {
         self.seat(self.me, FIRST_INCARNATION);
         self.applied.set(FIRST_INCARNATION);
         let me = Member::new(FIRST_INCARNATION, self.me);
         self.input(now, QuorumInput::Begin { me });
+    }
+
+    /// True once the state of the machine is known here.
+    pub(crate) const fn is_joined(&self) -> bool {
+        self.applied() != 0
     }
 
     /// The number of the last command that was applied here.
@@ -374,17 +379,35 @@ impl Consensus {
 
     /// A host has its place from the command with this number on.
     pub(crate) fn seat(&mut self, host: HostIndex, incarnation: u64) {
+        self.seat_changes += 1;
         self.seats.insert(host, Seat { incarnation, ticket: 0 });
     }
 
     pub(crate) fn unseat(&mut self, host: HostIndex) {
+        self.seat_changes += 1;
         self.seats.remove(&host);
         self.long.forget(host);
+    }
+
+    /// This host as a member.
+    pub(crate) fn this(&self) -> Option<Member> {
+        self.member(self.me)
     }
 
     /// The member at a place.
     pub(crate) fn member(&self, host: HostIndex) -> Option<Member> {
         self.seats.get(&host).map(|seat| Member::new(seat.incarnation, host))
+    }
+
+    /// The hosts of all members, sorted.
+    pub(crate) fn hosts(&self) -> Vec<HostIndex> {
+        self.seats.keys().copied().collect()
+    }
+
+    /// See [`Cause`].
+    pub(crate) fn cause_of_links(&self) -> Cause {
+        let changes = self.kin().map(|(changes, _)| changes);
+        (self.seat_changes, self.leader, self.voters(), changes)
     }
 
     /// All members.
@@ -426,6 +449,7 @@ impl Consensus {
 
     /// Takes the members, and how far each is, from such records instead of what is known.
     pub(crate) fn load(&mut self, records: &[(Blob, Blob)]) {
+        self.seat_changes += 1;
         if !planted::is(Bug::CatchesUpByAdding) {
             self.seats.clear();
             self.long.forget_all();

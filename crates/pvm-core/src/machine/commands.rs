@@ -1,0 +1,146 @@
+//! The commands that all hosts apply in the same sequence.
+
+use super::{ANSWER_NS, Machine, OrderInput};
+use crate::order::{Ordered, Output as OrderOutput};
+use crate::pending::{Asker, Proposal, Want};
+use pvm_wire::peer::Command;
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Code, Tid};
+
+impl Machine {
+    /// Proposes a command whose outcome is the answer.
+    pub(super) fn propose(&mut self, asker: Asker, command: Command) {
+        self.propose_for(asker, None, None, command);
+    }
+
+    /// Proposes a command; `reply` is the answer instead of its outcome, `want` what a reader
+    /// waits for that finds nothing.
+    pub(super) fn propose_for(
+        &mut self,
+        asker: Asker,
+        reply: Option<Reply>,
+        want: Option<Want>,
+        command: Command,
+    ) {
+        let mut ticket = 0;
+        if asker != Asker::Nobody {
+            ticket = self.pending.number();
+            let deadline = self.after(ANSWER_NS);
+            self.pending.proposals.insert(ticket, Proposal { asker, deadline, want, reply });
+        }
+        self.propose_ticket(ticket, command);
+    }
+
+    /// Proposes a command that this host knows by `mark`. Returns its number among those of this
+    /// host.
+    pub(super) fn propose_ticket(&mut self, mark: u64, command: Command) -> u64 {
+        let ticket = self.order.propose(mark, command);
+        self.follow_order();
+        ticket
+    }
+
+    /// A command of this host has been applied: the deadlines of its long commands begin anew,
+    /// however slow the network is.
+    pub(super) fn wait_for_pieces(&mut self) {
+        let deadline = self.after(ANSWER_NS);
+        for mark in self.order.log().long_marks() {
+            if let Some(proposal) = self.pending.proposals.get_mut(&mark) {
+                proposal.deadline = deadline;
+            }
+        }
+        self.order.put_pieces();
+        self.follow_order();
+    }
+
+    /// Fails the proposals that are overdue.
+    pub(super) fn end_proposals(&mut self) {
+        let late = self.pending.take_overdue_proposals(self.now.0);
+        let marks: Vec<u64> = late.iter().map(|(mark, _)| *mark).collect();
+        self.order.end_takes(&marks);
+        late.into_iter().for_each(|(_, asker)| self.fail(asker, Code::HostFail));
+    }
+
+    /// Tells the order of commands what has happened, and does what it wants done.
+    pub(super) fn tell_order(&mut self, input: OrderInput) {
+        self.order.handle(self.now, input);
+        self.follow_order();
+    }
+
+    /// Does what the order of commands wants done.
+    pub(super) fn follow_order(&mut self) {
+        while let Some(output) = self.order.poll_output() {
+            self.do_ordered(output);
+        }
+    }
+
+    fn do_ordered(&mut self, output: OrderOutput) {
+        match output {
+            OrderOutput::Say { host, said } => self.say(host, said),
+            OrderOutput::Act(act) => self.act(act),
+            OrderOutput::Log(text) => self.log(text),
+            OrderOutput::Ask { by, about, round } => {
+                let asker = Asker::Opinion { of: about, by, round };
+                self.ask(by, asker, Tid::NONE, Request::Hears { host: about });
+            }
+            OrderOutput::Next { command, counted } => self.take_ordered(command, counted),
+            OrderOutput::Adopt { number, state } if *self.joined.get() => {
+                self.catch_up(number, &state.0);
+            }
+            OrderOutput::Adopt { number, state } => self.join(number, &state.0),
+            OrderOutput::StateWanted { to } => {
+                let (number, state) = (self.order.log().applied(), self.snapshot());
+                self.tell_order(OrderInput::State { to, number, state });
+            }
+            OrderOutput::Led { term, leader } => self.report(term, leader),
+            OrderOutput::Confirmed { mark } => self.home.confirmed = mark,
+            OrderOutput::Leaderless => self.say_leaderless(),
+            OrderOutput::Overtaken => self.overtaken(),
+            OrderOutput::Lost => self.give_up(),
+        }
+    }
+
+    fn take_ordered(&mut self, ordered: Option<Ordered>, counted: bool) {
+        if let Some(Ordered { proposer, mark, command }) = ordered {
+            self.apply(mark, command);
+            self.tell_held(proposer);
+        }
+        if counted {
+            self.wait_for_pieces();
+        }
+        self.serve_held();
+    }
+
+    /// The next command of the log: every host comes here with the same ones. `mark` is this host's
+    /// number for it, if it proposed it.
+    fn apply(&mut self, mark: Option<u64>, command: Option<Command>) {
+        let filled = match &command {
+            Some(Command::PutInfo { name, .. }) => Some(name.clone()),
+            _ => None,
+        };
+        let outcome = command.map_or(Reply::Done, |command| self.outcome(command, mark));
+        self.tell_awaiting();
+        self.tell_onlookers();
+        if let Some(proposal) = mark.and_then(|mark| self.pending.proposals.remove(&mark)) {
+            match (proposal.want, &outcome) {
+                (Some(want), Reply::Failed { code: Code::NotFound }) if want.waits() => {
+                    self.wait_for_info(proposal.asker, want);
+                }
+                (Some(_), Reply::Failed { code: Code::NotFound }) => {
+                    self.answer(proposal.asker, Reply::Withdrawn);
+                }
+                _ => self.answer(proposal.asker, proposal.reply.unwrap_or(outcome)),
+            }
+        }
+        if let Some(name) = filled {
+            self.wake_readers(&name);
+        }
+    }
+
+    /// Does what a command says, and what follows from it here. `mark` is that of a proposal of
+    /// this host.
+    fn outcome(&mut self, command: Command, mark: Option<u64>) -> Reply {
+        let (reply, facts) = self.agreed.apply(self.order.log().applied(), command);
+        self.follow(facts, mark);
+        reply
+    }
+}

@@ -1,0 +1,105 @@
+//! The way of a command: proposed by a host, put to the leader, held, ordered and taken from the
+//! log.
+
+use super::consensus::Consensus;
+use super::source::may_order;
+use super::{Order, Ordered, Output};
+use crate::planted::{self, Bug};
+use pvm_wire::HostIndex;
+use pvm_wire::peer::{Command, Said};
+
+impl Order {
+    /// Proposes a command that this host knows by `mark`. It is put to every leader until it has
+    /// been applied. Returns its number among those of this host.
+    pub(crate) fn propose(&mut self, mark: u64, command: Command) -> u64 {
+        if let Command::TaskGone { tid } = command
+            && let Some(nothing) = self.consensus.abandon(tid)
+        {
+            self.propose(0, nothing);
+        }
+        let ticket = self.consensus.note(mark, &command);
+        match ticket {
+            Some(ticket) => self.put(ticket, command),
+            None => self.put_pieces(),
+        }
+        ticket.unwrap_or(0)
+    }
+
+    /// Puts pieces of long commands to the leader, as many as may be on their way.
+    pub(crate) fn put_pieces(&mut self) {
+        while let Some((ticket, piece)) = self.consensus.next_piece() {
+            self.put(ticket, piece);
+        }
+    }
+
+    /// The askers of these commands were told that they failed.
+    pub(crate) fn end_takes(&mut self, marks: &[u64]) {
+        self.consensus.end_takes(marks);
+    }
+
+    /// Puts a command to the leader, if there is one.
+    pub(super) fn put(&mut self, ticket: u64, command: Command) {
+        match self.consensus.leader() {
+            Some((_, host)) if host == self.me => self.consensus.hold(host, ticket, command),
+            Some((term, host)) => self.say(host, Said::Put { term, ticket, command }),
+            None => {}
+        }
+    }
+
+    /// As a leader: orders the held commands in turn, and before them the fences. A host goes only
+    /// when all entries are committed and the voters have been arranged: a majority of the present
+    /// voters must be there to commit the next change of voters.
+    pub(super) fn order_held(&mut self) {
+        while self.order_next() {}
+    }
+
+    fn order_next(&mut self) -> bool {
+        let rests = self.consensus.is_at_rest();
+        let hasty = planted::is(Bug::TwoGoAtOnce);
+        let current = self.consensus.is_current(self.now);
+        if current && let Some(member) = self.hearing.next_to_go(&self.consensus) {
+            if rests || hasty {
+                let host = member.host();
+                self.hearing.suspicion.set_going(host);
+                let command = Command::Fence { host, incarnation: member.incarnation() };
+                self.consensus.order(self.now, self.me, 0, command);
+            }
+            return rests || hasty;
+        }
+        let goes = match self.consensus.first_held() {
+            None => false,
+            Some(&(Command::RemoveHost { host, .. } | Command::Retire { host })) => {
+                // A silent voter is taken out itself before long, or another member that hears it
+                // leads. If it is not known whether the others can go on, they are asked now.
+                let first = self.hearing.suspicion.is_first(host);
+                let may = |log: &mut Consensus| log.may_part(self.now, host).unwrap_or(false);
+                hasty || rests && first && may(&mut self.consensus)
+            }
+            Some(_) => true,
+        };
+        if goes {
+            self.consensus.order_held(self.now);
+        }
+        goes
+    }
+
+    /// Takes the next command from the log.
+    pub(super) fn take(&mut self, number: u64, bytes: &[u8]) {
+        let before = self.consensus.applied_of(self.me);
+        let taken = self.consensus.take(number, bytes, may_order);
+        let command = taken.map(|(proposer, mark, command)| {
+            let command = meant(&self.consensus, command, proposer);
+            Ordered { proposer, mark, command }
+        });
+        let counted = self.consensus.applied_of(self.me) != before;
+        self.put_out(Output::Next { command, counted });
+    }
+}
+
+/// A fence means one incarnation of a host, and only a leader orders it: the command that it is for
+/// the present member, none if it has no effect.
+fn meant(log: &Consensus, command: Command, proposer: HostIndex) -> Option<Command> {
+    let Command::Fence { host, incarnation } = command else { return Some(command) };
+    let meant = log.member(host).is_some_and(|m| m.incarnation() == incarnation);
+    (meant && host != proposer).then_some(Command::RemoveHost { host, dead: true })
+}
