@@ -14,12 +14,14 @@ use self::words::{computing, size};
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
 use crate::program::Source;
-use crate::unit::Time;
+use crate::unit::{BYTES_MAX, Time};
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Seek};
 
 /// Receives that were begun and not waited for.
 const BEGUN_MAX: usize = 1 << 16;
+/// Whole numbers below this are exact as numbers with a fraction.
+const PLAIN_MAX: u64 = 1 << 53;
 
 /// The ranks of a time-independent trace.
 #[derive(Debug)]
@@ -71,10 +73,11 @@ impl<R: Read + BufRead + Seek> Source for Ranks<R> {
             if let Some(action) = rank.ahead.pop_front() {
                 return Ok(Some(action));
             }
-            let done = match self.rows.next(task)? {
-                Some(text) => rank.line(text, task, ranks, self.flop),
-                None => return Ok(None),
-            };
+            let Some(text) = self.rows.next(task)? else { return Ok(None) };
+            if let Some(action) = plain(text, (task, ranks), self.flop) {
+                return Ok(Some(action));
+            }
+            let done = rank.line(text, task, ranks, self.flop);
             done.map_err(|what| Error::Line { task, line: self.rows.line(task), what })?;
         }
     }
@@ -170,6 +173,33 @@ impl Rank {
     }
 }
 
+/// The most frequent lines, without a list of their words: whole numbers of flops and bytes.
+/// Others, wrong ones included, are nothing here.
+fn plain(text: &str, (task, ranks): (TaskNumber, TaskNumber), flop: f64) -> Option<Action> {
+    let mut words = text.split_ascii_whitespace();
+    if words.next()?.parse() != Ok(task) {
+        return None;
+    }
+    let what = words.next()?;
+    if what == "compute" {
+        let flops: u64 = words.next()?.parse().ok()?;
+        let seconds = flops as f64 * flop;
+        let is_plain = flops < PLAIN_MAX && seconds <= 1e6 && words.next().is_none();
+        return is_plain.then(|| Action::Compute(Time::of_seconds(seconds)));
+    }
+    let peer: TaskNumber = words.next()?.parse().ok()?;
+    let tag = words.next()?.parse().ok()?;
+    let bytes: u64 = words.next()?.parse().ok()?;
+    if peer >= ranks || bytes > BYTES_MAX || words.next().is_some() {
+        return None;
+    }
+    match what {
+        "send" => Some(Action::Send { time: Time::ZERO, bytes, to: peer, tag }),
+        "recv" => Some(Action::Receive { time: Time::ZERO, bytes, from: peer, tag }),
+        _ => None,
+    }
+}
+
 /// *peer tag elements type*; without a type they are bytes.
 fn message(words: &[&str], ranks: TaskNumber) -> Result<(TaskNumber, i32, u64), String> {
     let [peer, tag, rest @ ..] = words else {
@@ -257,6 +287,34 @@ mod tests {
             }
             assert!(open.values().all(|count| *count == 0), "{ranks} ranks: {open:?}");
         }
+    }
+
+    /// Few ranks are read ahead, many are not; the last line has no end.
+    #[test]
+    fn few_and_many_ranks_are_read_alike() {
+        for ranks in [3u32, 5000] {
+            let mut text = String::new();
+            for round in 0..3 {
+                for rank in 0..ranks {
+                    text += &format!("{rank} compute {}\n{rank} COMPUTE 2e0\n", rank + round);
+                    text += &format!("# {round}\n{rank} send {} {round} 7\n", (rank + 1) % ranks);
+                }
+            }
+            let all = of(text.trim_end()).expect("it is sound");
+            assert_eq!(all.len(), ranks as usize);
+            for (rank, actions) in (0u32..).zip(&all) {
+                let round = |round: u32| {
+                    let to = (rank + 1) % ranks;
+                    let send = Action::Send { time: Time::ZERO, bytes: 7, to, tag: round as i32 };
+                    let computing = [u64::from(rank + round), 2].map(Time::nanoseconds);
+                    computing.map(Action::Compute).into_iter().chain([send])
+                };
+                assert_eq!(actions, &(0..3).flat_map(round).collect::<Vec<_>>(), "rank {rank}");
+            }
+        }
+        let far = "0 compute 1\n".repeat(7000) + "0 fly\n";
+        let told = of(&far).expect_err("no action").to_string();
+        assert!(told.starts_with("task 0, line 7001: "), "{told}");
     }
 
     #[test]

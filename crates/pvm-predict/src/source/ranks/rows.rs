@@ -4,17 +4,30 @@ use crate::action::TaskNumber;
 use crate::error::Error;
 use crate::source::lines::Lines;
 use std::io::{BufRead, Seek};
+use std::ops::Range;
 
 /// More ranks are refused: each is a file, or a list of places in one.
 const RANKS_MAX: usize = 1 << 20;
 /// Places in one file, of all ranks: 24 bytes each.
 const RUNS_MAX: usize = 1 << 22;
 const LINE_MAX: usize = 1 << 16;
+/// Bytes that are read ahead for all ranks together. With more ranks than [`AHEAD_RANKS`] none are:
+/// a rank then has few lines, which lie beside those of its neighbours.
+const AHEAD: usize = 8 << 20;
+const AHEAD_RANKS: usize = 1 << 12;
+const AHEAD_MAX: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(super) enum Rows<R> {
     Each(Vec<Lines<R>>),
-    One { reader: R, ranks: Vec<Row>, at: u64, text: String },
+    One {
+        reader: R,
+        ranks: Vec<Row>,
+        at: u64,
+        text: String,
+        /// Bytes that are read ahead for a rank.
+        ahead: usize,
+    },
 }
 
 /// Where one rank's lines are.
@@ -25,6 +38,15 @@ pub(super) struct Row {
     /// The next line: its place and number.
     at: u64,
     line: u64,
+    /// Bytes in front of that place that were read and not taken yet.
+    held: Option<Box<Held>>,
+}
+
+/// Bytes of a rank's lines.
+#[derive(Debug, Default)]
+struct Held {
+    bytes: Vec<u8>,
+    used: usize,
 }
 
 /// Lines of one rank that follow one another.
@@ -78,7 +100,9 @@ impl<R: BufRead + Seek> Rows<R> {
             }
             at += length;
         }
-        Ok(Self::One { reader, ranks, at, text: String::new() })
+        let many = ranks.len() > AHEAD_RANKS;
+        let ahead = if many { 0 } else { (AHEAD / ranks.len().max(1)).min(AHEAD_MAX) };
+        Ok(Self::One { reader, ranks, at, text: String::new(), ahead })
     }
 
     pub(super) const fn count(&self) -> usize {
@@ -97,11 +121,14 @@ impl<R: BufRead + Seek> Rows<R> {
     }
 
     pub(super) fn next(&mut self, task: TaskNumber) -> Result<Option<&str>, Error> {
-        let (reader, ranks, at, text) = match self {
+        let (reader, ranks, at, text, ahead) = match self {
             Self::Each(files) => return files[task as usize].next(task),
-            Self::One { reader, ranks, at, text } => (reader, ranks, at, text),
+            Self::One { reader, ranks, at, text, ahead } => (reader, ranks, at, text, *ahead),
         };
         let row = &mut ranks[task as usize];
+        if ahead > 0 {
+            return row.next((reader, at), ahead, task);
+        }
         let Some(run) = row.runs.get(row.run) else { return Ok(None) };
         if row.at < run.begin {
             (row.at, row.line) = (run.begin, run.line - 1);
@@ -121,6 +148,77 @@ impl<R: BufRead + Seek> Rows<R> {
         let made = String::from_utf8(bytes);
         *text = made.map_err(|_| Error::Line { task, line, what: "not text".to_owned() })?;
         Ok(Some(text))
+    }
+}
+
+impl Row {
+    /// The next line, of what is held or is read now.
+    fn next<R: BufRead + Seek>(
+        &mut self,
+        (reader, at): (&mut R, &mut u64),
+        ahead: usize,
+        task: TaskNumber,
+    ) -> Result<Option<&str>, Error> {
+        let mut held = self.held.take().unwrap_or_default();
+        let mut line = held.line();
+        while line.is_none() {
+            if held.rest().len() > LINE_MAX {
+                let what = "longer than 65536 bytes".to_owned();
+                return Err(Error::Line { task, line: self.line + 1, what });
+            }
+            let Some(run) = self.runs.get(self.run) else {
+                line = held.last();
+                break;
+            };
+            if self.at < run.begin {
+                (self.at, self.line) = (run.begin, run.line - 1);
+            }
+            let some = (run.end - self.at).min(ahead as u64);
+            reader.seek_relative(self.at.wrapping_sub(*at).cast_signed())?;
+            held.read(reader, some as usize)?;
+            self.at += some;
+            *at = self.at;
+            self.run += usize::from(self.at >= run.end);
+            line = held.line();
+        }
+        let Some(range) = line else { return Ok(None) };
+        self.line += 1;
+        let text = std::str::from_utf8(&self.held.insert(held).bytes[range]);
+        let line = self.line;
+        text.map(Some).map_err(|_| Error::Line { task, line, what: "not text".to_owned() })
+    }
+}
+
+impl Held {
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.used..]
+    }
+
+    /// The next whole line.
+    fn line(&mut self) -> Option<Range<usize>> {
+        let mut rest = self.rest();
+        let length = rest.skip_until(b'\n').ok()?;
+        let range = self.used..self.used + length;
+        self.bytes[range.clone()].ends_with(b"\n").then(|| {
+            self.used = range.end;
+            range
+        })
+    }
+
+    /// A last line that ends without a newline.
+    fn last(&mut self) -> Option<Range<usize>> {
+        let range = self.used..self.bytes.len();
+        self.used = range.end;
+        (!range.is_empty()).then_some(range)
+    }
+
+    /// Reads so many bytes more.
+    fn read<R: BufRead>(&mut self, reader: &mut R, count: usize) -> Result<(), Error> {
+        self.bytes.drain(..self.used);
+        self.used = 0;
+        let old = self.bytes.len();
+        self.bytes.resize(old + count, 0);
+        Ok(reader.read_exact(&mut self.bytes[old..])?)
     }
 }
 

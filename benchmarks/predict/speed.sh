@@ -1,0 +1,37 @@
+#!/bin/bash
+# speed.sh PVM [TASKS...] : how fast `PVM predict --depth line` is, and how much memory it takes.
+#
+# For each number of TASKS (4 64 1024) a ring of a million rounds in all, in SimGrid's form, is read and simulated on one
+# core. A line each: tasks, actions, processor seconds, millions of actions a second, KiB at most. Two files of 4 tasks,
+# one ten times as long, tell whether memory grows with the trace. A minute in all, 700 MB of files in a folder of
+# its own below TMPDIR. MILLION=1 adds ring, tree and stencil of 10^6 tasks, which need 8 GiB of memory and a minute more.
+set -eu
+pvm=$(realpath "$1")
+tasks=${*:2}
+tasks=${tasks:-4 64 1024}
+place=$(mktemp -d "${TMPDIR:-/tmp}/speed.XXXXXX")
+trap 'rm -rf "$place"' EXIT
+
+# measure NAME PATTERN TASKS ROUNDS
+measure() {
+  "$pvm" predict generate "$2" --tasks "$3" --rounds "$4" -o "$place/trace.ti"
+  taskset -c 0 python3 - "$pvm" "$place/trace.ti" "$1" <<'PY'
+import json
+import resource
+import subprocess
+import sys
+
+pvm, trace, name = sys.argv[1:]
+command = [pvm, "predict", trace, "--depth", "line", "--json"]
+told = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+seconds, actions = used.ru_utime + used.ru_stime, told["inputs"]["actions"]
+print(f"{name}: {actions} actions, {seconds:.3f} s, {actions / seconds / 1e6:.2f} M/s, {used.ru_maxrss} KiB")
+PY
+  rm "$place/trace.ti"
+}
+
+for count in $tasks; do measure "ring of $count" ring "$count" $((1000000 / count)); done
+measure "ring of 4, a tenth" ring 4 25000
+measure "ring of 4, ten times that" ring 4 250000
+[ -z "${MILLION:-}" ] || for pattern in ring tree stencil; do measure "$pattern of 10^6" "$pattern" 1000000 1; done
