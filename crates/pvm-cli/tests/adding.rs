@@ -5,15 +5,13 @@
 mod place;
 
 use place::Place;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
 /// A machine whose ssh takes `seconds` and then fails.
 fn machine_with_slow_ssh(seconds: u32) -> Place {
     let place = Place::new();
     let program = place.home().join("slow-ssh");
-    std::fs::write(&program, format!("#!/bin/sh\nsleep {seconds}\nexit 255\n")).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    testbed::write_program(&program, format!("#!/bin/sh\nsleep {seconds}\nexit 255\n"));
     let up = place.command(&["up"]).env("PVM_RSH", &program).output().unwrap();
     assert!(up.status.success());
     place

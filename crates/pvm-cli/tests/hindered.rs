@@ -71,8 +71,7 @@ fn send(signal: &str, pid: &str) {
 
 fn script(place: &Place, name: &str, text: &str) -> PathBuf {
     let path = place.home().join(name);
-    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    testbed::write_program(&path, format!("#!/bin/sh\n{text}\n"));
     path
 }
 
@@ -184,7 +183,7 @@ fn a_name_that_is_none_is_refused_and_one_with_controls_is_shown_and_not_obeyed(
     }
     assert_eq!(pvm(&place, &["up"]).0, 0);
     let odd = place.home().join("x\u{1b}[31m\nforged");
-    std::fs::copy("/bin/sleep", &odd).unwrap();
+    testbed::copy_program(Path::new("/bin/sleep"), &odd);
     let mut running = place.command(&["run", odd.to_str().unwrap(), "1000"]).spawn().unwrap();
     place.await_tasks(1);
     let (_, shown, _) = pvm(&place, &["ps"]);

@@ -6,7 +6,6 @@ mod place;
 
 use place::Place;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -116,8 +115,7 @@ fn a_missing_program_is_answered_with_the_paths_tried() {
     assert!(text(&output.stderr).contains("chmod +x"));
     for (file, reason) in [("text", "no script"), ("#!/no/such -x\n", "/no/such -x, which")] {
         let script = place.home().join("script");
-        std::fs::write(&script, file).unwrap();
-        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        testbed::write_program(&script, file);
         let output = run(&place, &["run", "./script"]);
         assert_eq!(code(&output), 126);
         assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));

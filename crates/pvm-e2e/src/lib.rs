@@ -21,7 +21,7 @@ pub use machine::Machine;
 pub use output::{Output, Running};
 pub use place::Place;
 pub use program::{has, prefix};
-pub use testbed::{eventually, process};
+pub use testbed::{copy_program, eventually, process, write_program};
 pub use wire::{Capture, Wire};
 
 /// True where the long versions of tests are asked for (`NEOPVM_LONG=1`).

@@ -184,7 +184,7 @@ fn without_the_classes_for_java_they_are_named_and_c_is_measured() {
         fs::create_dir_all(part.join(folder)).expect("a folder");
     }
     for program in ["bin/pvm", "libexec/neopvm/pvm-bench"] {
-        fs::copy(whole.join(program), part.join(program)).expect("a copy");
+        pvm_e2e::copy_program(&whole.join(program), &part.join(program));
     }
     for same in ["bin/pvmd", "include", "lib", "share/neopvm"] {
         std::os::unix::fs::symlink(whole.join(same), part.join(same)).expect("a link");

@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Output, Place, Running, eventually, has, prefix};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -27,8 +26,7 @@ impl Mixed {
     fn start() -> Self {
         let machine = Self { place: Place::new() };
         let ssh = machine.place.home().join("ssh-here");
-        std::fs::write(&ssh, include_str!("../programs/ssh_here.sh")).expect("a file");
-        std::fs::set_permissions(&ssh, PermissionsExt::from_mode(0o755)).expect("our file");
+        pvm_e2e::write_program(&ssh, include_str!("../programs/ssh_here.sh"));
         machine.pvm(&["up"]);
         machine
     }

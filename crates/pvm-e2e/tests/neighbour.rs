@@ -1,7 +1,7 @@
 //! Another user of the same computer, who knows where everything is.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Machine, Output, Place, Running, eventually, process};
+use pvm_e2e::{Machine, Output, Place, Running, copy_program, eventually, process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -32,8 +32,7 @@ fn open_to_all(place: &Place) {
 /// A program that another user may run.
 fn lent(place: &Place, program: &str) -> PathBuf {
     let to = place.runtime().join("lent");
-    fs::copy(program, &to).expect("a copy");
-    fs::set_permissions(&to, PermissionsExt::from_mode(0o755)).expect("ours");
+    copy_program(Path::new(program), &to);
     to
 }
 

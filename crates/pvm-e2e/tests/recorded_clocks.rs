@@ -2,9 +2,8 @@
 //! states.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Place, Running, eventually, prefix, process};
+use pvm_e2e::{Place, Running, copy_program, eventually, prefix, process, write_program};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -19,7 +18,7 @@ fn lying(place: &Place, shifts: &[u64]) -> PathBuf {
     let bin = place.home().join("lying/bin");
     fs::create_dir_all(&bin).expect("a folder");
     for (from, to) in [("pvmd", "pvmd"), ("pvm", "honest")] {
-        fs::copy(prefix().join("bin").join(from), bin.join(to)).expect("a copy");
+        copy_program(&prefix().join("bin").join(from), &bin.join(to));
     }
     let lines: String = shifts.iter().map(|shift| format!("{}\n", BASE + shift)).collect();
     fs::write(bin.join("clocks"), lines).expect("a file");
@@ -32,8 +31,7 @@ fn lying(place: &Place, shifts: &[u64]) -> PathBuf {
         sed -i 1d \"$here/clocks\"\n\
         exec 9>&-\n\
         exec \"$here/honest\" \"${@/#--clock=*/--clock=$clock}\"\n";
-    fs::write(bin.join("pvm"), script).expect("a script");
-    fs::set_permissions(bin.join("pvm"), fs::Permissions::from_mode(0o755)).expect("rights");
+    write_program(&bin.join("pvm"), script);
     bin
 }
 

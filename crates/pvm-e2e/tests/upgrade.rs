@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, Running, eventually, process};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,8 +19,7 @@ fn other_build(machine: &Machine, name: &str, version: &str) -> PathBuf {
     let at = found.expect("a version in pvmd") + MARK.len();
     bytes[at..at + version.len()].copy_from_slice(version.as_bytes());
     let path = machine.place().home().join(name);
-    std::fs::write(&path, bytes).expect("a file");
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("ours");
+    pvm_e2e::write_program(&path, bytes);
     path
 }
 

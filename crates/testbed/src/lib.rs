@@ -15,9 +15,11 @@ pub mod machine;
 mod patience;
 mod place;
 pub mod process;
+mod program;
 pub mod shell;
 mod sweep;
 
 pub use patience::eventually;
 pub use place::{Home, Place};
+pub use program::{copy_program, write_program};
 pub use sweep::kill_all_of;

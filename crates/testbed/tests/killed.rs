@@ -144,7 +144,7 @@ fn a_user_has_places_beside_those_of_root() {
     fs::create_dir(&copy).unwrap();
     // The other user may not be able to read the checkout.
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::copy(PROGRAM, copy.join("testbed")).unwrap();
+    testbed::copy_program(Path::new(PROGRAM), &copy.join("testbed"));
     let mut theirs = Shell::start(command, &copy.join("testbed"));
     theirs.kill();
     theirs.assert_nothing_left();

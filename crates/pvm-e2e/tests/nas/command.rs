@@ -3,7 +3,6 @@
 use pvm_e2e::{Output, Place, Running};
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,8 +88,7 @@ fn a_wrong_answer_has_no_time() {
 
 /// A program of a peer's.
 fn write(file: &Path, script: &str) {
-    fs::write(file, format!("#!/bin/sh\n{script}\n")).expect("a script");
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("a program");
+    pvm_e2e::write_program(file, format!("#!/bin/sh\n{script}\n"));
 }
 
 #[test]

@@ -260,7 +260,7 @@ fn a_daemon_that_dies_while_joining_leaves_nothing_half_added() {
     let bin = prefix().join("bin");
     let bin = bin.to_string_lossy();
     let real = hosts.home().join("pvmd");
-    std::fs::copy(format!("{bin}/pvmd"), &real).expect("a copy");
+    pvm_e2e::copy_program(&prefix().join("bin/pvmd"), &real);
     // Its answer is held back until it is dead.
     let dying = "#!/bin/sh\n# neopvm-missing-1\nanswer=$($HOME/pvmd \"$@\")\n\
                  pkill -KILL -f '[-]-foreground|[-]-daemon'\necho \"$answer\"\n";

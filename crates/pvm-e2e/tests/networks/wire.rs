@@ -41,7 +41,7 @@ fn the_wire_shows_no_payload_name_argument_or_key() {
     let Some(hosts) = Hosts::up(3) else { return };
     let program = hosts.compile("secrets.c");
     let renamed = program.replace("secrets", PROGRAM);
-    std::fs::copy(&program, &renamed).expect("a copy");
+    pvm_e2e::copy_program(program.as_ref(), renamed.as_ref());
     let wire = Wire::tap(&hosts, WIRETAP, "capture");
     hosts.machine("h1", &["h2", "h3"]);
     let output = hosts.run("h1", &[&renamed, "h2", WORD]);

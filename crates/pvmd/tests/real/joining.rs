@@ -7,7 +7,6 @@ use pvm_wire::request::{Failure, HostResult, Reply, Request};
 use pvm_wire::{Blob, Code};
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use testbed::Place;
@@ -21,8 +20,7 @@ fn start(script: &str) -> (Host, PathBuf) {
     let ssh = ours.home().join("ssh-here");
     let head = "#!/bin/sh\nfor command; do [ \"$command\" = -G ] && ask=1; done\n";
     let body = format!("{head}export place={} ask command\n{script}\n", place.display());
-    std::fs::write(&ssh, body).unwrap();
-    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o700)).unwrap();
+    testbed::write_program(&ssh, body);
     let host = Host::start_as(command(&ours).arg("--bound").env("PVM_RSH", &ssh), &ours);
     (host, place)
 }
