@@ -19,6 +19,9 @@ use std::io::Read as _;
 /// A server tells of so many claimed tuples at most.
 const CLAIMED_MAX: usize = 1000;
 
+/// A message shows so many characters of what is no tuple.
+const SHOWN_MAX: usize = 200;
+
 /// `pvm space dump`.
 pub(super) fn dump(options: &NameOptions) -> Result<(), Failure> {
     let seen = opened(&options.name, |spaces, space| spaces.seen(space, u64::MAX))?;
@@ -51,24 +54,27 @@ pub(super) fn load(options: &LoadOptions) -> Result<(), Failure> {
         Failure::new(Status::Usage, format!("space {}: load: {text}", options.name))
     })?;
     let wanted = tuples.len();
-    let loaded = opened(&options.name, |spaces, space| {
-        let mut loaded = 0;
-        for tuple in tuples {
+    let (loaded, why) = opened(&options.name, |spaces, space| {
+        for (loaded, tuple) in tuples.into_iter().enumerate() {
             match spaces.put(space, vec![tuple], Deadline::Now) {
-                Ok(true) => loaded += 1,
-                Ok(false) | Err(Error::Full | Error::TooLarge | Error::Disk(_)) => break,
+                Ok(true) => {}
+                Ok(false) => return Ok((loaded, Error::Full)),
+                Err(why @ (Error::Full | Error::TooLarge | Error::Disk(_))) => {
+                    return Ok((loaded, why));
+                }
                 Err(error) => return Err(error),
             }
         }
-        Ok(loaded)
+        Ok((wanted, Error::Full))
     })?;
     if options.json {
         show_json(&object!({"name": options.name, "loaded": loaded}))?;
     }
     if loaded < wanted {
-        let text = format!("{loaded} of {wanted} tuples were put, for the next one ");
-        let full = failure(&options.name, &Error::Full);
-        return Err(Failure::new(Status::Refused, format!("{text}there is no room: {full}")));
+        let text =
+            format!("{loaded} of {wanted} tuples were put, for the next one there is no room");
+        let why = failure(&options.name, &why);
+        return Err(Failure::new(Status::Refused, format!("{text}: {why}")));
     }
     Ok(())
 }
@@ -101,11 +107,21 @@ fn tuples(bytes: &[u8]) -> Result<Vec<Tuple>, String> {
         let lists = lists.ok_or_else(|| "neither a tuple nor a dump".to_owned())?;
         for list in lists {
             let number = tuples.len() + 1;
-            let tuple = tuple(list).ok_or_else(|| format!("tuple {number}: {list} is none"))?;
+            let tuple =
+                tuple(list).ok_or_else(|| format!("tuple {number}: {} is none", begin(list)))?;
             tuples.push(tuple);
         }
     }
     Ok(tuples)
+}
+
+/// The first words of a list, for a message: a line may have many megabytes.
+fn begin(list: &Value) -> String {
+    let text = list.to_string();
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text,
+    }
 }
 
 fn tuple(list: &Value) -> Option<Tuple> {
@@ -154,5 +170,17 @@ mod tests {
         {
             assert!(tuples(wrong.as_bytes()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_float_that_was_too_large_became_infinite_and_an_error_showed_a_whole_line() {
+        for (kind, value) in [("float", "1e308"), ("float", "-1e39"), ("float[]", "[1,1e39]")] {
+            let line = format!("[{{\"type\":\"{kind}\",\"value\":{value}}}]");
+            assert!(tuples(line.as_bytes()).is_err(), "{line}");
+        }
+        let infinite = "[{\"type\":\"float\",\"value\":\"-inf\"}]";
+        assert_eq!(tuples(infinite.as_bytes()).unwrap().len(), 1);
+        let long = format!("[{{\"type\":\"int\",\"value\":\"{}\"}}]", "x".repeat(1 << 20));
+        assert!(tuples(long.as_bytes()).unwrap_err().len() < 500);
     }
 }

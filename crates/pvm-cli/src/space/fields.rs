@@ -116,8 +116,8 @@ fn item(kind: Kind, word: &str) -> Option<Vec<u8>> {
         Kind::UnsignedInt => number!(u32),
         Kind::Long | Kind::LongLong => number!(i64),
         Kind::UnsignedLong | Kind::UnsignedLongLong => number!(u64),
-        Kind::Float => number!(f32),
-        Kind::Double => number!(f64),
+        Kind::Float => finite(word, word.parse().ok()?, f32::is_finite)?.to_le_bytes().to_vec(),
+        Kind::Double => finite(word, word.parse().ok()?, f64::is_finite)?.to_le_bytes().to_vec(),
         Kind::Bool => vec![u8::from(word.parse::<bool>().ok()?)],
         Kind::Text => word.as_bytes().to_vec(),
         Kind::Bytes | Kind::Struct => hexadecimal(word)?,
@@ -125,6 +125,12 @@ fn item(kind: Kind, word: &str) -> Option<Vec<u8>> {
             hexadecimal(word).filter(|bytes| bytes.len() == kind.size())?
         }
     })
+}
+
+/// The number that a word means; none if its digits are too large for the type.
+fn finite<T: Copy>(word: &str, number: T, is_finite: fn(T) -> bool) -> Option<T> {
+    let has_digits = word.bytes().any(|byte| byte.is_ascii_digit());
+    (is_finite(number) || !has_digits).then_some(number)
 }
 
 fn hexadecimal(word: &str) -> Option<Vec<u8>> {
