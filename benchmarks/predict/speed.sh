@@ -1,10 +1,11 @@
 #!/bin/bash
 # speed.sh PVM [TASKS...] : how fast `PVM predict --depth line` is, and how much memory it takes.
 #
-# For each number of TASKS (4 64 1024) a ring of a million rounds in all, in SimGrid's form, is read and simulated on one
-# core. A line each: tasks, actions, processor seconds, millions of actions a second, KiB at most. Two files of 4 tasks,
-# one ten times as long, tell whether memory grows with the trace. A minute in all, 700 MB of files in a folder of
-# its own below TMPDIR. MILLION=1 adds ring, tree and stencil of 10^6 tasks, which need 8 GiB of memory and a minute more.
+# For each number of TASKS (4 64 1024) a ring of a million rounds in all, in SimGrid's form, is read
+# and simulated on one core. A line each: tasks, actions, processor seconds, millions of actions a
+# second, KiB at most. Two files of 4 tasks, one ten times as long, tell whether memory grows with
+# the trace. A minute in all, 700 MB of files in a folder of its own below TMPDIR. MILLION=1 adds
+# ring, tree and stencil of 10^6 tasks, which need 2 GiB of memory and a minute more.
 set -eu
 pvm=$(realpath "$1")
 tasks=${*:2}
