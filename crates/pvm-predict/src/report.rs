@@ -93,6 +93,9 @@ pub struct Report {
     pub sections: Vec<Section>,
     /// How many actions tasks did.
     pub actions: u64,
+    /// How many events of the network were simulated: a packet leaves a link or comes to its end, a
+    /// flow gets another share, a timer goes off. None at depth `line`.
+    pub events: u64,
     /// Receives behind a look that would not have found their messages there.
     pub put_off: u64,
 }

@@ -323,12 +323,13 @@ A trace of NeoPVM has the processor time at each sleep. So the time that other p
 a task between two sleeps is subtracted (not with --wall), and so is the time that the records \
 cost (not with --probes).
 
-JSON: seconds, low and high (mean, least and most of the runs), collisions (their mean; null where \
-frames cannot collide), lost (frames), resent (segments), put_off (looks that would find nothing \
-where they found a message), stations (station, seconds, computing, calls, sending, receiving, \
-blocked, service, algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), \
-sections (what neopvm_state names: name, seconds, median, low, high of the task that was in it \
-longest; begin, end), path (task, seconds, computing, phases, messages: what led to the end), \
+JSON: seconds, low and high (mean, least and most of the runs), collisions (their mean; null \
+where frames cannot collide), events (that the network had to handle), lost (frames), resent \
+(segments), put_off (looks that would find nothing where they found a message), stations \
+(station, seconds, computing, calls, sending, receiving, blocked, service, algorithmic, phases, \
+net, transport, messages, bytes, own_messages, own_bytes), sections (what neopvm_state names: \
+name, seconds, median, low, high of the task that was in it longest; begin, end), path (task, \
+seconds, computing, phases, messages: what led to the end), \
 inputs \
 (trace, form, network, model, depth, runs, actions, lacks, place, cores, computers, change, times, \
 probes, version). phases are late, host, queue, wire and retransmission, and sum up to blocked. \

@@ -10,7 +10,7 @@ use pvm_predict::blame::{Chain, Phase, Split};
 use pvm_predict::platform::Platform;
 use pvm_predict::report::{Report, StationReport};
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What there is to tell.
 pub(super) struct Prediction<'a> {
@@ -164,6 +164,7 @@ fn phases(split: &Split) -> String {
 #[derive(Serialize)]
 pub(super) struct Told<'a> {
     collisions: Option<f64>,
+    events: u64,
     high: f64,
     inputs: Value,
     lost: u64,
@@ -176,7 +177,7 @@ pub(super) struct Told<'a> {
     stations: Stations<'a>,
 }
 
-/// Each task; an object is made when it is written, because there may be a million.
+/// Each task. There may be a million, so they are written without a tree of values between.
 struct Stations<'a>(&'a [StationReport]);
 
 impl Serialize for Stations<'_> {
@@ -191,6 +192,7 @@ pub(super) fn as_json<'a>(prediction: &'a Prediction<'_>) -> Told<'a> {
     let report = prediction.first();
     Told {
         collisions: prediction.collisions(),
+        events: report.events,
         high,
         inputs: inputs(prediction),
         lost: report.lost,
@@ -268,34 +270,59 @@ fn change(options: &ChangeOptions) -> Value {
 }
 
 /// Times of a split by phase, in seconds.
-fn split(split: &Split) -> Map<String, Value> {
-    let one =
-        |(name, phase): &(&str, Phase)| ((*name).to_owned(), json!(split.of(*phase).seconds()));
-    Split::PHASES.iter().map(one).collect()
+struct Phases(Split);
+
+impl Serialize for Phases {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all = Split::PHASES;
+        all.sort_unstable_by_key(|(name, _)| *name);
+        serializer.collect_map(all.map(|(name, phase)| (name, self.0.of(phase).seconds())))
+    }
 }
 
-fn task(station: &StationReport, number: u32) -> Value {
-    json!({
-        "station": number,
-        "seconds": station.execution.seconds(),
-        "computing": station.computing.seconds(),
-        "calls": station.calls.seconds(),
-        "sending": station.sending.seconds(),
-        "receiving": station.receiving.seconds(),
-        "blocked": station.blocked.total().seconds(),
-        "service": station.blocked.service().seconds(),
-        "algorithmic": station.blocked.of(Phase::Late).seconds(),
-        "phases": split(&station.blocked),
-        "net": station.net.seconds(),
-        "transport": station.transport.seconds(),
-        "messages": station.sent.messages,
-        "bytes": station.sent.bytes,
-        "own_messages": station.own.messages,
-        "own_bytes": station.own.bytes,
-    })
+/// A task, its keys in the order of the alphabet.
+#[derive(Serialize)]
+struct Station {
+    algorithmic: f64,
+    blocked: f64,
+    bytes: u64,
+    calls: f64,
+    computing: f64,
+    messages: u64,
+    net: f64,
+    own_bytes: u64,
+    own_messages: u64,
+    phases: Phases,
+    receiving: f64,
+    seconds: f64,
+    sending: f64,
+    service: f64,
+    station: u32,
+    transport: f64,
+}
+
+fn task(station: &StationReport, number: u32) -> Station {
+    Station {
+        algorithmic: station.blocked.of(Phase::Late).seconds(),
+        blocked: station.blocked.total().seconds(),
+        bytes: station.sent.bytes,
+        calls: station.calls.seconds(),
+        computing: station.computing.seconds(),
+        messages: station.sent.messages,
+        net: station.net.seconds(),
+        own_bytes: station.own.bytes,
+        own_messages: station.own.messages,
+        phases: Phases(station.blocked),
+        receiving: station.receiving.seconds(),
+        seconds: station.execution.seconds(),
+        sending: station.sending.seconds(),
+        service: station.blocked.service().seconds(),
+        station: number,
+        transport: station.transport.seconds(),
+    }
 }
 
 fn path(path: &Chain, last: u32) -> Value {
     json!({"task": last, "seconds": path.total().seconds(), "computing": path.computing.seconds(),
-        "phases": split(&path.split), "messages": path.messages})
+        "phases": Phases(path.split), "messages": path.messages})
 }

@@ -61,6 +61,7 @@ pub(super) fn run<N: Network>(
         meetings: Meetings::default(),
         sections: Sections::default(),
         actions: 0,
+        events: 0,
         serial: 0,
     }
     .all()
@@ -92,6 +93,8 @@ struct Run<'a, N: Network> {
     meetings: Meetings,
     sections: Sections,
     actions: u64,
+    /// Events of the network that were handled.
+    events: u64,
     serial: u64,
 }
 
@@ -127,7 +130,10 @@ impl<N: Network> Run<'_, N> {
                     self.inbox.put(to, from, arrived);
                     self.look(now, to, from)?;
                 }
-                Planned::Network(planned) => self.network.handle_timeout(now, planned),
+                Planned::Network(planned) => {
+                    self.events += 1;
+                    self.network.handle_timeout(now, planned);
+                }
             }
             self.carry(now)?;
         }
@@ -205,6 +211,7 @@ impl<N: Network> Run<'_, N> {
         let mut report = Report {
             stations: self.tasks.iter().map(|task| task.report).collect(),
             actions: self.actions,
+            events: self.events,
             put_off: self.tasks.iter().map(|task| task.looks.count).sum(),
             sections: self.sections.finish(),
             ..Report::default()
