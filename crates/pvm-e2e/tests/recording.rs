@@ -407,7 +407,7 @@ fn one_who_records_and_stands_still_took_the_records_of_another_one_without_a_wo
     let files = [file(&machine), machine.place().home().join("other.trace")];
     let mut recordings = files.each_ref().map(|file| record_all(&machine, file));
     process::send(recordings[0].pid(), Signal::STOP);
-    let output = machine.run("tokens.c", &["3", "60000"]);
+    let output = machine.run("tokens.c", &["3", "10000", "50"]);
     process::send(recordings[1].pid(), Signal::INT);
     assert!(eventually(LIMIT, || !recordings[1].is_running()));
     process::send(recordings[0].pid(), Signal::CONT);
