@@ -286,6 +286,25 @@ fn a_space_whose_name_was_deleted_was_written_over_when_it_was_made_again() {
 }
 
 #[test]
+fn a_space_whose_name_and_file_were_removed_was_empty_when_it_was_made_again() {
+    let (place, directory) = place();
+    let program = place.compile("unname.c");
+    succeed(&place, &["up"]);
+    create(&place, &directory);
+    for number in ["1", "2", "3"] {
+        succeed(&place, &["out", "kept", number]);
+    }
+    std::fs::remove_file(file(&directory, ".tuples")).expect("a file");
+    let mut command = place.command(&program);
+    command.arg("kept");
+    let unnamed = Running::start(command).finish(LIMIT);
+    assert_eq!(unnamed.code(), 0, "{}", unnamed.err);
+    create(&place, &directory);
+    assert_eq!(numbers(&succeed(&place, &["space", "dump", "kept"]).out), [1, 2, 3]);
+    succeed(&place, &["halt"]);
+}
+
+#[test]
 fn what_was_put_after_the_directory_was_removed_was_answered_and_in_no_file() {
     let (place, directory) = place();
     succeed(&place, &["up"]);

@@ -549,8 +549,8 @@ impl Server {
             let text = Blob::from(text);
             Told::Refused { number, reason, text }
         };
-        self.let_go(&new)?;
-        let told = match self.found(&new) {
+        let found = self.let_go(&new)?.and_then(|()| self.found(&new));
+        let told = match found {
             Err(error) => refused(Reason::Disk, format!(": {error}")),
             Ok((lock, found)) => match self.new_entry(&new, found.as_ref()) {
                 Ok(Some((epoch, entry))) => {
@@ -565,24 +565,30 @@ impl Server {
     }
 
     /// A space whose name is gone from the names may still be kept here, with its file in the
-    /// directory of the new one: that has the tuples with which the new space is to begin.
-    fn let_go(&mut self, new: &New) -> Result<(), Code> {
+    /// directory of the new one: that has the tuples with which the new space is to begin. A file
+    /// that others have removed is written anew before the server forgets its tuples.
+    fn let_go(&mut self, new: &New) -> Result<std::io::Result<()>, Code> {
         let is_it = |(space, partition): (&u64, &Partition)| {
             let has_file = self.disks.contains_key(space);
             let is_there = *directory_of(partition) == new.directory;
             (has_file && is_there && *partition.name() == new.name).then_some(*space)
         };
-        let Some(space) = self.partitions.iter().find_map(is_it) else { return Ok(()) };
+        let Some(space) = self.partitions.iter().find_map(is_it) else { return Ok(Ok(())) };
         match registry::latest(self.task, &new.name) {
-            Ok(Some((_, entry))) if self.is_held(&entry)? => Ok(()),
+            Ok(Some((_, entry))) if self.is_held(&entry)? => {}
             Ok(_) => {
                 self.persist()?;
-                self.close(space, false, false)
+                let is_lost = self.disks.get(&space).is_some_and(|disk| !disk.is_in_its_place());
+                if is_lost && let Err(error) = self.begin_file(space) {
+                    return Ok(Err(error));
+                }
+                self.close(space, false, false)?;
             }
-            Err(Code::SysErr) => Err(Code::SysErr),
+            Err(Code::SysErr) => return Err(Code::SysErr),
             // The machine refuses the new entry, too.
-            Err(_) => Ok(()),
+            Err(_) => {}
         }
+        Ok(Ok(()))
     }
 
     /// The data on disk of a space that is to be made.

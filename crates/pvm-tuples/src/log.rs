@@ -76,6 +76,13 @@ pub struct Replay {
     pub whole: usize,
 }
 
+/// The version of a log that other programs than these have written.
+pub fn other_version(bytes: &[u8]) -> Option<u8> {
+    let (version, name) = MAGIC.split_last()?;
+    let (own, rest) = bytes.split_at_checked(name.len())?;
+    rest.first().copied().filter(|other| own == name && other != version)
+}
+
 /// Reads a log up to its first damage; none if there is no space in it.
 pub fn replay(bytes: &[u8]) -> Option<Replay> {
     let mut at = MAGIC.len();

@@ -118,7 +118,7 @@ impl Disk {
         old: Option<&Self>,
     ) -> io::Result<Self> {
         let path = lock.directory.join(file_name(&lock.name, Some(host)));
-        if old.is_none_or(|old| old.path != path) {
+        if old.is_none_or(|old| old.path != path || !old.is_in_its_place()) {
             be_unused(&path)?;
         }
         let new = path.with_extension("new");
@@ -268,6 +268,11 @@ impl Disk {
         steps > STEPS_MIN && steps > self.begun
     }
 
+    /// True if the file's name leads to it.
+    pub(super) fn is_in_its_place(&self) -> bool {
+        is_at(&self.file, &self.path)
+    }
+
     /// True if the file's name leads to another file.
     pub(super) fn was_replaced(&self) -> bool {
         std::fs::symlink_metadata(&self.path).is_ok() && !is_at(&self.file, &self.path)
@@ -303,6 +308,14 @@ pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
     let mut files = Vec::new();
     for path in files_of(&lock.directory, &lock.name)? {
         let bytes = read(&path)?;
+        if let Some(version) = log::other_version(&bytes) {
+            return Err(io::Error::other(format!(
+                "{} has version {version}, and this server reads version {}: it stays as it is; \
+                 the programs that wrote it can dump it",
+                path.display(),
+                MAGIC[MAGIC.len() - 1]
+            )));
+        }
         let Some(replay) = log::replay(&bytes) else {
             notes.push(set_aside(&path, "holds no space that can be read")?);
             continue;

@@ -133,6 +133,32 @@ fn two_servers_began_one_file_at_once_and_what_one_of_them_answered_was_lost() {
 }
 
 #[test]
+fn a_server_whose_file_was_removed_took_the_place_of_another_ones_file() {
+    let place = Place::new();
+    let own = place.begin().expect("a new file");
+    std::fs::remove_file(&own.path).expect("it is there");
+    let other = place.begin().expect("nobody has one there");
+    let again = Disk::begin(&place.lock().expect("free"), HOST, &record(), Some(&own));
+    let Err(refused) = again else { panic!("it took another one's place") };
+    assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
+    assert!(is_at(&other.file, &other.path));
+}
+
+#[test]
+fn a_file_of_another_version_was_taken_for_a_damaged_one() {
+    let place = Place::new();
+    let path = place.begin().expect("a new file").path;
+    let mut bytes = std::fs::read(&path).expect("it is there");
+    bytes[MAGIC.len() - 1] -= 1;
+    std::fs::write(&path, &bytes).expect("it is there");
+    for _ in 0..2 {
+        let Err(refused) = place.find() else { panic!("it was read") };
+        assert!(refused.to_string().contains("version 1"), "{refused}");
+    }
+    assert_eq!(std::fs::read(&path).expect("it was left"), bytes);
+}
+
+#[test]
 fn nothing_is_left_of_a_space_that_was_deleted() {
     let place = Place::new();
     place.begin().expect("it begins").remove().expect("it is removed");
