@@ -240,6 +240,22 @@ pub(crate) fn receive(
     received.map(|_| None)
 }
 
+/// Receives into a buffer with a number of its own; none if `receive` gives nothing. The number is
+/// there before the message leaves its queue, so that no message is lost for want of one. `receive`
+/// holds the place, and must not enter the table: one that frees a number holds the table and waits
+/// for its place.
+pub(crate) fn receive_new(
+    receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
+) -> Result<Option<c_int>, Code> {
+    let (id, slot) = reserve()?;
+    let received = slot.receive(receive);
+    if received == Ok(true) {
+        return Ok(Some(id));
+    }
+    TABLE.enter()?.free.push(id);
+    received.map(|_| None)
+}
+
 /// A message that is there becomes the receive buffer.
 pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
     let put = |buffer: &mut Buffer| {

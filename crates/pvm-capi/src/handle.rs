@@ -356,25 +356,31 @@ fn linger_and_receive(
     let limit = limit(limit_ns);
     let wanted = Selection { source, tag, context: in_context };
     let look = || look_for(wanted);
-    if let Glance::Taken(handle) = looked.linger(limit, look) {
-        return Ok(Some(handle));
+    match looked.linger(limit, look) {
+        Glance::Taken(handle) => Ok(Some(handle)),
+        Glance::Nothing => long_receive(wanted, limit, false),
+        Glance::More => long_receive(wanted, limit, true),
     }
-    long_receive(wanted, limit)
 }
 
-/// The long way of a receive.
+/// The long way of a receive. `is_near`: the fast path has left something for it, most likely the
+/// message.
 fn long_receive(
     Selection { source, tag, context: in_context }: Selection,
     limit: Limit,
+    is_near: bool,
 ) -> Result<Option<i32>, Code> {
     wait_for(limit, |task| {
         if let Some(due) = handler::arrivals(task)? {
             return Ok(Look::Handler(due));
         }
-        match held::receive(task, &pattern(context(in_context)?, source, tag))? {
-            Some(message) => buffer::insert_received(message).map(Look::Done),
-            None => Ok(Look::Nothing),
-        }
+        let wanted = pattern(context(in_context)?, source, tag);
+        let handle = if is_near && !held::is_possible() {
+            buffer::receive_new(|buffer| task.receive_into(&wanted, buffer))?
+        } else {
+            held::receive(task, &wanted)?.map(buffer::insert_received).transpose()?
+        };
+        Ok(handle.map_or(Look::Nothing, Look::Done))
     })
 }
 

@@ -163,7 +163,8 @@ unsafe extern "C" fn neopvm_receive_items(
             let limit = limit(limit_ns);
             match looked.linger(limit, look) {
                 Glance::Taken(taken) => Ok(Some(taken)),
-                _ => long_receive(wanted, limit).map(|handle| handle.map(Few::Whole)),
+                seen => long_receive(wanted, limit, seen == Glance::More)
+                    .map(|handle| handle.map(Few::Whole)),
             }
         }
     };

@@ -367,6 +367,30 @@ static void items(int32_t me)
     CHECK(got.buffer == 0 && got.type == 0);
 }
 
+/* A look that finds no message gives its number back, also where a long message of another tag lies in front. */
+static void numbers(int32_t me)
+{
+    static int32_t many[5000];
+    neopvm_buffer first = 0, got = 0;
+    int32_t times, last = -1;
+
+    for (times = 0; times < 200; times++) {
+        many[4999] = times;
+        OK(neopvm_send_items(NEOPVM_DEFAULT, NEOPVM_INT, many, 5000, me, 7, NEOPVM_CURRENT_CONTEXT));
+        OK(neopvm_receive(me, 8, NEOPVM_CURRENT_CONTEXT, 0, &got));
+        CHECK(got == 0);
+        OK(neopvm_receive(me, 7, NEOPVM_CURRENT_CONTEXT, NEOPVM_FOREVER, &got));
+        CHECK(got > 0 && (times == 0 || got == first));
+        first = got;
+        OK(neopvm_unpack(got, NEOPVM_INT, many, 5000, 1));
+        CHECK(neopvm_unpack(got, NEOPVM_INT, &last, 1, 1) == NEOPVM_END);
+        CHECK(many[4999] == times);
+        OK(neopvm_free(got));
+        OK(neopvm_receive(me, 7, NEOPVM_CURRENT_CONTEXT, 0, &got));
+        CHECK(got == 0);
+    }
+}
+
 /* Two runtimes in one process are one task, which lasts as long as one of them does; nothing but enrolling makes another. */
 static void leaving(int32_t me)
 {
@@ -417,6 +441,7 @@ int main(int argc, char **argv)
     messages(me);
     being_read(me);
     items(me);
+    numbers(me);
     machine(me, program);
     leaving(me);
     return 0;
