@@ -6,15 +6,17 @@
 # the same distance and the same other work. Debian's TCGMSG over Open MPI, where libglobalarrays-dev is installed, runs in
 # turns with them. ROUNDS (5) of each. Where hosts can be made (root, xtask/hosts.sh), messages and numbers between two
 # hosts follow, and jobs of 64 ranks on four. PASSES="one two four" chooses; BUILT=1 takes the programs that an earlier
-# run has left in OUT. OUT/interfaces.txt has all values; of the
+# run has left in OUT, which the hosts must see: they have a /tmp of their own. OUT/interfaces.txt has all values; of the
 # tables, the first has nanoseconds: the median of the rounds, and the best. The second one has how many times as long an
 # interface takes as the machine's own calls beside it: the median of the rounds, least and most. speed.c says what is
-# measured.
-set -u
+# measured. Programs that fail or take longer than LIMIT seconds (60; between hosts 300) are
+# named, and the status is 1 then.
+set -u -o pipefail
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../xtask/hosts.sh
 rounds=${ROUNDS:-5}
+limit=${LIMIT:-60}
 # shellcheck source=crates/testbed/testbed.sh
 . "$here/../../crates/testbed/testbed.sh"
 
@@ -58,12 +60,15 @@ run() { # SYSTEM RANKS WHAT
     hosts="--hosts $OUT/procgroup"
   fi
   # shellcheck disable=SC2086
-  case $1 in
-    vsnd | snd) timeout 60 $PVM run --quiet $([ "$PASS" = one ] || echo --env SPEED_HOST=h2) "$OUT/speed.$1" "$3" ;;
-    tasks) timeout 60 $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
-    mpi) timeout 60 mpirun.openmpi --oversubscribe -n "$2" "$OUT/speed.mpi" "$3" 2>/dev/null ;;
-    *) timeout 60 $PVM run --quiet --as "$1" ${hosts:--n $2} "$OUT/speed.$1" "$3" ;;
-  esac </dev/null | sed "s/^/$PASS $1 $2 /"
+  if ! case $1 in
+    vsnd | snd) timeout $limit $PVM run --quiet $([ "$PASS" = one ] || echo --env SPEED_HOST=h2) "$OUT/speed.$1" "$3" ;;
+    tasks) timeout $limit $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
+    mpi) timeout $limit mpirun.openmpi --oversubscribe -n "$2" "$OUT/speed.mpi" "$3" 2>/dev/null ;;
+    *) timeout $limit $PVM run --quiet --as "$1" ${hosts:--n $2} "$OUT/speed.$1" "$3" ;;
+  esac </dev/null | sed "s/^/$PASS $1 $2 /"; then
+    echo "failed: $PASS $1 with $2 ranks: $3" | tee -a "$OUT/failed" >&2
+    return 1
+  fi
 }
 
 on_one_host() {
@@ -93,7 +98,7 @@ jobs() {
   local system begin took
   for system in tasks tcgmsg p4 nx; do
     begin=$(date +%s%N)
-    run $system 64 meet
+    run $system 64 meet || continue
     took=$(($(date +%s%N) - begin))
     echo "$PASS $system 64 job own $took $took 0"
   done
@@ -105,6 +110,7 @@ if [ -n "${PASS:-}" ] && [ "$PASS" != one ]; then
   # shellcheck disable=SC2016
   bash "$tool" on h1 sh -c 'pvm up && pvm add "$@"' sh $(seq -f h%g 2 "$HOSTS") >/dev/null || exit 1
   PVM="bash $tool on h1 pvm"
+  limit=${LIMIT:-300}
   for ((round = 0; round < rounds; round++)); do
     if [ "$PASS" = two ]; then on_two_hosts; else jobs; fi
   done >>"$OUT/interfaces.txt"
@@ -116,7 +122,14 @@ prefix=$(cd "$1" && pwd) && mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
 export PREFIX=$prefix OUT=$out
 build_all
 : >"$OUT/interfaces.txt"
+rm -f "$OUT/failed"
 passes=${PASSES:-one two four}
+case "$OUT/ $passes" in
+  /tmp/*two* | /tmp/*four*)
+    echo "$OUT: hosts have a /tmp of their own and do not see it; name another folder, or PASSES=one" >&2
+    exit 2
+    ;;
+esac
 if [[ " $passes " == *" one "* ]]; then
   (
     testbed_up 1 --prefix "$PREFIX" --home callers
@@ -140,6 +153,7 @@ awk '
   { key = $1 " " $4 " " $3; if (!(key in seen)) { seen[key] = ++keys; names[keys] = key }
     column = $5 == "own" ? $2 : $2 "/" $5
     if (!(column in known)) { known[column] = ++columns; heads[columns] = column }
+    if (column ~ /\//) has_ratio[key] = 1
     at = ++count[column, key]; median_of[column, key, at] = $6; best_of[column, key, at] = $7; ratio_of[column, key, at] = $8 }
   function sorted(values, column, key,   n, i, j, t) {
     n = count[column, key]
@@ -149,9 +163,10 @@ awk '
   }
   function table(title, is_ratio,   k, c, n, m, text) {
     printf "%-24s", title
-    for (c = 1; c <= columns; c++) if (!is_ratio || heads[c] ~ /\//) printf "%20s", heads[c]
+    for (c = 1; c <= columns; c++) if (!is_ratio || heads[c] ~ /\//) printf " %21s", heads[c]
     print ""
     for (k = 1; k <= keys; k++) {
+      if (is_ratio && !has_ratio[names[k]]) continue
       printf "%-24s", names[k]
       for (c = 1; c <= columns; c++) {
         if (is_ratio && heads[c] !~ /\//) continue
@@ -162,9 +177,10 @@ awk '
           sorted(best_of, heads[c], names[k])
           text = sprintf("%.0f (%.0f)", m, v[1])
         }
-        printf "%20s", text
+        printf " %21s", text
       }
       print ""
     }
   }
   END { table("ns: median (best)", 0); print ""; table("own calls / these", 1) }' "$OUT/interfaces.txt"
+[ ! -e "$OUT/failed" ]
