@@ -223,6 +223,7 @@ impl Machine {
         self.order.handle_timeout(now);
         self.follow_order();
         self.come_to_rest();
+        self.tell_order(OrderInput::Rested);
         self.end_probes();
         self.give_up_late();
         self.close_tasks();

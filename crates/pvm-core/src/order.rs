@@ -87,6 +87,9 @@ pub(crate) enum Input {
     Rules { rules: Rules },
     /// A command has taken out the last other host.
     Alone,
+    /// A timeout was handled, and all is done that the library wanted for it. What has waited for
+    /// too long ends now, not before: at a host that stood still, the timeout may bring a leader.
+    Rested,
     /// All that was committed is applied.
     Applied,
     /// All questions to the leader are answered that can be: the held commands may go on.
@@ -205,6 +208,11 @@ impl Order {
             Input::Rules { rules } => self.rules = rules,
             Input::Alone if self.consensus.is_leader() => {}
             Input::Alone => self.take_over(true),
+            Input::Rested => {
+                self.end_waits();
+                self.end_opinions();
+                self.hearing.count_reports(&self.consensus, self.now.0);
+            }
             Input::Applied => self.arrange(),
             Input::Answered => self.order_held(),
             Input::Handled => {
@@ -217,9 +225,6 @@ impl Order {
     /// A moment that [`Order::poll_timeout`] told has come.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.now = now;
-        self.end_waits();
-        self.end_opinions();
-        self.hearing.count_reports(&self.consensus, now.0);
         self.consensus.timeout(now);
     }
 

@@ -250,6 +250,24 @@ fn goes_on(steps: &[(Input, bool)]) {
     }
 }
 
+/// A computer that slept: the timeout that makes the host a leader and the end of its wait for one
+/// are due at once.
+#[test]
+fn a_sole_host_that_stood_still_behind_its_restart_ended() {
+    let mut host = Host::new(config(HostIndex(1)));
+    host.machine.handle_timeout(Time(SECOND_NS));
+    host.drain();
+    let records: Vec<_> = host.records.into_iter().collect();
+    let mut machine = Machine::restore(host.config, setup(), &records);
+    machine.handle_timeout(Time(10 * SECOND_NS));
+    assert_eq!(machine.leader(), None, "it has just begun");
+    machine.handle_timeout(Time(130 * SECOND_NS));
+    let outputs: Vec<_> = std::iter::from_fn(|| machine.poll_output()).collect();
+    assert!(machine.leader().is_some(), "{outputs:?}");
+    let ends = |output: &Output| matches!(output, Output::Effect(Effect::End));
+    assert!(!outputs.iter().any(ends), "{outputs:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(240))]
 
