@@ -12,6 +12,7 @@ mod joining;
 mod journal;
 mod limits;
 mod primary;
+mod schedule;
 
 use crate::frames::{Ask, Between, Entry, Told};
 use crate::log::Record;
@@ -20,6 +21,7 @@ use crate::store::Store;
 use journal::Journal;
 use limits::Limits;
 use pvm_wire::{Blob, Tid};
+use schedule::Schedule;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Steps that a copy has not confirmed are sent again after this time.
@@ -240,7 +242,7 @@ pub struct Partition {
     unfit: BTreeSet<Tid>,
     watched: BTreeSet<Tid>,
     /// Ends of leases by claim.
-    leases: BTreeMap<u64, u64>,
+    leases: Schedule<u64>,
     /// When requests end that wait.
     limits: Limits,
     resend_at: Option<u64>,
@@ -295,7 +297,7 @@ impl Partition {
             search: Search::Open,
             unfit: BTreeSet::new(),
             watched: BTreeSet::new(),
-            leases: BTreeMap::new(),
+            leases: Schedule::default(),
             limits: Limits::default(),
             resend_at: None,
             creator: None,
@@ -409,17 +411,17 @@ impl Partition {
         };
         let limit_at = if self.role == Role::Primary { self.limits.first() } else { None };
         let others = self.resend_at.into_iter().chain(search_at).chain(self.look_at);
-        let others = others.chain(limit_at);
-        self.leases.values().copied().chain(others).min()
+        others.chain(limit_at).chain(self.leases.first()).min()
     }
 
     /// Handles due timeouts.
     pub fn handle_timeout(&mut self, now_ms: u64) {
         self.now = now_ms;
-        let due = self.leases.iter().filter(|(_, at)| **at <= now_ms).map(|(claim, _)| *claim);
-        for claim in due.collect::<Vec<_>>() {
-            self.leases.remove(&claim);
-            self.step(Input::Lapsed { claim });
+        while let Some(claim) = self.leases.pop_due(now_ms) {
+            // The death of its client, or the end of all its claims, has ended some before.
+            if self.store.lease(claim).is_some() {
+                self.step(Input::Lapsed { claim });
+            }
         }
         while self.role == Role::Primary
             && let Some((client, number)) = self.limits.pop_due(now_ms)
@@ -496,164 +498,4 @@ impl Partition {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frames::Options;
-    use crate::ops::Find;
-
-    const ME: Tid = Tid(1 << 18 | 1);
-    const OTHER: Tid = Tid(2 << 18 | 1);
-
-    fn title() -> Title {
-        let entry = Entry {
-            space: 7,
-            primary: ME,
-            copies: Vec::new(),
-            options: Options { copies: 1, limit_bytes: 1 << 20, fail_when_full: false },
-            owner: Tid::NONE,
-            deleted: false,
-            directory: Blob::from("/d"),
-            generation: 0,
-        };
-        Title { name: Blob::from("space"), epoch: 0, entry }
-    }
-
-    fn outputs(partition: &mut Partition) -> Vec<Output> {
-        std::iter::from_fn(|| partition.poll_output()).collect()
-    }
-
-    #[test]
-    fn whoever_made_a_space_waited_for_ever_for_a_copy_that_its_host_could_not_keep() {
-        let mut primary = Partition::create(ME, title(), Some((Tid(9), 1)), None, 1);
-        let (mut now, mut searches) = (1, 0);
-        let is_told = |output: &Output| matches!(output, Output::Tell { .. });
-        while now < 60_000 {
-            let all = outputs(&mut primary);
-            if all.iter().any(is_told) {
-                return;
-            }
-            for output in all {
-                if let Output::Want { besides } = output {
-                    searches += 1;
-                    let server = Some(OTHER).filter(|other| !besides.contains(other));
-                    primary.handle(now, Event::Helper { server });
-                }
-            }
-            now = primary.poll_timeout().unwrap_or(now).max(now + 1);
-            primary.handle_timeout(now);
-        }
-        panic!("{searches} searches, and nobody was told");
-    }
-
-    #[test]
-    fn whoever_deleted_a_space_was_told_before_its_file_was_gone() {
-        let options = Options { copies: 0, ..title().entry.options };
-        let title = Title { entry: Entry { options, ..title().entry }, ..title() };
-        let mut space = Partition::create(ME, title, None, None, 1);
-        let ask = Ask::Delete { space: 7, number: 4 };
-        space.handle(1, Event::Asked { client: Tid(9), ask });
-        space.handle(1, Event::Put { epoch: Some(1) });
-        let all = outputs(&mut space);
-        assert!(!all.iter().any(|output| matches!(output, Output::Tell { .. })));
-        let erased = all.iter().filter_map(|output| match output {
-            Output::Erase { deleters } => Some(deleters.clone()),
-            _ => None,
-        });
-        assert_eq!(erased.collect::<Vec<_>>(), [vec![(Tid(9), 4)]]);
-    }
-
-    #[test]
-    fn reads_and_repetitions_ate_the_disk_of_a_durable_space() {
-        let options = Options { copies: 0, ..title().entry.options };
-        let title = Title { entry: Entry { options, ..title().entry }, ..title() };
-        let mut space = Partition::create(ME, title, None, None, 1);
-        let mut template = crate::Builder::new();
-        template.int(1).expect("fits");
-        let tuple = template.tuple().expect("a field");
-        let find = |how| Op::Find { template: tuple.clone(), how, wait: true, limit_ms: 0 };
-        // How many steps are to be written and which requests are answered.
-        let mut ask = |number, op| {
-            let ask = Ask::Do { space: 7, number, settled: 1, op };
-            space.handle(1, Event::Asked { client: Tid(9), ask });
-            let (mut steps, mut told) = (0, Vec::new());
-            while let Some(output) = space.poll_output() {
-                match output {
-                    Output::Persist { record: Record::Step { number, .. } } => {
-                        steps += 1;
-                        // The disk is slow.
-                        if number > 1 {
-                            space.handle(1, Event::Persisted { number });
-                        }
-                    }
-                    Output::Tell { number, .. } => told.push(number),
-                    _ => {}
-                }
-            }
-            (steps, told)
-        };
-        assert_eq!(ask(1, Op::Put { tuples: vec![tuple.clone()], wait: true }), (1, vec![]));
-        assert_eq!(ask(2, find(Find::Copy)), (0, vec![]), "what it has seen is not on disk");
-        assert_eq!(ask(3, find(Find::Take)), (1, vec![1, 2, 3]));
-        assert_eq!(ask(3, find(Find::Take)), (0, vec![3]));
-        assert_eq!(ask(4, find(Find::Copy)), (1, vec![]), "it waits");
-        assert_eq!(ask(4, find(Find::Copy)), (0, vec![]));
-        assert_eq!(ask(5, Op::Put { tuples: vec![tuple.clone()], wait: true }), (1, vec![4, 5]));
-        assert_eq!(ask(6, Op::Count { template: tuple.clone() }), (0, vec![6]));
-    }
-
-    #[test]
-    fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
-        let client = Tid(9);
-        let mut template = crate::Builder::new();
-        template.int(1).expect("fits");
-        let template = template.tuple().expect("a field");
-        let op =
-            Op::Find { template: template.clone(), how: Find::Take, wait: true, limit_ms: 6500 };
-        let asked = Input::Asked { client, number: 1, settled: 1, op };
-        let begin = Between::Begin {
-            name: Blob::from("space"),
-            term: 0,
-            entry: Entry { copies: vec![OTHER], directory: Blob::default(), ..title().entry },
-            number: 0,
-            snapshot: Store::new(1 << 20, false).snapshot(),
-        };
-        let mut copy = Partition::follow(OTHER, ME, begin, 100).expect("it begins");
-        // The clock of the primary shows another time.
-        let said = Between::Step { space: 7, term: 0, number: 1, at_ms: 900_000, input: asked };
-        copy.handle(100, Event::Heard { from: ME, said });
-        assert_eq!(copy.poll_timeout(), None, "the primary ends it");
-        // The client has ended its call at 6600, by a message to the primary, which is gone.
-        copy.handle(6700, Event::Gone { task: ME });
-        let entry = Entry { primary: OTHER, directory: Blob::default(), ..title().entry };
-        copy.handle(6700, Event::Latest { look: 1, entry: Some((1, entry)) });
-        copy.handle_timeout(6700);
-        let put = Op::Put { tuples: vec![template], wait: true };
-        let ask = Ask::Do { space: 7, number: 1, settled: 1, op: put };
-        copy.handle(6700, Event::Asked { client: Tid(8), ask });
-        assert_eq!(copy.store().count(), 1, "{:?}", outputs(&mut copy));
-    }
-
-    #[test]
-    fn a_space_whose_name_is_gone_keeps_its_file_and_one_that_was_deleted_does_not() {
-        let end = |event: Event| {
-            let begin = Between::Begin {
-                name: Blob::from("space"),
-                term: 0,
-                entry: Entry { copies: vec![OTHER], ..title().entry },
-                number: 0,
-                snapshot: Store::new(1 << 20, false).snapshot(),
-            };
-            let mut copy = Partition::follow(OTHER, ME, begin, 1).expect("it begins");
-            copy.handle(2, event);
-            outputs(&mut copy).into_iter().find_map(|output| match output {
-                Output::Close { is_over, .. } => Some(is_over),
-                _ => None,
-            })
-        };
-        assert_eq!(end(Event::Latest { look: 1, entry: None }), Some(false));
-        let deleted = Entry { deleted: true, ..title().entry };
-        assert_eq!(end(Event::Latest { look: 1, entry: Some((1, deleted)) }), Some(true));
-        let said = Between::Drop { space: 7, term: 0 };
-        assert_eq!(end(Event::Heard { from: ME, said }), Some(true));
-    }
-}
+mod tests;

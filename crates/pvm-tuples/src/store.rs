@@ -164,6 +164,11 @@ impl Store {
     }
 }
 
+/// True if a client has this claim.
+pub(crate) fn is_claimed_by(store: &Store, claim: u64, client: Tid) -> bool {
+    store.claims.get(&claim).is_some_and(|claim| claim.client == client)
+}
+
 /// Requests that wait for a tuple and have a limit, in milliseconds.
 pub(crate) fn limits(store: &Store) -> impl Iterator<Item = (Tid, u64, u64)> {
     let limits =

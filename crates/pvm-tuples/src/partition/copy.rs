@@ -142,7 +142,7 @@ impl Partition {
             self.watch(self.entry.owner);
         }
         for (claim, lease) in self.store.leases().collect::<Vec<_>>() {
-            self.leases.insert(claim, self.now.saturating_add(lease));
+            self.leases.set(claim, self.now.saturating_add(lease));
         }
         for copy in self.entry.copies.clone() {
             self.take_in(copy);

@@ -5,17 +5,14 @@
 //! space measures the limit by its own clock, and whichever is the primary ends the request. A
 //! server that joins later begins to measure then, so a wait never ends too early.
 
+use super::schedule::Schedule;
 use crate::ops::{Answer, Input, Op};
 use crate::store::{self, Store};
 use pvm_wire::Tid;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The limits of the requests that wait in a space.
 #[derive(Debug, Default)]
-pub(super) struct Limits {
-    ends: BTreeMap<(Tid, u64), u64>,
-    by_time: BTreeSet<(u64, Tid, u64)>,
-}
+pub(super) struct Limits(Schedule<(Tid, u64)>);
 
 /// The request that an input may have begun.
 pub(super) const fn begun_by(input: &Input) -> Option<(Tid, u64)> {
@@ -32,15 +29,9 @@ impl Limits {
     pub(super) fn of(store: &Store, now_ms: u64) -> Self {
         let mut limits = Self::default();
         for (client, number, limit_ms) in store::limits(store) {
-            limits.begin((client, number), now_ms.saturating_add(limit_ms));
+            limits.0.set((client, number), now_ms.saturating_add(limit_ms));
         }
         limits
-    }
-
-    fn begin(&mut self, request: (Tid, u64), at_ms: u64) {
-        if self.ends.insert(request, at_ms).is_none() {
-            self.by_time.insert((at_ms, request.0, request.1));
-        }
     }
 
     /// An input was applied: `begun` is the request that it may have begun.
@@ -52,39 +43,28 @@ impl Limits {
         answers: &[Answer],
     ) {
         if let Some(request) = begun
-            && !self.ends.contains_key(&request)
+            && !self.0.has(request)
             && let Some(limit_ms) = store::limit_of(store, request)
         {
-            self.begin(request, now_ms.saturating_add(limit_ms));
+            self.0.set(request, now_ms.saturating_add(limit_ms));
         }
-        if !self.ends.is_empty() {
-            answers.iter().for_each(|answer| self.end((answer.client, answer.number)));
-        }
-    }
-
-    fn end(&mut self, request: (Tid, u64)) {
-        if let Some(at_ms) = self.ends.remove(&request) {
-            self.by_time.remove(&(at_ms, request.0, request.1));
+        if !self.0.is_empty() {
+            answers.iter().for_each(|answer| self.0.end((answer.client, answer.number)));
         }
     }
 
     /// A client is gone.
     pub(super) fn gone(&mut self, client: Tid) {
-        let own = self.ends.range((client, 0)..=(client, u64::MAX));
-        for (request, _) in own.map(|(request, at_ms)| (*request, *at_ms)).collect::<Vec<_>>() {
-            self.end(request);
-        }
+        self.0.end_range((client, 0)..=(client, u64::MAX));
     }
 
     /// When the first one ends.
     pub(super) fn first(&self) -> Option<u64> {
-        self.by_time.first().map(|(at_ms, ..)| *at_ms)
+        self.0.first()
     }
 
     /// A request whose time is over; it is told once.
     pub(super) fn pop_due(&mut self, now_ms: u64) -> Option<(Tid, u64)> {
-        let (_, client, number) = *self.by_time.first().filter(|(at_ms, ..)| *at_ms <= now_ms)?;
-        self.end((client, number));
-        Some((client, number))
+        self.0.pop_due(now_ms)
     }
 }

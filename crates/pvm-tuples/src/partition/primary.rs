@@ -5,6 +5,7 @@ use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
 use crate::ops::{Answer, Input, Op, Outcome, Reason};
 use crate::planted::{self, Bug};
+use crate::store;
 use pvm_wire::Tid;
 
 fn waits(space: &Partition, (client, number): (Tid, u64)) -> bool {
@@ -47,12 +48,13 @@ impl Partition {
                 self.release();
             }
             Ask::Do { number, settled, op, .. } => {
-                let renewed = match op {
-                    Op::Renew { claim, .. } => Some(claim),
-                    _ => None,
-                };
+                let claim =
+                    op.claim().filter(|claim| store::is_claimed_by(&self.store, *claim, client));
+                let renews = matches!(op, Op::Renew { .. });
                 self.step(Input::Asked { client, number, settled, op });
-                if let Some(claim) = renewed {
+                if let Some(claim) = claim
+                    && (renews || self.store.lease(claim).is_none())
+                {
                     self.time(claim);
                 }
             }
@@ -110,8 +112,8 @@ impl Partition {
     /// Notes when the lease of a claim ends.
     fn time(&mut self, claim: u64) {
         match self.store.lease(claim) {
-            Some(lease) => drop(self.leases.insert(claim, self.now.saturating_add(lease))),
-            None => drop(self.leases.remove(&claim)),
+            Some(lease) => self.leases.set(claim, self.now.saturating_add(lease)),
+            None => self.leases.end(claim),
         }
     }
 

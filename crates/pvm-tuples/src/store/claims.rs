@@ -1,7 +1,7 @@
 //! Tuples that come back unless they are done with.
 
 use super::{Store, cost};
-use crate::ops::{Outcome, Reason};
+use crate::ops::{Op, Outcome, Reason};
 use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept};
 use crate::tuple::Tuple;
@@ -90,5 +90,17 @@ impl Store {
     fn free(&mut self, claim: Claim) {
         let tries = claim.tries.saturating_add(1);
         self.offer(claim.id, Kept { tuple: claim.tuple, tries });
+    }
+}
+
+impl Op {
+    /// The claim that is ended or renewed.
+    pub(crate) const fn claim(&self) -> Option<u64> {
+        match self {
+            Self::Done { claim, .. } | Self::GiveBack { claim } | Self::Renew { claim, .. } => {
+                Some(*claim)
+            }
+            _ => None,
+        }
     }
 }

@@ -1,0 +1,237 @@
+//! One server's space, driven by hand.
+
+use super::*;
+use crate::frames::Options;
+use crate::ops::{Find, Outcome};
+use crate::tuple::Tuple;
+
+const ME: Tid = Tid(1 << 18 | 1);
+const OTHER: Tid = Tid(2 << 18 | 1);
+
+fn title() -> Title {
+    let entry = Entry {
+        space: 7,
+        primary: ME,
+        copies: Vec::new(),
+        options: Options { copies: 1, limit_bytes: 1 << 20, fail_when_full: false },
+        owner: Tid::NONE,
+        deleted: false,
+        directory: Blob::from("/d"),
+        generation: 0,
+    };
+    Title { name: Blob::from("space"), epoch: 0, entry }
+}
+
+fn outputs(partition: &mut Partition) -> Vec<Output> {
+    std::iter::from_fn(|| partition.poll_output()).collect()
+}
+
+#[test]
+fn whoever_made_a_space_waited_for_ever_for_a_copy_that_its_host_could_not_keep() {
+    let mut primary = Partition::create(ME, title(), Some((Tid(9), 1)), None, 1);
+    let (mut now, mut searches) = (1, 0);
+    let is_told = |output: &Output| matches!(output, Output::Tell { .. });
+    while now < 60_000 {
+        let all = outputs(&mut primary);
+        if all.iter().any(is_told) {
+            return;
+        }
+        for output in all {
+            if let Output::Want { besides } = output {
+                searches += 1;
+                let server = Some(OTHER).filter(|other| !besides.contains(other));
+                primary.handle(now, Event::Helper { server });
+            }
+        }
+        now = primary.poll_timeout().unwrap_or(now).max(now + 1);
+        primary.handle_timeout(now);
+    }
+    panic!("{searches} searches, and nobody was told");
+}
+
+/// A space whose only copy is the primary, with tuples of one field: 0 to `tuples`.
+fn alone(tuples: i32) -> (Partition, Tuple) {
+    let options = Options { copies: 0, ..title().entry.options };
+    let entry = Entry { options, directory: Blob::default(), ..title().entry };
+    let mut space = Partition::create(ME, Title { entry, ..title() }, None, None, 1);
+    let tuple = |number| {
+        let mut tuple = crate::Builder::new();
+        tuple.int(number).expect("fits");
+        tuple.tuple().expect("a field")
+    };
+    let tuples = (0..tuples).map(tuple).collect();
+    said(&mut space, (1, Tid(7), 1), Op::Put { tuples, wait: false });
+    let mut any = crate::Builder::new();
+    any.formal(crate::Kind::Int, crate::Shape::Scalar, 0).expect("fits");
+    (space, any.tuple().expect("a field"))
+}
+
+/// A client asks at a time; what it is told.
+fn said(space: &mut Partition, (now, client, number): (u64, Tid, u64), op: Op) -> Vec<Outcome> {
+    let ask = Ask::Do { space: 7, number, settled: 1, op };
+    space.handle(now, Event::Asked { client, ask });
+    let told = outputs(space).into_iter().filter_map(|output| match output {
+        Output::Tell { told: Told::Answer { outcome, .. }, .. } => Some(outcome),
+        _ => None,
+    });
+    told.collect()
+}
+
+fn claimed(told: &[Outcome]) -> u64 {
+    match told {
+        [Outcome::Found { claim, .. }] => *claim,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_stranger_could_prolong_the_lease_of_a_claim_that_was_not_its_own() {
+    let (mut space, template) = alone(1);
+    let find = Op::Find { template, how: Find::Claim { lease_ms: 100 }, wait: false, limit_ms: 0 };
+    let claim = claimed(&said(&mut space, (10, Tid(8), 1), find));
+    assert_eq!(space.poll_timeout(), Some(110));
+    let renew = |lease_ms| Op::Renew { claim, lease_ms };
+    said(&mut space, (50, Tid(9), 1), renew(1000));
+    assert_eq!(space.poll_timeout(), Some(110));
+    said(&mut space, (60, Tid(8), 2), renew(1000));
+    assert_eq!(space.poll_timeout(), Some(1060));
+    space.handle_timeout(1060);
+    assert_eq!((space.store().count(), space.poll_timeout()), (1, None));
+}
+
+#[test]
+fn the_lease_of_a_claim_that_was_done_still_ended_later_with_a_step_of_its_own() {
+    let (mut space, template) = alone(4);
+    let find = || Op::Find {
+        template: template.clone(),
+        how: Find::Claim { lease_ms: 100 },
+        wait: false,
+        limit_ms: 0,
+    };
+    let first = claimed(&said(&mut space, (10, Tid(8), 1), find()));
+    let second = claimed(&said(&mut space, (20, Tid(8), 2), find()));
+    claimed(&said(&mut space, (30, Tid(8), 3), find()));
+    claimed(&said(&mut space, (40, Tid(9), 1), find()));
+    said(&mut space, (50, Tid(8), 4), Op::Done { claim: first, tuples: Vec::new() });
+    assert_eq!(space.poll_timeout(), Some(120));
+    said(&mut space, (50, Tid(8), 5), Op::GiveBack { claim: second });
+    assert_eq!(space.poll_timeout(), Some(130));
+    said(&mut space, (50, Tid(8), 6), Op::DoneAll);
+    let applied = space.applied;
+    space.handle_timeout(130);
+    assert_eq!((space.applied, space.poll_timeout()), (applied, Some(140)));
+    space.handle_timeout(140);
+    assert_eq!((space.applied, space.poll_timeout()), (applied + 1, None));
+    assert_eq!(space.store().count(), 2, "what was given back, and what lapsed");
+}
+
+#[test]
+fn whoever_deleted_a_space_was_told_before_its_file_was_gone() {
+    let options = Options { copies: 0, ..title().entry.options };
+    let title = Title { entry: Entry { options, ..title().entry }, ..title() };
+    let mut space = Partition::create(ME, title, None, None, 1);
+    let ask = Ask::Delete { space: 7, number: 4 };
+    space.handle(1, Event::Asked { client: Tid(9), ask });
+    space.handle(1, Event::Put { epoch: Some(1) });
+    let all = outputs(&mut space);
+    assert!(!all.iter().any(|output| matches!(output, Output::Tell { .. })));
+    let erased = all.iter().filter_map(|output| match output {
+        Output::Erase { deleters } => Some(deleters.clone()),
+        _ => None,
+    });
+    assert_eq!(erased.collect::<Vec<_>>(), [vec![(Tid(9), 4)]]);
+}
+
+#[test]
+fn reads_and_repetitions_ate_the_disk_of_a_durable_space() {
+    let options = Options { copies: 0, ..title().entry.options };
+    let title = Title { entry: Entry { options, ..title().entry }, ..title() };
+    let mut space = Partition::create(ME, title, None, None, 1);
+    let mut template = crate::Builder::new();
+    template.int(1).expect("fits");
+    let tuple = template.tuple().expect("a field");
+    let find = |how| Op::Find { template: tuple.clone(), how, wait: true, limit_ms: 0 };
+    // How many steps are to be written and which requests are answered.
+    let mut ask = |number, op| {
+        let ask = Ask::Do { space: 7, number, settled: 1, op };
+        space.handle(1, Event::Asked { client: Tid(9), ask });
+        let (mut steps, mut told) = (0, Vec::new());
+        while let Some(output) = space.poll_output() {
+            match output {
+                Output::Persist { record: Record::Step { number, .. } } => {
+                    steps += 1;
+                    // The disk is slow.
+                    if number > 1 {
+                        space.handle(1, Event::Persisted { number });
+                    }
+                }
+                Output::Tell { number, .. } => told.push(number),
+                _ => {}
+            }
+        }
+        (steps, told)
+    };
+    assert_eq!(ask(1, Op::Put { tuples: vec![tuple.clone()], wait: true }), (1, vec![]));
+    assert_eq!(ask(2, find(Find::Copy)), (0, vec![]), "what it has seen is not on disk");
+    assert_eq!(ask(3, find(Find::Take)), (1, vec![1, 2, 3]));
+    assert_eq!(ask(3, find(Find::Take)), (0, vec![3]));
+    assert_eq!(ask(4, find(Find::Copy)), (1, vec![]), "it waits");
+    assert_eq!(ask(4, find(Find::Copy)), (0, vec![]));
+    assert_eq!(ask(5, Op::Put { tuples: vec![tuple.clone()], wait: true }), (1, vec![4, 5]));
+    assert_eq!(ask(6, Op::Count { template: tuple.clone() }), (0, vec![6]));
+}
+
+#[test]
+fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
+    let client = Tid(9);
+    let mut template = crate::Builder::new();
+    template.int(1).expect("fits");
+    let template = template.tuple().expect("a field");
+    let op = Op::Find { template: template.clone(), how: Find::Take, wait: true, limit_ms: 6500 };
+    let asked = Input::Asked { client, number: 1, settled: 1, op };
+    let begin = Between::Begin {
+        name: Blob::from("space"),
+        term: 0,
+        entry: Entry { copies: vec![OTHER], directory: Blob::default(), ..title().entry },
+        number: 0,
+        snapshot: Store::new(1 << 20, false).snapshot(),
+    };
+    let mut copy = Partition::follow(OTHER, ME, begin, 100).expect("it begins");
+    // The clock of the primary shows another time.
+    let said = Between::Step { space: 7, term: 0, number: 1, at_ms: 900_000, input: asked };
+    copy.handle(100, Event::Heard { from: ME, said });
+    assert_eq!(copy.poll_timeout(), None, "the primary ends it");
+    // The client has ended its call at 6600, by a message to the primary, which is gone.
+    copy.handle(6700, Event::Gone { task: ME });
+    let entry = Entry { primary: OTHER, directory: Blob::default(), ..title().entry };
+    copy.handle(6700, Event::Latest { look: 1, entry: Some((1, entry)) });
+    copy.handle_timeout(6700);
+    let put = Op::Put { tuples: vec![template], wait: true };
+    let ask = Ask::Do { space: 7, number: 1, settled: 1, op: put };
+    copy.handle(6700, Event::Asked { client: Tid(8), ask });
+    assert_eq!(copy.store().count(), 1, "{:?}", outputs(&mut copy));
+}
+
+#[test]
+fn a_space_whose_name_is_gone_keeps_its_file_and_one_that_was_deleted_does_not() {
+    let end = |event: Event| {
+        let begin = Between::Begin {
+            name: Blob::from("space"),
+            term: 0,
+            entry: Entry { copies: vec![OTHER], ..title().entry },
+            number: 0,
+            snapshot: Store::new(1 << 20, false).snapshot(),
+        };
+        let mut copy = Partition::follow(OTHER, ME, begin, 1).expect("it begins");
+        copy.handle(2, event);
+        outputs(&mut copy).into_iter().find_map(|output| match output {
+            Output::Close { is_over, .. } => Some(is_over),
+            _ => None,
+        })
+    };
+    assert_eq!(end(Event::Latest { look: 1, entry: None }), Some(false));
+    let deleted = Entry { deleted: true, ..title().entry };
+    assert_eq!(end(Event::Latest { look: 1, entry: Some((1, deleted)) }), Some(true));
+    let said = Between::Drop { space: 7, term: 0 };
+    assert_eq!(end(Event::Heard { from: ME, said }), Some(true));
+}
