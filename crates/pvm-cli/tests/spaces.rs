@@ -162,6 +162,32 @@ fn a_dump_that_lacked_tuples_looked_whole() {
 }
 
 #[test]
+fn a_load_blamed_the_room_for_every_error() {
+    let place = machine();
+    run(&place, &["space", "create", "small", "--limit", "400"]);
+    let load = |texts: &[&str]| {
+        let file = place.home().join("tuples.json");
+        let lines = texts.iter().map(|text| json!([{"type": "text", "value": text}]));
+        let lines: Vec<_> = lines.map(|line| line.to_string()).collect();
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        run(&place, &["space", "load", "small", &file.display().to_string(), "--json"])
+    };
+    let (code, out, err) = load(&["x", &"x".repeat(500), "x"]);
+    assert_eq!((code, out.as_str()), (1, "{\"loaded\":1,\"name\":\"small\"}\n"));
+    let why = "pvm: space small: load: 1 of 3 tuples were put, then: the tuple is larger than the \
+               space may be\n";
+    assert_eq!(err, why);
+    let (code, _, err) = load(&["x", "x"]);
+    let why = "pvm: space small: load: 1 of 2 tuples were put, then: the space is full\n";
+    assert_eq!((code, err.as_str()), (1, why));
+    run(&place, &["space", "delete", "small"]);
+    let (code, out, err) = load(&["x"]);
+    assert!(code == 1 && out.is_empty() && err.contains("there is no such space"), "{err}");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
 fn a_full_space_lets_a_put_wait_or_refuses_it() {
     let place = machine();
     run(&place, &["space", "create", "small", "--limit", "400"]);

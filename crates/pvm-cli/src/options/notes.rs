@@ -473,8 +473,8 @@ JSON: name, tuples.";
 
 /// `pvm space load`.
 pub(crate) const SPACE_LOAD: &str = "\
-Reads what `pvm space dump` writes, with or without --json. It stops at the first tuple for which \
-there is no room, and says how many it has put.
+Reads what `pvm space dump` writes, with or without --json. It stops at the first tuple that \
+cannot be put, and says why, and how many it has put.
 
 JSON: name, loaded (how many).";
 

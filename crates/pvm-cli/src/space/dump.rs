@@ -5,12 +5,12 @@
 //! number as words.
 
 use super::fields::{self, json};
-use super::opening::{failure, opened};
+use super::opening::{as_task, checked_name, failure, failure_after, opened};
 use crate::failure::{Failure, Status};
 use crate::options::space::{LoadOptions, NameOptions};
 use crate::show::{show, show_json};
 use pvm::Deadline;
-use pvm_space::Error;
+use pvm_space::{Error, Space, Spaces};
 use pvm_tuples::frames::Seen;
 use pvm_tuples::{Builder, Tuple};
 use serde_json::{Value, json as object};
@@ -53,30 +53,29 @@ pub(super) fn load(options: &LoadOptions) -> Result<(), Failure> {
     let tuples = tuples(&read(options)?).map_err(|text| {
         Failure::new(Status::Usage, format!("space {}: load: {text}", options.name))
     })?;
-    let wanted = tuples.len();
-    let (loaded, why) = opened(&options.name, |spaces, space| {
-        for (loaded, tuple) in tuples.into_iter().enumerate() {
-            match spaces.put(space, vec![tuple], Deadline::Now) {
-                Ok(true) => {}
-                Ok(false) => return Ok((loaded, Error::Full)),
-                Err(why @ (Error::Full | Error::TooLarge | Error::Disk(_))) => {
-                    return Ok((loaded, why));
-                }
-                Err(error) => return Err(error),
-            }
+    let (name, wanted) = (checked_name(&options.name)?, tuples.len());
+    as_task(|spaces| {
+        let space = spaces.open(&name).map_err(|error| failure(&options.name, &error))?;
+        let (loaded, stopped) = put_all(spaces, space, tuples);
+        if options.json {
+            show_json(&object!({"name": options.name, "loaded": loaded}))?;
         }
-        Ok((wanted, Error::Full))
-    })?;
-    if options.json {
-        show_json(&object!({"name": options.name, "loaded": loaded}))?;
+        let done = format!("load: {loaded} of {wanted} tuples were put");
+        stopped.map_or(Ok(()), |why| Err(failure_after(&options.name, &done, &why)))
+    })
+}
+
+/// Puts tuples until one cannot be put: how many were, and why not all.
+fn put_all(spaces: &Spaces, space: Space, tuples: Vec<Tuple>) -> (usize, Option<Error>) {
+    let wanted = tuples.len();
+    for (loaded, tuple) in tuples.into_iter().enumerate() {
+        match spaces.put(space, vec![tuple], Deadline::Now) {
+            Ok(true) => {}
+            Ok(false) => return (loaded, Some(Error::Full)),
+            Err(error) => return (loaded, Some(error)),
+        }
     }
-    if loaded < wanted {
-        let text =
-            format!("{loaded} of {wanted} tuples were put, for the next one there is no room");
-        let why = failure(&options.name, &why);
-        return Err(Failure::new(Status::Refused, format!("{text}: {why}")));
-    }
-    Ok(())
+    (wanted, None)
 }
 
 fn read(options: &LoadOptions) -> Result<Vec<u8>, Failure> {

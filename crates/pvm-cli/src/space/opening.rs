@@ -19,7 +19,17 @@ pub(super) fn as_task<T>(body: impl FnOnce(&Spaces) -> Result<T, Failure>) -> Re
 
 /// What went wrong with a space, and what to do.
 pub(super) fn failure(name: &str, error: &Error) -> Failure {
-    let remedy = match error {
+    Failure::new(Status::Refused, format!("space {name}: {error}{}", remedy(name, error)))
+}
+
+/// An error after a part was done, and what to do.
+pub(super) fn failure_after(name: &str, done: &str, error: &Error) -> Failure {
+    let text = format!("space {name}: {done}, then: {error}{}", remedy(name, error));
+    Failure::new(Status::Refused, text)
+}
+
+fn remedy(name: &str, error: &Error) -> String {
+    match error {
         Error::NoSpace => format!("\n  make it with `pvm space create {name}`; `pvm space list`"),
         Error::Exists => "\n  `pvm space list` shows the spaces".to_owned(),
         Error::Lost => format!("\n  `pvm space delete {name}` forgets it"),
@@ -35,8 +45,7 @@ pub(super) fn failure(name: &str, error: &Error) -> Failure {
             "\n  the program pvmtuples lies beside pvmd where NeoPVM is installed".to_owned()
         }
         _ => String::new(),
-    };
-    Failure::new(Status::Refused, format!("space {name}: {error}{remedy}"))
+    }
 }
 
 /// A name that a space can have.
