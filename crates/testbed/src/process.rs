@@ -42,6 +42,13 @@ pub fn lives(process: u32) -> bool {
     stat(process).is_some_and(|fields| fields[0] != "Z" && fields[0] != "X")
 }
 
+/// True once a process holds nothing any more: no file, and no lock. Its environment is gone
+/// before that, and its first thread may end before the others.
+pub(crate) fn holds_nothing(process: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).map_or(0, Iterator::count);
+    !lives(process) && threads <= 1
+}
+
 /// Command line, its parts parted by blanks.
 pub fn command_line(process: u32) -> String {
     let bytes = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();

@@ -4,8 +4,10 @@
 //! Whoever has made a place holds a lock on its folder. So a place of another PID namespace, whose
 //! keeper cannot be seen from here, is not taken for a left one.
 
+use crate::patience::eventually;
 use crate::process;
 use rustix::fs::FlockOperation;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +21,8 @@ const KEEPER: &str = "testbed";
 const EXEC: Duration = Duration::from_millis(200);
 /// The ending of a name until the folder is locked.
 const NEW: &str = "new";
+/// A killed process with much memory takes a while to give it back.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// Where a place of that keeper lies.
 pub(crate) fn folder(keeper: u32, count: u32) -> PathBuf {
@@ -98,9 +102,11 @@ pub fn kill_all_of(folder: &Path) {
     kill_marked(&mark(folder));
 }
 
-/// Kills the processes with this mark in their environment, again until nothing new appears. Those
-/// that have started this one are spared.
+/// Kills the processes with this mark in their environment, again until nothing new appears, and
+/// waits until they hold nothing: a lock that outlived its server refused the next one. Those that
+/// have started this one are spared.
 pub(crate) fn kill_marked(mark: &[u8]) {
+    let mut killed = BTreeSet::new();
     for _ in 0..100 {
         let processes = process::with_environment(mark);
         if processes.is_empty() {
@@ -108,9 +114,11 @@ pub(crate) fn kill_marked(mark: &[u8]) {
         }
         for (pid, _) in processes {
             process::kill(pid);
+            killed.insert(pid);
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+    eventually(ENDING, || killed.iter().all(|pid| process::holds_nothing(*pid)));
 }
 
 #[cfg(test)]
