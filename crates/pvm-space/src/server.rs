@@ -50,6 +50,7 @@ pub fn run() -> Result<(), Code> {
         failed: BTreeSet::new(),
         idle_since: Instant::now(),
         heard_ends: Instant::now(),
+        passed: Instant::now(),
         begun: (Instant::now(), since_1970()),
     };
     let served = server.serve();
@@ -89,6 +90,8 @@ struct Server {
     idle_since: Instant,
     /// When notices of ends were looked for.
     heard_ends: Instant,
+    /// When timeouts were handled last.
+    passed: Instant,
     begun: (Instant, u64),
 }
 
@@ -110,7 +113,7 @@ impl Server {
                     Glance::Taken(()) => self.heard()?,
                     other => break other,
                 }
-                self.persist_if_late()?;
+                self.keep_up()?;
                 is_busy = true;
             };
             self.pass_time()?;
@@ -123,7 +126,7 @@ impl Server {
             }
             while self.post.receive()? {
                 self.heard()?;
-                self.persist_if_late()?;
+                self.keep_up()?;
             }
             self.persist()?;
             if self.has_been_idle() {
@@ -282,6 +285,7 @@ impl Server {
     }
 
     fn pass_time(&mut self) -> Result<(), Code> {
+        self.passed = Instant::now();
         let now = self.now();
         self.find_places()?;
         for (space, server) in self.helpers.found() {
@@ -446,9 +450,13 @@ impl Server {
         self.carry_out(space)
     }
 
-    /// While messages keep coming, what was noted is written now and then, too. A sync is due when
-    /// as much time has passed as the last one took: half of the time is left for messages.
-    fn persist_if_late(&mut self) -> Result<(), Code> {
+    /// While messages keep coming, time passes, too, and what was noted is written now and then. A
+    /// sync is due when as much time has passed as the last one took: half of the time is left for
+    /// messages.
+    fn keep_up(&mut self) -> Result<(), Code> {
+        if self.passed.elapsed() >= SHORTEST {
+            self.pass_time()?;
+        }
         if self.disks.values().any(Disk::is_late) { self.persist() } else { Ok(()) }
     }
 

@@ -271,6 +271,21 @@ pub const fn directory_of(space: &Partition) -> &Blob {
     &space.entry.directory
 }
 
+/// Ends the leases and the waits whose time is over.
+fn end_due(space: &mut Partition) {
+    while let Some(claim) = space.leases.pop_due(space.now) {
+        // The death of its client, or the end of all its claims, has ended some before.
+        if space.store.lease(claim).is_some() {
+            space.step(Input::Lapsed { claim });
+        }
+    }
+    while space.role == Role::Primary
+        && let Some((client, number)) = space.limits.pop_due(space.now)
+    {
+        space.step(Input::Cancelled { client, number });
+    }
+}
+
 impl Partition {
     fn new(me: Tid, title: Title, role: Role, store: Store) -> Self {
         let Title { name, epoch, entry } = title;
@@ -374,7 +389,11 @@ impl Partition {
         self.now = now_ms;
         match event {
             _ if self.role == Role::Closed => {}
-            Event::Asked { client, ask } => self.asked(client, ask),
+            Event::Asked { client, ask } => {
+                // What is put now must not go to a wait that is over.
+                end_due(self);
+                self.asked(client, ask);
+            }
             Event::Heard { from, said } => self.heard(from, said),
             Event::Gone { task } => self.gone(task),
             Event::Put { epoch } => self.put_done(epoch),
@@ -417,17 +436,7 @@ impl Partition {
     /// Handles due timeouts.
     pub fn handle_timeout(&mut self, now_ms: u64) {
         self.now = now_ms;
-        while let Some(claim) = self.leases.pop_due(now_ms) {
-            // The death of its client, or the end of all its claims, has ended some before.
-            if self.store.lease(claim).is_some() {
-                self.step(Input::Lapsed { claim });
-            }
-        }
-        while self.role == Role::Primary
-            && let Some((client, number)) = self.limits.pop_due(now_ms)
-        {
-            self.step(Input::Cancelled { client, number });
-        }
+        end_due(self);
         if self.resend_at.is_some_and(|at| at <= now_ms) {
             self.resend();
         }

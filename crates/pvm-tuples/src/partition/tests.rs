@@ -205,7 +205,6 @@ fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
     copy.handle(6700, Event::Gone { task: ME });
     let entry = Entry { primary: OTHER, directory: Blob::default(), ..title().entry };
     copy.handle(6700, Event::Latest { look: 1, entry: Some((1, entry)) });
-    copy.handle_timeout(6700);
     let put = Op::Put { tuples: vec![template], wait: true };
     let ask = Ask::Do { space: 7, number: 1, settled: 1, op: put };
     copy.handle(6700, Event::Asked { client: Tid(8), ask });
