@@ -39,7 +39,7 @@ fn a_pattern_is_made_checked_and_predicted_alike_each_time() {
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(
         fields(&told),
-        "collisions high inputs lost low path put_off resent seconds sections stations"
+        "collisions events high inputs lost low path put_off resent seconds sections stations"
     );
     assert!(told["low"].as_f64() < told["high"].as_f64(), "{told}");
     assert_eq!(
