@@ -262,19 +262,28 @@ fn a_full_disk_refuses_what_is_put_and_loses_nothing() {
     assert_eq!(output.code(), 0, "{}\n{}", output.out, output.err);
 }
 
-#[test]
-fn a_space_whose_name_was_deleted_was_written_over_when_it_was_made_again() {
-    let (place, directory) = place();
-    let program = place.compile("unname.c");
-    succeed(&place, &["up"]);
-    create(&place, &directory);
+/// A machine with the space and the numbers 1 to 3 in it.
+fn put_three(place: &Place, directory: &Path) {
+    succeed(place, &["up"]);
+    create(place, directory);
     for number in ["1", "2", "3"] {
-        succeed(&place, &["out", "kept", number]);
+        succeed(place, &["out", "kept", number]);
     }
-    let mut command = place.command(&program);
+}
+
+/// Deletes the name of the space, as any task may.
+fn unname(place: &Place) {
+    let mut command = place.command(place.compile("unname.c"));
     command.arg("kept");
     let unnamed = Running::start(command).finish(LIMIT);
     assert_eq!(unnamed.code(), 0, "{}", unnamed.err);
+}
+
+#[test]
+fn a_space_whose_name_was_deleted_was_written_over_when_it_was_made_again() {
+    let (place, directory) = place();
+    put_three(&place, &directory);
+    unname(&place);
     create(&place, &directory);
     assert_eq!(numbers(&succeed(&place, &["space", "dump", "kept"]).out), [1, 2, 3]);
     succeed(&place, &["out", "kept", "4"]);
@@ -288,17 +297,9 @@ fn a_space_whose_name_was_deleted_was_written_over_when_it_was_made_again() {
 #[test]
 fn a_space_whose_name_and_file_were_removed_was_empty_when_it_was_made_again() {
     let (place, directory) = place();
-    let program = place.compile("unname.c");
-    succeed(&place, &["up"]);
-    create(&place, &directory);
-    for number in ["1", "2", "3"] {
-        succeed(&place, &["out", "kept", number]);
-    }
+    put_three(&place, &directory);
     std::fs::remove_file(file(&directory, ".tuples")).expect("a file");
-    let mut command = place.command(&program);
-    command.arg("kept");
-    let unnamed = Running::start(command).finish(LIMIT);
-    assert_eq!(unnamed.code(), 0, "{}", unnamed.err);
+    unname(&place);
     create(&place, &directory);
     assert_eq!(numbers(&succeed(&place, &["space", "dump", "kept"]).out), [1, 2, 3]);
     succeed(&place, &["halt"]);
