@@ -273,6 +273,12 @@ fn what_a_handler_sends_while_the_library_is_busy_is_sent_once() {
 }
 
 #[test]
+fn a_handler_leaves_a_barrier_that_does_not_wait_yet_at_its_next_tick() {
+    let early = [&STRICT[..], &["-DEARLIEST=50"]].concat();
+    run_on_a_machine(&compile("cc", "handler_send.c", &early, &["-lpvm3"]));
+}
+
+#[test]
 fn the_child_of_a_fork_has_nothing_of_its_parents_whatever_that_has_used() {
     run_on_a_machine(&compile("cc", "forks.c", &STRICT, &["-lpvm3"]));
 }
