@@ -14,6 +14,9 @@ use pvm_wire::{HostIndex, Tid};
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
+/// A task's beginning is calculated from a later look at its ring: it is at most so far off.
+const BEGAN_ERROR: u64 = 100_000_000;
+
 /// Takes frames of recorders into a trace.
 #[derive(Debug)]
 pub struct Intake<W> {
@@ -28,14 +31,16 @@ pub struct Intake<W> {
     lost: u64,
     /// Up to when each host has told all that was noted there.
     told: HashMap<HostIndex, u64>,
+    /// When each host's first recorder began.
+    began: HashMap<HostIndex, u64>,
 }
 
 impl<W: Write + Seek> Intake<W> {
     /// Into this trace.
     pub fn new(writer: Writer<W>) -> Self {
-        let (tasks, told) = (HashMap::new(), HashMap::new());
+        let (tasks, told, began) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (histories, accounts) = (HashMap::new(), HashMap::new());
-        Self { writer, tasks, histories, accounts, records: 0, lost: 0, told }
+        Self { writer, tasks, histories, accounts, records: 0, lost: 0, told, began }
     }
 
     /// The trace, for what does not come from a recorder.
@@ -55,8 +60,11 @@ impl<W: Write + Seek> Intake<W> {
                 let known = RECORD_VERSION;
                 return Err(Error::Version { found: version, known });
             }
-            Frame::Head { host: facts, .. } => self.writer.host(facts)?,
-            Frame::Task { task } => self.task(task)?,
+            Frame::Head { host: facts, .. } => {
+                self.began.entry(host).or_insert(facts.began);
+                self.writer.host(facts)?;
+            }
+            Frame::Task { task } => self.task(host, task)?,
             // Names that are told again have no time, and no numbers.
             Frame::Block { tid, from, to, cells, .. } if from == to => {
                 if let Some(task) = self.tasks.get(&tid).copied() {
@@ -112,7 +120,10 @@ impl<W: Write + Seek> Intake<W> {
 
     /// A recorder that was replaced, or is asked once more, tells of its tasks again, also of ended
     /// ones. An id that comes again belongs to another process.
-    fn task(&mut self, task: TaskFacts) -> Result<(), Error> {
+    ///
+    /// A task that began behind the recording is recorded from its first record on, whichever
+    /// recorder tells of it first.
+    fn task(&mut self, host: HostIndex, task: TaskFacts) -> Result<(), Error> {
         let known = self
             .tasks
             .get(&task.tid)
@@ -120,9 +131,15 @@ impl<W: Write + Seek> Intake<W> {
         let is_other =
             |known: &crate::Task| known.ended.is_some() && known.facts.process != task.process;
         if known.is_none_or(is_other) {
-            let tid = task.tid;
+            let (tid, began) = (task.tid, task.began);
+            let is_named = !task.program.0.is_empty();
             let index = self.writer.task(task)?;
             self.tasks.insert(tid, index);
+            let is_later = |recording: &u64| recording.saturating_add(BEGAN_ERROR) < began;
+            // Of a task without a program nobody has read when it began.
+            if is_named && self.began.get(&host).is_some_and(is_later) {
+                self.accounts.insert(index, Account::from_the_first_record(began));
+            }
         }
         Ok(())
     }

@@ -82,8 +82,7 @@ fn what_recorders_say_becomes_a_trace() {
     assert_eq!(begins, [(0, 1100, 10), (0, 1200, 10), (0, 1300, 10), (1, 1400, 10)]);
 }
 
-#[test]
-fn a_recorder_of_another_version_is_named() {
+fn head(version: u16, began: u64) -> Frame {
     let host = HostFacts {
         host: HOST,
         name: "a".into(),
@@ -93,9 +92,14 @@ fn a_recorder_of_another_version_is_named() {
         probe_cost_ps: 0,
         congestion: "".into(),
         mtu: 0,
-        began: 0,
+        began,
     };
-    let error = intake().take(HOST, Frame::Head { version: 77, host }).unwrap_err();
+    Frame::Head { version, host }
+}
+
+#[test]
+fn a_recorder_of_another_version_is_named() {
+    let error = intake().take(HOST, head(77, 0)).unwrap_err();
     assert!(matches!(error, Error::Version { found: 77, .. }), "{error}");
 }
 
@@ -176,6 +180,28 @@ fn what_a_recorder_had_sent_before_it_was_killed_was_told_to_be_lost_as_well() {
     assert_eq!(all, (35, (40, 5), vec![(5, Loss::Recorder)]));
     let frames = [task(5), blocks(0, 30), task(5), gap(10, 20, Loss::Recorder), end(30)];
     assert_eq!(told(frames), (30, (30, 0), vec![]));
+}
+
+/// A recording stood still; the task began, its recorder was killed with the task's first records,
+/// and the next recorder tells of the task first.
+#[test]
+fn the_first_records_of_a_task_that_began_behind_the_recording_were_missing_without_a_gap() {
+    let later = |began| {
+        let program = "ring".into();
+        let task = TaskFacts { tid: TID, parent: Tid(0), process: 5, program, began };
+        Frame::Task { task }
+    };
+    let all = |began, frames: [Frame; 2]| {
+        told([head(RECORD_VERSION, 1000), later(began)].into_iter().chain(frames))
+    };
+    let behind = 1_000_000_000;
+    let first_missing = all(behind, [blocks(30, 10), end(40)]);
+    assert_eq!(first_missing, (10, (40, 30), vec![(30, Loss::Recorder)]));
+    assert_eq!(all(behind, [blocks(0, 10), end(10)]), (10, (10, 0), vec![]));
+    let without_room = all(behind, [gap(3, 4, Loss::Full), end(0)]);
+    assert_eq!(without_room, (0, (7, 7), vec![(7, Loss::Full)]));
+    // The recording wants only what this one notes from now on.
+    assert_eq!(all(500, [blocks(30, 10), end(40)]), (10, (10, 0), vec![]));
 }
 
 #[test]

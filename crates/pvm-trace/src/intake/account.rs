@@ -19,6 +19,11 @@ pub(super) struct Account {
 }
 
 impl Account {
+    /// Of a task that began at this time, and whose records are all wanted.
+    pub(super) fn from_the_first_record(began: u64) -> Self {
+        Self { read: Some(0), full: Some(0), at: began, ..Self::default() }
+    }
+
     /// Records have come: `count` of them with the numbers from `first` on, of which `noted` are in
     /// the file. How many before them are missing without anybody having told so: their recorder
     /// was killed before it had sent them.
