@@ -52,6 +52,7 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     outside::status(&mut tools::spaces(root))?;
     outside::status(&mut tools::interfaces(root, &stage))?;
     if hosts::possible(root)? {
+        outside::status(&mut tools::spaces_on_hosts(root))?;
         outside::status(&mut tools::interfaces_on_hosts(root, &stage))?;
     }
     while start.elapsed() < Duration::from_secs(60 * minutes) {

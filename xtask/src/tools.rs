@@ -73,12 +73,19 @@ pub(crate) fn members(root: &Path, count: &str) -> Command {
     command
 }
 
-/// Tuple spaces whose processes are killed: durable ones 100 times, and a bag of a million
+/// Tuple spaces whose processes are killed: durable ones 100 times, and a bag of ten million
 /// operations beside 500 kills.
 pub(crate) fn spaces(root: &Path) -> Command {
     let mut command = cargo(root, &["test", "--package=pvm-e2e", "--test=durable", "--test=bag"]);
-    let rounds = [("DURABLE_ROUNDS", "100"), ("BAG_OPERATIONS", "1000000"), ("BAG_KILLS", "500")];
+    let rounds = [("DURABLE_ROUNDS", "100"), ("BAG_OPERATIONS", "10000000"), ("BAG_KILLS", "500")];
     command.envs(rounds);
+    command
+}
+
+/// A tuple space on hosts that are switched off and cut off 100 times.
+pub(crate) fn spaces_on_hosts(root: &Path) -> Command {
+    let mut command = cargo(root, &["test", "--package=pvm-e2e", "--test=networks"]);
+    command.args(["spaces", "--", "--nocapture"]).env("NEOPVM_LONG", "1");
     command
 }
 

@@ -1,12 +1,16 @@
-/* bag FILE SEED COUNT: does COUNT operations in the space "bag": puts tuples of one number that no other one has, takes
-   the oldest one, with and without a wait. FILE has a line for each: P (put), T (taken) or N (nothing was there), the
-   number, and when the call began and ended, in nanoseconds. */
+/* bag FILE SEED COUNT [PAUSE]: does COUNT operations in the space "bag": puts tuples of one number that no other one has,
+   takes the oldest one. FILE has a line for each: P (put), T (taken) or N (nothing was there), the number, and when the
+   call began and ended, in nanoseconds. With a PAUSE in microseconds behind each operation it may be killed: it says with
+   p and t, too, that a call begins; and it waits for tuples now and then, with U where no server has answered in time. */
 #include "e2e.h"
 #include "neotuple.h"
 
 #define OK(call) do { int32_t status_ = (call); \
 	if (status_) { fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, neotuple_text(status_)); exit(1); } \
 } while (0)
+#define WAIT_NS 2000000000LL
+
+static FILE *file;
 
 static long long nanoseconds(void)
 {
@@ -16,15 +20,22 @@ static long long nanoseconds(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
+static void say(char what, int number, long long begun, long long ended)
+{
+	CHECK(fprintf(file, "%c %d %lld %lld\n", what, number, begun, ended) > 0);
+}
+
 int main(int argc, char **argv)
 {
 	neotuple_space space;
 	neotuple tuple, any, found;
-	int seed = atoi(argv[2]), left = atoi(argv[3]), number = seed * 10000000, value;
+	int seed = atoi(argv[2]), left = atoi(argv[3]), number = seed * 10000000, pause = argc > 4 ? atoi(argv[4]) : 0, value;
+	int32_t status;
+	int64_t limit;
 	long long begun;
-	FILE *file;
 
-	CHECK(argc == 4 && (file = fopen(argv[1], "w")));
+	CHECK(argc >= 4 && (file = fopen(argv[1], "w")));
+	CHECK(!pause || !setvbuf(file, 0, _IOLBF, 0));
 	srand(seed);
 	CALL(pvm_mytid());
 	OK(neotuple_open("bag", 0, 0, &space));
@@ -32,23 +43,33 @@ int main(int argc, char **argv)
 	OK(neotuple_new(&any));
 	OK(neotuple_add_formal(any, NEOTUPLE_INT, NEOTUPLE_SCALAR, 0));
 	printf("begun\n");
-	while (left--) {
-		begun = nanoseconds();
+	for (; left--; pause && usleep(pause)) {
 		if (rand() % 2) {
 			OK(neotuple_clear(tuple));
 			OK(neotuple_add(tuple, NEOTUPLE_INT, &number));
 			begun = nanoseconds();
+			if (pause)
+				say('p', number, begun, 0);
 			OK(neotuple_out(space, tuple, NEOTUPLE_FOREVER, 0));
-			fprintf(file, "P %d %lld %lld\n", number++, begun, nanoseconds());
+			say('P', number++, begun, nanoseconds());
 			continue;
 		}
-		OK(neotuple_in(space, any, 0, &found));
+		limit = pause && rand() % 4 == 0 ? WAIT_NS : 0;
+		begun = nanoseconds();
+		if (pause)
+			say('t', 0, begun, 0);
+		status = neotuple_in(space, any, limit, &found);
+		if (status == NEOTUPLE_NO_ANSWER && limit) {
+			say('U', 0, begun, nanoseconds());
+			continue;
+		}
+		OK(status);
 		if (!found) {
-			fprintf(file, "N 0 %lld %lld\n", begun, nanoseconds());
+			say('N', 0, begun, nanoseconds());
 			continue;
 		}
 		OK(neotuple_get(found, 0, NEOTUPLE_INT, NEOTUPLE_SCALAR, &value, sizeof value, 0));
-		fprintf(file, "T %d %lld %lld\n", value, begun, nanoseconds());
+		say('T', value, begun, nanoseconds());
 		OK(neotuple_free(found));
 	}
 	CHECK(!fclose(file));

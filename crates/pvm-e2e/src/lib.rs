@@ -7,6 +7,7 @@
 //! their own.
 #![forbid(unsafe_code)]
 
+pub mod bag;
 pub mod faults;
 pub mod history;
 mod hosts;

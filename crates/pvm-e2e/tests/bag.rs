@@ -4,8 +4,8 @@
 //! `BAG_OPERATIONS=10000000 BAG_KILLS=500` does so many operations beside so many kills.
 #![forbid(unsafe_code)]
 
+use pvm_e2e::bag::{Bag, numbers};
 use pvm_e2e::{Machine, Running};
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,123 +15,14 @@ const OPERATIONS: u64 = 10_000;
 const KILLS: u64 = 6;
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// When a call began and ended, in nanoseconds.
-type Span = (u64, u64);
-
-/// What all workers did.
-#[derive(Default)]
-struct History {
-    put: BTreeMap<u64, Span>,
-    taken: BTreeMap<u64, Span>,
-    nothing: Vec<Span>,
-}
-
-impl History {
-    fn read(&mut self, text: &str) -> Result<(), String> {
-        for line in text.lines() {
-            let words: Vec<&str> = line.split(' ').collect();
-            let [what, numbers @ ..] = words.as_slice() else { continue };
-            let numbers: Vec<u64> = numbers.iter().filter_map(|word| word.parse().ok()).collect();
-            let [number, begun, ended] = numbers[..] else { return Err(format!("{line}?")) };
-            let span = (begun, ended);
-            let again = match *what {
-                "P" => self.put.insert(number, span),
-                "T" => self.taken.insert(number, span),
-                _ => {
-                    self.nothing.push(span);
-                    None
-                }
-            };
-            if again.is_some() {
-                return Err(format!("{number} was put or taken twice"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether one order explains all of it. `left` is what is in the space at the end. As no
-    /// number is put twice, it is enough to look at the times at which a tuple was certainly there:
-    /// from the end of its put to the beginning of its take.
-    fn judge(&self, left: &[u64]) -> Result<(), String> {
-        let there: BTreeSet<u64> = left.iter().copied().collect();
-        if there.len() != left.len() {
-            return Err("a tuple is there twice".to_owned());
-        }
-        for (number, taken) in &self.taken {
-            if self.put.get(number).is_none_or(|put| put.0 > taken.1) {
-                return Err(format!("{number} was taken before it was put"));
-            }
-            if there.contains(number) {
-                return Err(format!("{number} was taken and is there"));
-            }
-        }
-        let is_known = |number: &u64| self.taken.contains_key(number) || there.contains(number);
-        if let Some(lost) = self.put.keys().find(|number| !is_known(number)) {
-            return Err(format!("{lost} is lost"));
-        }
-        if let Some(unknown) = there.iter().find(|number| !self.put.contains_key(number)) {
-            return Err(format!("{unknown} was never put"));
-        }
-        self.oldest_first()?;
-        self.nothing_was_true()
-    }
-
-    fn take_begun(&self, number: u64) -> u64 {
-        self.taken.get(&number).map_or(u64::MAX, |taken| taken.0)
-    }
-
-    /// Nobody has taken a tuple while one that was certainly put before it was certainly there.
-    fn oldest_first(&self) -> Result<(), String> {
-        let mut by_end: Vec<_> = self
-            .put
-            .iter()
-            .map(|(number, put)| (put.1, self.take_begun(*number), *number))
-            .collect();
-        by_end.sort_unstable();
-        let mut by_begin: Vec<_> = self.put.iter().map(|(number, put)| (put.0, *number)).collect();
-        by_begin.sort_unstable();
-        let (mut older, mut last) = (by_end.iter().peekable(), (0, 0));
-        for (begun, number) in by_begin {
-            while let Some((_, taken, first)) = older.next_if(|(end, ..)| *end < begun) {
-                last = last.max((*taken, *first));
-            }
-            if self.taken.get(&number).is_some_and(|taken| taken.1 < last.0) {
-                return Err(format!("{number} was taken before {}, which is older", last.1));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whoever was told that nothing was there looked at a moment at which that may have been so.
-    fn nothing_was_true(&self) -> Result<(), String> {
-        let spans = self.put.iter().map(|(number, put)| (put.1, self.take_begun(*number)));
-        let mut spans: Vec<Span> = spans.filter(|(from, to)| from < to).collect();
-        spans.sort_unstable();
-        // Together they cover these times without a gap.
-        let mut covered: Vec<Span> = Vec::new();
-        for (from, to) in spans {
-            match covered.last_mut() {
-                Some(last) if from <= last.1 => last.1 = last.1.max(to),
-                _ => covered.push((from, to)),
-            }
-        }
-        for (begun, ended) in &self.nothing {
-            let place = covered.partition_point(|(from, _)| from <= begun);
-            if place > 0 && covered[place - 1].1 >= *ended {
-                return Err(format!("something was there from {begun} to {ended}"));
-            }
-        }
-        Ok(())
-    }
-}
-
 #[test]
 fn the_judge_finds_what_no_order_explains() {
-    let of = |lines: &str, left: &[u64]| {
-        let mut history = History::default();
-        history.read(lines).and_then(|()| history.judge(left))
+    let of = |workers: &[&str], left: &[u64]| {
+        let mut bag = Bag::default();
+        workers.iter().try_for_each(|lines| bag.said(lines))?;
+        bag.judge(left)
     };
-    assert_eq!(of("P 1 0 5\nT 1 3 9\nN 0 10 11\nP 2 12 14", &[2]), Ok(()));
+    assert_eq!(of(&["P 1 0 5\nT 1 3 9\nN 0 10 11\nP 2 12 14"], &[2]), Ok(()));
     for (wrong, left) in [
         ("P 1 0 5\nT 1 6 7\nT 1 8 9", &[][..]),
         ("P 1 0 5", &[]),
@@ -141,8 +32,19 @@ fn the_judge_finds_what_no_order_explains() {
         ("P 1 0 5\nN 0 6 7", &[1]),
         ("P 1 0 5\nP 2 4 9\nT 1 7 20\nN 0 6 8\nT 2 10 11", &[3]),
         ("P 1 0 5\nP 2 6 9\nT 2 10 11\nT 1 12 13", &[]),
+        // A call that is answered is not open any more, and what is withdrawn comes back.
+        ("P 1 0 5\nt 0 6 0\nN 0 6 7", &[]),
+        ("P 1 0 5\nt 0 6 0\nU 0 6 7", &[]),
     ] {
-        assert!(of(wrong, left).is_err(), "{wrong}");
+        assert!(of(&[wrong], left).is_err(), "{wrong}");
+    }
+    // A worker that was killed may have put what it wanted to put, and have taken one tuple.
+    let killed = |begin: &'static str, left: &[u64]| of(&["P 1 0 5\nP 2 6 8", begin], left);
+    for (begin, left) in [("p 3 9 0", &[1, 2, 3][..]), ("p 3 9 0", &[1, 2]), ("t 0 9 0", &[2])] {
+        assert_eq!(killed(begin, left), Ok(()), "{begin} {left:?}");
+    }
+    for (begin, left) in [("p 3 9 0", &[1, 3][..]), ("t 0 9 0", &[]), ("t 0 9 0", &[1, 2, 3])] {
+        assert!(killed(begin, left).is_err(), "{begin} {left:?}");
     }
 }
 
@@ -205,18 +107,11 @@ fn operations_beside_killed_servers_and_daemons_can_have_happened_one_after_the_
         machine.expect_success(worker);
     }
     println!("{servers} servers and {daemons} daemons killed in {:?}", begun.elapsed());
-    let mut history = History::default();
+    let mut bag = Bag::default();
     for file in files {
-        let text = std::fs::read_to_string(file).expect("what a worker said");
-        history.read(&text).expect("once");
+        bag.read(&file).expect("once");
     }
-    let dump = machine.pvm(&["space", "dump", "bag"]).out;
-    let number = |line: &str| {
-        let (_, rest) = line.split_once("\"value\":").expect("a field");
-        rest.trim_end_matches(['}', ']']).parse().expect("a number")
-    };
-    let left: Vec<u64> = dump.lines().map(number).collect();
-    history.judge(&left).expect("one order");
+    bag.judge(&numbers(&machine.pvm(&["space", "dump", "bag"]).out)).expect("one order");
     assert!(servers >= kills / 2, "only {servers} servers were killed");
     machine.halt();
 }

@@ -16,6 +16,7 @@ mod one_way;
 mod partitions;
 mod recorded;
 mod slow;
+mod spaces;
 mod strangers;
 mod tokens;
 mod wire;
