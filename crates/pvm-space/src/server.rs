@@ -3,21 +3,22 @@
 //! [`pvm_tuples::partition`] decides; this carries messages, notices and named messages. A loop
 //! takes what has arrived, has the partitions say what they want, and sleeps until more comes.
 
+mod creation;
 mod disk;
+mod files;
 mod helpers;
 
 use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
-use disk::{Disk, Found, Lock, Synced};
+use disk::Disk;
 use helpers::Helpers;
 use pvm::{Deadline, Glance, Policy, Task};
 use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
-use pvm_tuples::log::Record;
-use pvm_tuples::partition::{Event, Output, Partition, Title, directory_of, is_no_step};
-use pvm_tuples::{Op, Outcome, Reason};
-use pvm_wire::{Blob, Code, Tid, Wire as _};
+use pvm_tuples::partition::{Event, Output, Partition};
+use pvm_tuples::{Outcome, Reason};
+use pvm_wire::{Blob, Code, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -134,6 +135,16 @@ impl Server {
             }
             self.task.wait(token, until)?;
         }
+    }
+
+    /// While messages keep coming, time passes, too, and what was noted is written now and then. A
+    /// sync is due when as much time has passed as the last one took: half of the time is left for
+    /// messages.
+    fn keep_up(&mut self) -> Result<(), Code> {
+        if self.passed.elapsed() >= SHORTEST {
+            self.pass_time()?;
+        }
+        if self.disks.values().any(Disk::is_late) { self.persist() } else { Ok(()) }
     }
 
     /// True if there has been no space for a while.
@@ -383,19 +394,6 @@ impl Server {
         }
     }
 
-    /// Removes the file of a space that is deleted, then says so.
-    fn erase(&mut self, space: u64, deleters: &[(Tid, u64)]) -> Result<(), Code> {
-        let outcome = match self.disks.remove(&space).map_or(Ok(()), Disk::remove) {
-            Ok(()) => Outcome::Done,
-            Err(_) => Outcome::Failed { reason: Reason::Disk },
-        };
-        for (client, number) in deleters {
-            let (number, outcome) = (*number, outcome.clone());
-            self.answer(*client, number, &Told::Answer { number, outcome })?;
-        }
-        Ok(())
-    }
-
     fn close(&mut self, space: u64, deleted: bool, is_over: bool) -> Result<(), Code> {
         let Some(partition) = self.partitions.remove(&space) else { return Ok(()) };
         self.helpers.forget(space);
@@ -407,289 +405,6 @@ impl Server {
             unless_ended(registry::forget(self.task, partition.name(), None))?;
         }
         Ok(())
-    }
-
-    /// True if what a client asks has room on the disk of a durable space, or needs none.
-    fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
-        let Ask::Do { number, op, .. } = ask else { return Ok(true) };
-        let Some(partition) = self.partitions.get(&space) else {
-            return Ok(!self.failed.contains(&space));
-        };
-        let Some(disk) = self.disks.get_mut(&space) else { return Ok(true) };
-        if is_no_step(partition, (client, *number), op) {
-            return Ok(true);
-        }
-        if disk.is_nameless() {
-            return Ok(false);
-        }
-        let puts = matches!(op, Op::Put { .. } | Op::Done { .. });
-        let bytes = op.to_bytes().len();
-        if disk.reserve(bytes, puts).is_ok() {
-            return Ok(true);
-        }
-        let held = partition.store().bytes();
-        if disk.may_shrink(held) {
-            self.shrink(space)?;
-        }
-        Ok(self.disks.get_mut(&space).is_some_and(|disk| disk.reserve(bytes, puts).is_ok()))
-    }
-
-    /// The disk is full: a file that is begun anew may need less of it.
-    fn shrink(&mut self, space: u64) -> Result<(), Code> {
-        if self.begin_file(space).is_err() {
-            if let Some(disk) = self.disks.get_mut(&space) {
-                disk.give_room();
-            }
-            if self.begin_file(space).is_err() {
-                match self.disks.get_mut(&space) {
-                    Some(disk) if !disk.was_replaced() => disk.take_room(),
-                    _ => self.fail(space),
-                }
-            }
-        }
-        self.carry_out(space)
-    }
-
-    /// While messages keep coming, time passes, too, and what was noted is written now and then. A
-    /// sync is due when as much time has passed as the last one took: half of the time is left for
-    /// messages.
-    fn keep_up(&mut self) -> Result<(), Code> {
-        if self.passed.elapsed() >= SHORTEST {
-            self.pass_time()?;
-        }
-        if self.disks.values().any(Disk::is_late) { self.persist() } else { Ok(()) }
-    }
-
-    /// Writes what durable spaces have noted, all of it together, and has answered what is on disk.
-    fn persist(&mut self) -> Result<(), Code> {
-        let behind = self.disks.iter().filter(|(_, disk)| disk.is_behind());
-        for space in behind.map(|(space, _)| *space).collect::<Vec<_>>() {
-            let Some(disk) = self.disks.get_mut(&space) else { continue };
-            let (synced, is_long) = (disk.sync(), disk.is_long());
-            match synced {
-                Ok(Synced::All(Some(number))) => self.tell(space, Event::Persisted { number })?,
-                Ok(Synced::All(None)) => {}
-                Ok(Synced::Nameless) => {
-                    self.find_a_place(space)?;
-                    continue;
-                }
-                Err(_) => self.fail(space),
-            }
-            if is_long {
-                self.begin_file(space).map_or_else(|_| self.be_patient(space), |()| {});
-                self.carry_out(space)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The file of a space was removed by others. A new one is begun, unless its directory is gone,
-    /// too: then requests are refused, what waits for the disk goes on waiting, and it is tried
-    /// again.
-    fn find_a_place(&mut self, space: u64) -> Result<(), Code> {
-        let Some(disk) = self.disks.get_mut(&space).filter(|disk| disk.may_try()) else {
-            return Ok(());
-        };
-        disk.tried_now();
-        if self.begin_file(space).is_ok() { self.carry_out(space) } else { Ok(()) }
-    }
-
-    /// Tries again to begin files that have lost their place.
-    fn find_places(&mut self) -> Result<(), Code> {
-        let nameless = self.disks.iter().filter(|(_, disk)| disk.is_nameless());
-        for space in nameless.map(|(space, _)| *space).collect::<Vec<_>>() {
-            self.find_a_place(space)?;
-        }
-        Ok(())
-    }
-
-    /// A new file could not be begun: it is tried again when the old one has become longer still.
-    fn be_patient(&mut self, space: u64) {
-        match self.disks.get_mut(&space) {
-            Some(disk) if !disk.was_replaced() => disk.be_patient(),
-            // The new file has taken the place of the old one, and its directory cannot be synced.
-            _ => self.fail(space),
-        }
-    }
-
-    /// Begins the file of a space with all that is in the space.
-    fn begin_file(&mut self, space: u64) -> std::io::Result<()> {
-        let Some(partition) = self.partitions.get(&space) else { return Ok(()) };
-        let record = partition.checkpoint();
-        let Record::Begun { entry, .. } = &record else { return Ok(()) };
-        let lock = Lock::take(&entry.directory, partition.name())?;
-        self.begin_file_with(&lock, space, &record)
-    }
-
-    /// Begins the file of a space with this record.
-    fn begin_file_with(&mut self, lock: &Lock, space: u64, record: &Record) -> std::io::Result<()> {
-        let Record::Begun { number, .. } = *record else { return Ok(()) };
-        let host = self.task.tid().host();
-        let disk = Disk::begin(lock, host, record, self.disks.get(&space))?;
-        // It takes the old one's room.
-        drop(self.disks.remove(&space));
-        self.disks.entry(space).or_insert(disk).take_room();
-        let now = self.now();
-        if let Some(partition) = self.partitions.get_mut(&space) {
-            partition.handle(now, Event::Persisted { number });
-        }
-        Ok(())
-    }
-
-    /// A copy begins. If it cannot be written, its primary hears nothing of it and gives it up.
-    fn rewrite(&mut self, space: u64) {
-        if self.begin_file(space).is_err() {
-            self.fail(space);
-        }
-    }
-
-    /// The disk has failed: what is there is what was answered, and no more is.
-    fn fail(&mut self, space: u64) {
-        self.partitions.remove(&space);
-        self.disks.remove(&space);
-        self.helpers.forget(space);
-        self.failed.insert(space);
-    }
-
-    fn create(&mut self, new: New) -> Result<(), Code> {
-        let (client, number) = (new.client, new.number);
-        let refused = |reason, text: String| {
-            let text = Blob::from(text);
-            Told::Refused { number, reason, text }
-        };
-        let found = self.let_go(&new)?.and_then(|()| self.found(&new));
-        let told = match found {
-            Err(error) => refused(Reason::Disk, format!(": {error}")),
-            Ok((lock, found)) => match self.new_entry(&new, found.as_ref()) {
-                Ok(Some((epoch, entry))) => {
-                    return self.begin(new, (lock, found), epoch, entry);
-                }
-                Ok(None) => refused(Reason::Exists, String::new()),
-                Err(Code::SysErr) => return Err(Code::SysErr),
-                Err(_) => refused(Reason::Machine, String::new()),
-            },
-        };
-        self.answer(client, number, &told)
-    }
-
-    /// A space whose name is gone from the names may still be kept here, with its file in the
-    /// directory of the new one: that has the tuples with which the new space is to begin. A file
-    /// that others have removed is written anew before the server forgets its tuples.
-    fn let_go(&mut self, new: &New) -> Result<std::io::Result<()>, Code> {
-        let is_it = |(space, partition): (&u64, &Partition)| {
-            let has_file = self.disks.contains_key(space);
-            let is_there = *directory_of(partition) == new.directory;
-            (has_file && is_there && *partition.name() == new.name).then_some(*space)
-        };
-        let Some(space) = self.partitions.iter().find_map(is_it) else { return Ok(Ok(())) };
-        match registry::latest(self.task, &new.name) {
-            Ok(Some((_, entry))) if self.is_held(&entry)? => {}
-            Ok(_) => {
-                self.persist()?;
-                let is_lost = self.disks.get(&space).is_some_and(|disk| !disk.is_in_its_place());
-                if is_lost && let Err(error) = self.begin_file(space) {
-                    return Ok(Err(error));
-                }
-                self.close(space, false, false)?;
-            }
-            Err(Code::SysErr) => return Err(Code::SysErr),
-            // The machine refuses the new entry, too.
-            Err(_) => {}
-        }
-        Ok(Ok(()))
-    }
-
-    /// The data on disk of a space that is to be made.
-    fn found(&self, new: &New) -> std::io::Result<(Option<Lock>, Option<Found>)> {
-        let is_kept_here = self.partitions.values().any(|one| *one.name() == new.name);
-        if new.directory.0.is_empty() || is_kept_here {
-            return Ok((None, None));
-        }
-        let lock = Lock::take(&new.directory, &new.name)?;
-        let found = disk::find(&lock)?;
-        Ok((Some(lock), found))
-    }
-
-    /// Begins with a space whose entry was put.
-    fn begin(
-        &mut self,
-        new: New,
-        (lock, found): (Option<Lock>, Option<Found>),
-        epoch: i32,
-        entry: Entry,
-    ) -> Result<(), Code> {
-        let New { client, number, name, options, .. } = new;
-        let (space, me, now) = (entry.space, self.task.tid(), self.now());
-        let title = Title { name: name.clone(), epoch, entry };
-        let (files, held) = match found {
-            Some(Found { replay, note, files }) => {
-                (files, Some((replay.into_store(options), Blob::from(note))))
-            }
-            None => (Vec::new(), None),
-        };
-        let partition = Partition::create(me, title, Some((client, number)), held, now);
-        let record = lock.is_some().then(|| partition.checkpoint());
-        self.partitions.insert(space, partition);
-        let begun = match (&lock, &record) {
-            (Some(lock), Some(record)) => self.begin_file_with(lock, space, record),
-            _ => Ok(()),
-        };
-        if let Err(error) = begun {
-            self.partitions.remove(&space);
-            unless_ended(registry::forget(self.task, &name, epoch.checked_add(1)))?;
-            let (reason, text) = (Reason::Disk, Blob::from(format!(": {error}")));
-            return self.answer(client, number, &Told::Refused { number, reason, text });
-        }
-        if let (Some(lock), Some(disk)) = (&lock, self.disks.get(&space)) {
-            disk::forget(lock, &files, disk);
-        }
-        drop(lock);
-        self.carry_out(space)
-    }
-
-    /// Puts the entry of a new space; none if there is such a space.
-    fn new_entry(&self, new: &New, found: Option<&Found>) -> Result<Option<(i32, Entry)>, Code> {
-        let name = &new.name;
-        if name.0.is_empty() || name.0.len() > registry::NAME_BYTES_MAX {
-            return Err(Code::BadParam);
-        }
-        let before = registry::latest(self.task, name)?;
-        if let Some((_, entry)) = &before
-            && self.is_held(entry)?
-        {
-            return Ok(None);
-        }
-        let epoch = match before {
-            Some((epoch, _)) => epoch.checked_add(1).ok_or(Code::OutOfRes)?,
-            None => 0,
-        };
-        let me = self.task.tid();
-        let entry = Entry {
-            space: since_1970() << 8 | u64::from(me.host().0 & 0xff),
-            primary: me,
-            copies: Vec::new(),
-            options: new.options,
-            owner: if new.owned { new.client } else { Tid::NONE },
-            deleted: false,
-            directory: new.directory.clone(),
-            generation: found.map_or(0, |found| found.replay.entry.generation + 1),
-        };
-        let put = registry::put(self.task, name, epoch, &entry)?;
-        Ok(put.map(|epoch| (epoch, entry)))
-    }
-
-    /// True if a server keeps the space, or may go on with it.
-    fn is_held(&self, entry: &Entry) -> Result<bool, Code> {
-        let has_failed = entry.primary == self.task.tid() && self.failed.contains(&entry.space);
-        if entry.deleted || has_failed {
-            return Ok(false);
-        }
-        for server in [entry.primary].iter().chain(&entry.copies) {
-            if registry::is_alive(self.task, *server)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 

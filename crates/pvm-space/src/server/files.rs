@@ -1,0 +1,162 @@
+//! The files of durable spaces: room for what is asked, syncs, and new files in the place of old
+//! ones.
+
+use super::Server;
+use super::disk::{Disk, Lock, Synced};
+use pvm_tuples::frames::{Ask, Told};
+use pvm_tuples::log::Record;
+use pvm_tuples::partition::{Event, is_no_step};
+use pvm_tuples::{Op, Outcome, Reason};
+use pvm_wire::{Code, Tid, Wire as _};
+
+impl Server {
+    /// Removes the file of a space that is deleted, then says so.
+    pub(super) fn erase(&mut self, space: u64, deleters: &[(Tid, u64)]) -> Result<(), Code> {
+        let outcome = match self.disks.remove(&space).map_or(Ok(()), Disk::remove) {
+            Ok(()) => Outcome::Done,
+            Err(_) => Outcome::Failed { reason: Reason::Disk },
+        };
+        for (client, number) in deleters {
+            let (number, outcome) = (*number, outcome.clone());
+            self.answer(*client, number, &Told::Answer { number, outcome })?;
+        }
+        Ok(())
+    }
+
+    /// True if what a client asks has room on the disk of a durable space, or needs none.
+    pub(super) fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
+        let Ask::Do { number, op, .. } = ask else { return Ok(true) };
+        let Some(partition) = self.partitions.get(&space) else {
+            return Ok(!self.failed.contains(&space));
+        };
+        let Some(disk) = self.disks.get_mut(&space) else { return Ok(true) };
+        if is_no_step(partition, (client, *number), op) {
+            return Ok(true);
+        }
+        if disk.is_nameless() {
+            return Ok(false);
+        }
+        let puts = matches!(op, Op::Put { .. } | Op::Done { .. });
+        let bytes = op.to_bytes().len();
+        if disk.reserve(bytes, puts).is_ok() {
+            return Ok(true);
+        }
+        let held = partition.store().bytes();
+        if disk.may_shrink(held) {
+            self.shrink(space)?;
+        }
+        Ok(self.disks.get_mut(&space).is_some_and(|disk| disk.reserve(bytes, puts).is_ok()))
+    }
+
+    /// The disk is full: a file that is begun anew may need less of it.
+    fn shrink(&mut self, space: u64) -> Result<(), Code> {
+        if self.begin_file(space).is_err() {
+            if let Some(disk) = self.disks.get_mut(&space) {
+                disk.give_room();
+            }
+            if self.begin_file(space).is_err() {
+                match self.disks.get_mut(&space) {
+                    Some(disk) if !disk.was_replaced() => disk.take_room(),
+                    _ => self.fail(space),
+                }
+            }
+        }
+        self.carry_out(space)
+    }
+
+    /// Writes what durable spaces have noted, all of it together, and has answered what is on disk.
+    pub(super) fn persist(&mut self) -> Result<(), Code> {
+        let behind = self.disks.iter().filter(|(_, disk)| disk.is_behind());
+        for space in behind.map(|(space, _)| *space).collect::<Vec<_>>() {
+            let Some(disk) = self.disks.get_mut(&space) else { continue };
+            let (synced, is_long) = (disk.sync(), disk.is_long());
+            match synced {
+                Ok(Synced::All(Some(number))) => self.tell(space, Event::Persisted { number })?,
+                Ok(Synced::All(None)) => {}
+                Ok(Synced::Nameless) => {
+                    self.find_a_place(space)?;
+                    continue;
+                }
+                Err(_) => self.fail(space),
+            }
+            if is_long {
+                self.begin_file(space).map_or_else(|_| self.be_patient(space), |()| {});
+                self.carry_out(space)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The file of a space was removed by others. A new one is begun, unless its directory is gone,
+    /// too: then requests are refused, what waits for the disk goes on waiting, and it is tried
+    /// again.
+    fn find_a_place(&mut self, space: u64) -> Result<(), Code> {
+        let Some(disk) = self.disks.get_mut(&space).filter(|disk| disk.may_try()) else {
+            return Ok(());
+        };
+        disk.tried_now();
+        if self.begin_file(space).is_ok() { self.carry_out(space) } else { Ok(()) }
+    }
+
+    /// Tries again to begin files that have lost their place.
+    pub(super) fn find_places(&mut self) -> Result<(), Code> {
+        let nameless = self.disks.iter().filter(|(_, disk)| disk.is_nameless());
+        for space in nameless.map(|(space, _)| *space).collect::<Vec<_>>() {
+            self.find_a_place(space)?;
+        }
+        Ok(())
+    }
+
+    /// A new file could not be begun: it is tried again when the old one has become longer still.
+    fn be_patient(&mut self, space: u64) {
+        match self.disks.get_mut(&space) {
+            Some(disk) if !disk.was_replaced() => disk.be_patient(),
+            // The new file has taken the place of the old one, and its directory cannot be synced.
+            _ => self.fail(space),
+        }
+    }
+
+    /// Begins the file of a space with all that is in the space.
+    pub(super) fn begin_file(&mut self, space: u64) -> std::io::Result<()> {
+        let Some(partition) = self.partitions.get(&space) else { return Ok(()) };
+        let record = partition.checkpoint();
+        let Record::Begun { entry, .. } = &record else { return Ok(()) };
+        let lock = Lock::take(&entry.directory, partition.name())?;
+        self.begin_file_with(&lock, space, &record)
+    }
+
+    /// Begins the file of a space with this record.
+    pub(super) fn begin_file_with(
+        &mut self,
+        lock: &Lock,
+        space: u64,
+        record: &Record,
+    ) -> std::io::Result<()> {
+        let Record::Begun { number, .. } = *record else { return Ok(()) };
+        let host = self.task.tid().host();
+        let disk = Disk::begin(lock, host, record, self.disks.get(&space))?;
+        // It takes the old one's room.
+        drop(self.disks.remove(&space));
+        self.disks.entry(space).or_insert(disk).take_room();
+        let now = self.now();
+        if let Some(partition) = self.partitions.get_mut(&space) {
+            partition.handle(now, Event::Persisted { number });
+        }
+        Ok(())
+    }
+
+    /// A copy begins. If it cannot be written, its primary hears nothing of it and gives it up.
+    pub(super) fn rewrite(&mut self, space: u64) {
+        if self.begin_file(space).is_err() {
+            self.fail(space);
+        }
+    }
+
+    /// The disk has failed: what is there is what was answered, and no more is.
+    pub(super) fn fail(&mut self, space: u64) {
+        self.partitions.remove(&space);
+        self.disks.remove(&space);
+        self.helpers.forget(space);
+        self.failed.insert(space);
+    }
+}

@@ -1,0 +1,108 @@
+//! All that the threads of a task share about its spaces, behind one lock.
+
+use crate::Error;
+use crate::carry::{Post, watch};
+use pvm::Task;
+use pvm_tuples::client::{Client, End};
+use pvm_tuples::frames::Told;
+use pvm_wire::{Blob, Code, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Open spaces, the requests that are under way, and what has come of others.
+pub(super) struct Inner {
+    pub(super) post: Post,
+    pub(super) open: BTreeMap<u64, Open>,
+    pub(super) watched: BTreeSet<Tid>,
+    /// Servers that were asked something. Nothing else is an answer: any task can send one.
+    pub(super) asked: BTreeSet<Tid>,
+    /// Answers to what is about no open space, by request.
+    pub(super) created: BTreeMap<u64, Result<Blob, Error>>,
+    /// The space of each request.
+    pub(super) spaces: BTreeMap<u64, u64>,
+}
+
+/// An open space.
+pub(super) struct Open {
+    pub(super) name: Blob,
+    pub(super) client: Client,
+    pub(super) users: u32,
+}
+
+impl Open {
+    /// True if no request is left behind.
+    pub(super) fn is_settled(&self) -> bool {
+        self.client.left_behind().next().is_none()
+    }
+}
+
+/// A request that is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket(pub(super) u64);
+
+impl Inner {
+    /// True if a request has ended, or its space was closed.
+    pub(super) fn has_ended(&self, ticket: Ticket) -> bool {
+        let open = self.spaces.get(&ticket.0).and_then(|space| self.open.get(space));
+        open.is_none_or(|open| open.client.has_ended(ticket.0))
+    }
+
+    /// How a request has ended, if it has.
+    pub(super) fn take_end(&mut self, ticket: Ticket) -> Result<Option<End>, Error> {
+        let space = *self.spaces.get(&ticket.0).ok_or(Error::NoSpace)?;
+        let Some(open) = self.open.get_mut(&space) else {
+            self.spaces.remove(&ticket.0);
+            return Err(Error::NoSpace);
+        };
+        let end = open.client.take_end(ticket.0);
+        if end.is_some() {
+            self.spaces.remove(&ticket.0);
+        }
+        Ok(end)
+    }
+
+    /// Spaces whose clients want something done.
+    pub(super) fn busy(&self) -> Vec<u64> {
+        let busy = self.open.iter().filter(|(_, open)| open.client.has_output());
+        busy.map(|(space, _)| *space).collect()
+    }
+
+    pub(super) fn watch(&mut self, task: &Task, of: Tid) -> Result<(), Code> {
+        if self.watched.insert(of) {
+            return watch(task, of);
+        }
+        Ok(())
+    }
+
+    /// A request that was left behind has no ticket any more.
+    fn left_behind(&mut self, now: u64, told: &Told) {
+        let number = told.number();
+        let is_left = |open: &&mut Open| open.client.left_behind().any(|left| left == number);
+        if let Some(open) = self.open.values_mut().find(is_left) {
+            open.client.told(now, told.clone());
+        }
+    }
+
+    pub(super) fn told(&mut self, now: u64, told: Told) {
+        let number = match &told {
+            Told::Created { number, note, .. } => {
+                self.created.insert(*number, Ok(note.clone()));
+                return;
+            }
+            other => other.number(),
+        };
+        self.left_behind(now, &told);
+        match self.spaces.get(&number).and_then(|space| self.open.get_mut(space)) {
+            Some(open) => open.client.told(now, told),
+            None => {
+                if let Told::Refused { reason, text, .. } = told {
+                    let text = String::from_utf8_lossy(&text.0).into_owned();
+                    let error = match Error::from(reason) {
+                        Error::Disk(_) => Error::Disk(text),
+                        other => other,
+                    };
+                    self.created.insert(number, Err(error));
+                }
+            }
+        }
+    }
+}

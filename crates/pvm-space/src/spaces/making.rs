@@ -1,0 +1,128 @@
+//! Spaces that a task makes, and the server that is to keep them.
+
+use super::{LOOK, Space, Spaces};
+use crate::{Error, registry, starting};
+use pvm::Deadline;
+use pvm_tuples::frames::{Ask, Options, TO_SERVER};
+use pvm_wire::{Blob, Code, Tid};
+use std::time::{Duration, Instant};
+
+/// A server that was started says within this time that it is there.
+const START_TIME_MAX: Duration = Duration::from_secs(10);
+/// So many servers may end while they make a space.
+const SERVERS_MAX: u32 = 5;
+/// So often a space may be made and deleted by others while it is opened.
+const TURNS_MAX: u32 = 100;
+
+impl Spaces {
+    /// Makes a space and opens it. It is kept by the server of this host, which is started if there
+    /// is none.
+    ///
+    /// # Errors
+    /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
+    pub fn create(&self, name: &Blob, options: Options, owned: bool) -> Result<Space, Error> {
+        let made = self.create_in(name, options, owned, &Blob::default());
+        made.map(|(space, _)| space)
+    }
+
+    /// As [`Spaces::create`], kept in a directory of each host that keeps the space; and what is to
+    /// be said of what was found there. What was there of a space of this name is in it.
+    ///
+    /// # Errors
+    /// As there, and [`Error::Disk`].
+    pub fn create_in(
+        &self,
+        name: &Blob,
+        options: Options,
+        owned: bool,
+        directory: &Blob,
+    ) -> Result<(Space, Blob), Error> {
+        for _ in 0..SERVERS_MAX {
+            let server = self.server()?;
+            let number = self.next();
+            let (name_, directory) = (name.clone(), directory.clone());
+            let ask = Ask::Create { number, name: name_, options, owned, directory };
+            let mut inner = self.lock();
+            inner.watch(self.task, server)?;
+            inner.asked.insert(server);
+            inner.post.send(server, TO_SERVER, &ask)?;
+            drop(inner);
+            if let Some(created) = self.await_creation(server, number)? {
+                let note = created?;
+                return Ok((self.open(name)?, note));
+            }
+        }
+        let text = format!("{SERVERS_MAX} have ended while they made the space");
+        Err(Error::NoServer(text))
+    }
+
+    /// Opens a space, or makes it if there is none. `is_new`: there must be none.
+    ///
+    /// # Errors
+    /// As for [`Spaces::create`], and [`Error::Unsteady`].
+    pub fn open_or_create(
+        &self,
+        name: &Blob,
+        options: Options,
+        owned: bool,
+        is_new: bool,
+    ) -> Result<Space, Error> {
+        if is_new {
+            return self.create(name, options, owned);
+        }
+        for turn in 0..TURNS_MAX {
+            match self.open(name) {
+                Err(Error::NoSpace) => {}
+                other => return other,
+            }
+            match self.create(name, options, owned) {
+                // Another task was quicker, or deletes it at this moment.
+                Err(Error::Exists | Error::NoSpace) => {
+                    std::thread::sleep(LOOK * turn.min(10));
+                }
+                other => return other,
+            }
+        }
+        Err(Error::Unsteady)
+    }
+
+    /// The answer to a creation; none if the server has ended.
+    fn await_creation(
+        &self,
+        server: Tid,
+        number: u64,
+    ) -> Result<Option<Result<Blob, Error>>, Error> {
+        loop {
+            let token = self.task.token();
+            let mut inner = self.lock();
+            self.take_in(&mut inner, |_| false)?;
+            if let Some(created) = inner.created.remove(&number) {
+                return Ok(Some(created));
+            }
+            if !inner.watched.contains(&server) {
+                return Ok(None);
+            }
+            drop(inner);
+            (self.rest)(self.task, token, Deadline::Never)?;
+        }
+    }
+
+    /// The server of this host.
+    fn server(&self) -> Result<Tid, Error> {
+        let host = self.task.tid().host();
+        if let Some(server) = registry::server_of(self.task, host)? {
+            return Ok(server);
+        }
+        let hosts = starting::hosts(self.task)?;
+        let own = hosts.into_iter().find(|one| one.index == host).ok_or(Code::DSysErr)?;
+        starting::start(self.task, &own.name).map_err(|code| Error::NoServer(code.to_string()))?;
+        let until = Instant::now() + START_TIME_MAX;
+        while Instant::now() < until {
+            if let Some(server) = registry::server_of(self.task, host)? {
+                return Ok(server);
+            }
+            std::thread::sleep(LOOK);
+        }
+        Err(Error::NoServer("it does not come up".to_owned()))
+    }
+}
