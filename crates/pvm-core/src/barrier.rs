@@ -20,7 +20,7 @@ pub(crate) enum Purpose {
 /// Tasks that wait.
 #[derive(Clone, Debug)]
 struct Gathering {
-    /// How many it takes.
+    /// The number of members that the barrier needs.
     count: u32,
     waiting: Vec<Waiting>,
 }
@@ -134,7 +134,7 @@ impl Gatherings {
         true
     }
 
-    /// How many wait at the barrier of a group.
+    /// The number of members that wait at the barrier of a group.
     pub(crate) fn waiting(&self, name: &Blob) -> u32 {
         let gathering = self.gatherings.get(&(name.clone(), Purpose::Barrier as u8));
         gathering.map_or(0, |gathering| gathering.waiting.len() as u32)

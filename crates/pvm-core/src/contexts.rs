@@ -34,7 +34,7 @@ impl Contexts {
         self.given.remove(&context).map(drop).ok_or(Code::NotFound)
     }
 
-    /// What a task has made and did not give back is given back when it is gone, as in PVM.
+    /// Frees the contexts that a task has made and not freed, when the task is gone (as PVM does).
     pub(crate) fn task_gone(&mut self, tid: Tid) {
         for context in self.given.keys_where(|_, owner| *owner == tid) {
             self.given.remove(&context);

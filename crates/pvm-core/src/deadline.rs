@@ -38,8 +38,8 @@ impl Wire for Deadline {
     }
 }
 
-/// How long daemons of one addition that are ready wait for those that were named before them.
-/// Records hold a number: 0 while none is ready, the largest one when none waits any more.
+/// The wait of ready daemons of one addition for daemons that were named before them. Records hold
+/// a number: 0 while none is ready, the largest one when none waits any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Precedence {
     /// No daemon is ready.

@@ -1,9 +1,9 @@
-//! How a drained host leaves: first what its tasks have sent is made safe, then it asks to be let
-//! go.
+//! The departure of a drained host: it first makes sure that the messages of its tasks arrive, then
+//! it asks to be let go.
 
 use crate::records::{Change, Slot};
 
-/// How far a drained host is with its leaving.
+/// The progress of a drained host's departure.
 #[derive(Debug)]
 pub(crate) struct Departure {
     /// It has asked to be let go.

@@ -42,7 +42,8 @@ pub(crate) struct Home {
     pub(crate) told: Vec<Released>,
     pub(crate) asked: VecDeque<Asked>,
     pub(crate) count: u64,
-    /// How many were asked that need what is up to date, and up to which one it is.
+    /// The number of questions that need an up-to-date answer; `confirmed` is the last one for
+    /// which the answer is known to be up to date.
     pub(crate) marks: u64,
     pub(crate) confirmed: u64,
     pub(crate) gatherings: Gatherings,

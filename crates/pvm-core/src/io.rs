@@ -124,7 +124,7 @@ choice! {
         },
         /// The answer to [`Effect::Ask`].
         110 => Answered {
-            /// Which question.
+            /// The number of the question.
             ticket: u64,
             /// The answer.
             reply: Reply,
@@ -137,7 +137,7 @@ choice! {
         1 => Reply {
             /// Whom.
             connection: Connection,
-            /// Which request.
+            /// The id of the request.
             id: u32,
             /// What.
             reply: Reply,
@@ -147,11 +147,11 @@ choice! {
         2 => Enrol {
             /// Whom.
             connection: Connection,
-            /// Which request.
+            /// The id of the request.
             id: u32,
             /// The task's process.
             pid: u32,
-            /// What it is told.
+            /// The answer to the task's hello.
             welcome: Welcome,
         },
         /// Make an inbox and start a program; answered by `Launched` or `LaunchFailed`.
@@ -227,7 +227,7 @@ choice! {
 }
 
 record! {
-    /// How to start a task.
+    /// A start of a task.
     pub struct Launch {
         /// Its id.
         pub tid: Tid,
@@ -291,14 +291,14 @@ pub enum News {
     },
     /// A daemon that [`Act::StartHost`] asked for is there, and has told its facts.
     HostReady {
-        /// Which start.
+        /// The number of the start.
         ticket: u64,
         /// The facts.
         facts: HostFacts,
     },
     /// A daemon could not be started.
     HostFailed {
-        /// Which start.
+        /// The number of the start.
         ticket: u64,
         /// Why.
         code: Code,
@@ -314,15 +314,15 @@ pub enum News {
     },
     /// The answer to [`Act::Invite`].
     Invited {
-        /// Which start.
+        /// The number of the start.
         ticket: u64,
-        /// Where the command is to be run: `[user@]host`.
+        /// The host on which the command is to run: `[user@]host`. `[user@]host`.
         login: Blob,
         /// The start options of the host file line (`so=`).
         options: Blob,
         /// A line for a shell there, which starts the daemon. It answers with one line.
         command: Blob,
-        /// Which of the user's machines this is (`PVM_VMID`).
+        /// The name of this machine among those of the user (`PVM_VMID`).
         vmid: Blob,
     },
     /// The answer to [`Act::Drain`]: all messages of the task to that host have arrived.
@@ -365,14 +365,14 @@ pub enum News {
     },
     /// A host that was called says that this one is no member any more.
     Fenced {
-        /// That host's [`crate::Machine::era`].
+        /// The [`crate::Machine::era`] of that host.
         era: u64,
     },
     /// The answer to [`Act::AskWitness`].
     Witnessed {
         /// The witness that answers.
         witness: Blob,
-        /// Of which two hosts.
+        /// The number of the pair of hosts.
         pair: u64,
         /// True if this host has the lock.
         granted: bool,
@@ -392,7 +392,7 @@ pub struct GroupState {
     pub lost: u32,
 }
 
-/// How members have gone since a group was shown last: the gravest.
+/// The gravest way in which members have left since the group was shown last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Departure {
     /// No member has gone.
@@ -443,14 +443,14 @@ pub enum Act {
     },
     /// The line with which a daemon has answered the hoster that started it.
     HosterSaid {
-        /// Which start.
+        /// The number of the start.
         ticket: u64,
         /// The line.
         answer: Blob,
     },
     /// A daemon that was started is part of the machine now: let it in and tell it its name.
     Admit {
-        /// Which start.
+        /// The number of the start.
         ticket: u64,
         /// Its place.
         host: HostIndex,
@@ -503,7 +503,7 @@ pub enum Act {
         name: Blob,
         /// Its state now; none if it is no more.
         group: Option<GroupState>,
-        /// How a task has ceased to be a member, if one has.
+        /// The way in which a task has ceased to be a member, if one has.
         departure: Departure,
     },
     /// Make a token with which one host may join. Answered with [`News::Token`] at once, and with
@@ -513,7 +513,7 @@ pub enum Act {
         ticket: u64,
         /// To be given back with the token.
         mark: Blob,
-        /// How long it is good.
+        /// The number of seconds for which the token is valid.
         seconds: u32,
     },
     /// A host has spoken in another one's name: its link is dropped.

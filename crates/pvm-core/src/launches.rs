@@ -15,9 +15,9 @@ record! {
         pub operator: Option<Operator>,
         /// True if it was the command itself that asked for them, false if it was a task of its.
         pub direct: bool,
-        /// How many outcomes are not known yet.
+        /// The number of outcomes that are not known yet.
         pub open: u32,
-        /// Where a program that was not found was looked for.
+        /// The folders in which a program that does not exist was searched.
         pub tried: Vec<Blob>,
         pub deadline: u64,
     }
@@ -33,7 +33,7 @@ record! {
     pub struct Run {
         /// False until the command was told which tasks there are.
         pub spawned: bool,
-        /// What it is told after that.
+        /// Replies that are sent to the command after that.
         pub early: Vec<Reply>,
         pub left: Vec<Tid>,
         /// Spawn calls of its tasks that go on, each as the host that it was made on.

@@ -58,13 +58,13 @@ use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::VecDeque;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// How long an answer of another host may take before the asker is told that it failed.
+/// The time after which a question to another host has failed.
 const ANSWER_NS: u64 = 30 * SECOND_NS;
-/// How long a program may take to start before the spawn call is told that it failed.
+/// The time after which a program that has not started counts as failed.
 const LAUNCH_NS: u64 = 25 * SECOND_NS;
-/// How long a daemon may take to start on another computer (ssh may ask a person).
+/// The time that a daemon may take to start on another computer (ssh may ask a person).
 const HOST_START_NS: u64 = 90 * SECOND_NS;
-/// How long a task may live on without its connection before it counts as gone.
+/// The time after which a task that has lost its connection counts as gone.
 const CLOSED_NS: u64 = SECOND_NS;
 
 /// The facts that a machine is told once.
@@ -327,7 +327,7 @@ impl Machine {
             .collect()
     }
 
-    /// How many things this host has said that others have not heard yet.
+    /// The number of messages of this host that other hosts have not acknowledged yet.
     pub fn unheard_count(&self) -> usize {
         self.sessions.unheard_count()
     }

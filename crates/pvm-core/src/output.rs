@@ -1,4 +1,4 @@
-//! How the output of spawned tasks is sent to the tasks that want it.
+//! Transport of the output of spawned tasks to the tasks that want it.
 //!
 //! A task that spawns with `PvmOutputTid` set (directly or through `pvm_catchout`) gets messages
 //! from 0x80000000 with its output tag and context. Asked of PVM 3.4.6:

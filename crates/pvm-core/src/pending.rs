@@ -216,7 +216,7 @@ record! {
         pub start: SpawnStart,
         pub spawn: SpawnRequest,
         pub loads: Vec<HostLoad>,
-        /// How many have not answered.
+        /// The number of hosts that have not answered.
         pub open: u32,
     }
 

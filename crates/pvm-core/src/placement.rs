@@ -1,4 +1,4 @@
-//! Which hosts new tasks go to.
+//! The choice of hosts for new tasks.
 //!
 //! The order of the hosts, how many tasks each gets and where the turn goes on are the
 //! original's, found by asking it (`conformance/facts.md`). What is ours: hosts that are being

@@ -69,7 +69,7 @@ pub(crate) struct Plugs {
     cookies: Slot<u32>,
 }
 
-/// Where PVM 3.4.6 begins; no process has such a number.
+/// The first number, as in PVM 3.4.6; no process has such a number.
 const COOKIE_FIRST: u32 = 10_000_000;
 /// Numbers start again beyond this, so that they fit an int of a program.
 const NUMBER_MAX: u32 = i32::MAX.cast_unsigned();

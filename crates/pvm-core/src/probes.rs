@@ -4,7 +4,7 @@
 use crate::pending::Asker;
 use pvm_wire::HostIndex;
 
-/// How long a host that is asked waits for the link.
+/// The time for which a host that is asked waits for the link.
 pub(crate) const REACH_NS: u64 = 400_000_000;
 
 /// Such questions. Nothing of them is stored: the asker does not wait long.

@@ -111,7 +111,7 @@ pub enum QuorumInput {
     },
     /// A member is gone for certain: no need to wait for its silence.
     Gone {
-        /// Which host's.
+        /// The host that is gone.
         host: HostIndex,
     },
     /// This member goes on alone, whatever the others may do: it was made certain elsewhere that
@@ -134,7 +134,8 @@ pub enum QuorumInput {
     },
     /// Another member should lead.
     Resign {
-        /// Which host's; none for any. This one stands for election after others for a while.
+        /// The host that should lead; none for any. This member stands for election after others
+        /// for a while. This one stands for election after others for a while.
         to: Option<HostIndex>,
     },
 }
@@ -168,7 +169,7 @@ pub enum QuorumOutput {
     },
     /// This host had nothing: the state after this command.
     Adopt {
-        /// Which command.
+        /// The number of the command.
         number: u64,
         /// The state.
         state: Blob,
@@ -180,7 +181,8 @@ pub enum QuorumOutput {
     },
     /// There is a new leader, or no leader is known any more.
     Leader {
-        /// Of which term. There is at most one leader in a term.
+        /// The term of the leader. There is at most one leader in a term. There is at most one
+        /// leader in a term.
         term: u64,
         /// The leader, if there is one.
         leader: Option<Member>,
@@ -189,7 +191,7 @@ pub enum QuorumOutput {
     /// been ordered then is applied: they may be answered. A question that comes to a member that
     /// does not lead, or that leads no more before it is sure, is never confirmed.
     Confirmed {
-        /// That of the last one.
+        /// The number of the last of these questions.
         mark: u64,
     },
     /// Others have gone on without this host: it has no say any more.
@@ -204,7 +206,7 @@ pub trait Quorum: fmt::Debug + Send {
     fn handle_timeout(&mut self, now: Time);
     /// When to call [`Quorum::handle_timeout`].
     fn poll_timeout(&self) -> Option<Time>;
-    /// What follows, to be drained after every input.
+    /// Returns the next output; to be called until nothing is left, after every input.
     fn poll_output(&mut self) -> Option<QuorumOutput>;
     /// Takes a record back that was put out before; before the first input.
     fn restore(&mut self, key: &[u8], value: &[u8]) -> bool;
@@ -227,7 +229,7 @@ pub trait Quorum: fmt::Debug + Send {
     fn may_part(&self, member: Member) -> Option<bool>;
     /// The number of times that a member went on alone.
     fn era(&self) -> u64;
-    /// Where the log goes along a tree: the hosts to which links are to stand for it, and how often
-    /// that has changed. None where the leader sends to all.
+    /// The hosts to which links are to stand for the log's tree, and how often they have changed.
+    /// `None` if the leader sends to all. None where the leader sends to all.
     fn kin(&self) -> Option<(u64, Vec<HostIndex>)>;
 }

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const OUTPUT_BYTES: usize = 4 << 20;
 
 record! {
-    /// How far the conversation with one host is.
+    /// The progress of the conversation with one host.
     pub struct Progress {
         pub said: u64,
         pub heard: u64,
@@ -130,7 +130,7 @@ impl Sessions {
         next
     }
 
-    /// How far `host` has been heard: what to acknowledge.
+    /// The acknowledgement of all messages that were heard from `host`.
     pub(crate) fn heard(&self, host: HostIndex) -> PeerMessage {
         PeerMessage::Heard { through: self.progress.get(&host).map_or(0, |p| p.heard) }
     }
@@ -191,7 +191,7 @@ impl Sessions {
         self.output.remove(&host);
     }
 
-    /// How many things wait to be heard, for tests of bounds.
+    /// The number of messages that wait to be heard, for tests of bounds.
     pub(crate) fn unheard_count(&self) -> usize {
         self.unheard.len()
     }

@@ -55,7 +55,7 @@ record! {
     /// The tasks of one spawn call.
     pub struct Family {
         pub tids: Vec<Tid>,
-        /// How many of them are still in the table of this host.
+        /// The number of these tasks that are still in the table of this host.
         pub here: u32,
     }
 
@@ -71,7 +71,7 @@ record! {
 
     /// A program that this host runs, until its process and its output have both ended.
     pub struct Child {
-        /// Where its output goes, if anywhere but to the command or the log.
+        /// The destination of its output, if that is neither the command nor the log.
         pub output: Target,
         pub parent: i32,
         /// The command whose run it belongs to.

@@ -1,4 +1,4 @@
-//! Which tasks are traced, and what their tracers know already.
+//! The traced tasks, and what their tracers know already.
 
 use crate::records::{Change, Table};
 use pvm_wire::request::Target;

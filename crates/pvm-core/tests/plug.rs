@@ -23,7 +23,7 @@ struct Host {
     machine: Machine,
     now: u64,
     acts: Vec<Act>,
-    /// What the parent keeps.
+    /// The records that the parent keeps.
     records: BTreeMap<Blob, Blob>,
 }
 

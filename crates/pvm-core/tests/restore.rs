@@ -72,7 +72,7 @@ impl Host {
         outputs
     }
 
-    /// What follows from an input, but for the records.
+    /// The outputs that follow from an input, except for the records.
     fn give(&mut self, now: Time, step: &Input) -> Vec<Output> {
         self.machine.handle_timeout(now);
         self.machine.handle(now, step.clone());

@@ -17,7 +17,7 @@ const FOLLOWER_PATIENCE: u64 = 2;
 /// They wait this many election timeouts where the log goes along a tree.
 const TREE_PATIENCE: u64 = 4;
 
-/// How long a leader goes on without answers from a majority.
+/// The time for which a leader goes on without answers from a majority.
 pub(crate) const UNANSWERED_NS: u64 = 2 * SILENCE_NS;
 
 impl Core {
@@ -32,7 +32,8 @@ impl Core {
         self.next_at = self.now + self.silence() + unwell + self.draw(SILENCE_NS);
     }
 
-    /// How long this member waits for a leader's message before it assumes that there is no leader.
+    /// The time for which this member waits for a leader's message before it assumes that there is
+    /// no leader.
     pub(crate) fn silence(&self) -> u64 {
         match self.tree.is_used() {
             _ if self.is_voter() => SILENCE_NS,

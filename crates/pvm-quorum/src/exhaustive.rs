@@ -30,7 +30,7 @@ struct Found {
     depth: usize,
     /// States at a bound of terms, that were not followed.
     bounded: usize,
-    /// How often each event has happened.
+    /// The number of times that each event has happened.
     counts: BTreeMap<&'static str, usize>,
 }
 

@@ -15,7 +15,7 @@ use pvm_core::planted::{self, Bug};
 use pvm_wire::Blob;
 use std::collections::VecDeque;
 
-/// How long a leader waits for the answer to a probe before it sends another one.
+/// The time for which a leader waits for the answer to a probe before it sends another one.
 const PROBE_NS: u64 = 300_000_000;
 /// If no entry under way is confirmed for this long, the member is probed.
 const ENTRIES_NS: u64 = 600_000_000;
@@ -67,7 +67,7 @@ pub(crate) enum Flow {
 /// The state on its way to a new member.
 #[derive(Clone, Debug)]
 pub(crate) struct Sending {
-    /// Where its log begins.
+    /// The beginning of the log behind the state.
     pub(crate) start: Start,
     pub(crate) state: Blob,
     /// The bytes that were sent, and the bytes that were confirmed.

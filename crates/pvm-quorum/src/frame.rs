@@ -26,7 +26,8 @@ record! {
     pub struct Kin {
         /// The leader, if it is known.
         pub leader: Option<Member>,
-        /// How long ago the leader said so, in nanoseconds; each relay adds its delay.
+        /// The age of this knowledge in nanoseconds, counted from the leader's message; each relay
+        /// adds its delay.
         pub age: u64,
         /// The tree as the sender has worked it out.
         pub tree: u64,
@@ -87,7 +88,7 @@ choice! {
             number: u64,
             number_term: u64,
             voters: Vec<Member>,
-            /// Where in the state it belongs.
+            /// The offset of the piece in the state.
             offset: u64,
             bytes: Blob,
             /// True if it is the last one.

@@ -16,8 +16,8 @@ pub(crate) struct Relay {
     pub(crate) led_by: Option<Member>,
     /// The member above does not keep the next entry that this member needs.
     pub(crate) lacking: bool,
-    /// How often a member was chosen to send to this one, when the present one was chosen, and
-    /// which it is.
+    /// The number of times that a member was chosen to send to this one, the time of the last
+    /// choice, and the present one.
     pub(crate) tries: usize,
     pub(crate) tried_at: u64,
     pub(crate) fostered_by: Option<Member>,

@@ -13,9 +13,9 @@ use pvm_core::quorum::Member;
 use pvm_wire::HostIndex;
 use std::cmp::Reverse;
 
-/// How long a leader tries to give way.
+/// The time for which a leader tries to give way.
 const RESIGN_NS: u64 = 5_000_000_000;
-/// How long the other members wait with an election if a member was named to lead.
+/// The time for which the other members wait with an election if a member was named to lead.
 const UNWELL_NS: u64 = 30_000_000_000;
 /// If a voter is silent for this long, another member becomes a voter in its place.
 const STAND_IN_NS: u64 = 1_500_000_000;

@@ -21,7 +21,7 @@ const OUT: u64 = 1 << 32;
 struct Host {
     core: Core,
     applied: Vec<(u64, u64)>,
-    /// Where its tree was looked at last.
+    /// The state of its tree's changes at the last look.
     changes: Option<u64>,
     near: BTreeSet<HostIndex>,
     leader: Option<HostIndex>,
@@ -41,7 +41,7 @@ struct Net {
     happenings: BTreeMap<u64, Happening>,
     number: u64,
     links: BTreeSet<(HostIndex, HostIndex)>,
-    /// How many links were made.
+    /// The number of links that were made.
     made: u64,
     /// Pairs that get no link, even if a host wants one.
     cut: BTreeSet<(HostIndex, HostIndex)>,

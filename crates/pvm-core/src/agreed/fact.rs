@@ -9,7 +9,7 @@ pub(crate) type Ask = (HostIndex, u64);
 /// The state of a group after a departure, for tasks that wait in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Left {
-    /// How many members.
+    /// The number of members.
     pub(crate) size: usize,
     /// No barrier can be met any more: the group has ended, or was frozen.
     pub(crate) defunct: bool,
@@ -38,7 +38,7 @@ pub(crate) enum Fact {
         host: HostIndex,
         /// Its name.
         name: String,
-        /// How it went.
+        /// The manner in which the host left.
         exit: Exit,
     },
     /// All other hosts have left before this one could.
@@ -58,7 +58,7 @@ pub(crate) enum Fact {
     RulesChanged,
     /// A task is a member of a group no more.
     Departed {
-        /// Which group.
+        /// The name of the group.
         group: Blob,
         /// The task.
         tid: Tid,
@@ -73,7 +73,7 @@ pub(crate) enum Fact {
         group: Blob,
         /// The questions that wanted it.
         asks: Vec<Ask>,
-        /// How many these are, or why it is not frozen.
+        /// The number of members, or the reason why the group is not frozen.
         size: Result<i32, Code>,
     },
     /// A task is gone.
@@ -87,12 +87,12 @@ pub(crate) enum Fact {
         name: Blob,
         /// None where it has ended.
         group: Option<GroupState>,
-        /// How members have gone.
+        /// The manner in which members have left.
         departure: Departure,
     },
 }
 
-/// How a host went.
+/// The manner in which a host has left the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     /// It was silent.

@@ -22,7 +22,7 @@ record! {
 }
 
 impl Group {
-    /// How many members there are.
+    /// The number of members.
     pub(crate) fn size(&self) -> usize {
         self.members.iter().filter(|&&tid| tid != Tid::NONE).count()
     }
@@ -36,7 +36,8 @@ impl Group {
 #[derive(Debug)]
 pub(crate) struct Groups {
     groups: Table<Blob, Group>,
-    /// Whose questions froze a group: a host that has missed it answers its own from here.
+    /// The questions that froze each group: a host that has missed the freeze answers its own
+    /// question from here.
     froze: Table<Blob, Vec<Ask>>,
     /// The changes that have not been told.
     unshown: BTreeMap<Blob, Departure>,

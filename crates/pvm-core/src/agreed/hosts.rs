@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 record! {
-    /// How the table is numbered.
+    /// The counters of the host table.
     pub struct Numbering {
         /// Counts the changes: tables of equal epochs are equal.
         pub epoch: u64,
@@ -138,7 +138,8 @@ impl Hosts {
         self.draining.contains(&host)
     }
 
-    /// Where a member is reached has changed. False if it has not.
+    /// Changes the addresses of a member. Returns false if they are the same as before. False if it
+    /// has not.
     pub(super) fn set_addresses(&mut self, host: HostIndex, addresses: Vec<String>) -> bool {
         if self.facts(host).is_none_or(|facts| facts.addresses == addresses) {
             return false;
@@ -219,7 +220,7 @@ impl Hosts {
         self.directory.list()
     }
 
-    /// How many there are.
+    /// The number of hosts.
     pub(crate) fn count(&self) -> usize {
         self.members.len()
     }

@@ -103,9 +103,9 @@ impl Registry {
         Ok(index)
     }
 
-    /// Where the table shows that this was put: at its one place there is the owner's message with
-    /// these bytes. An earlier one like it leaves no difference. With several instances that cannot
-    /// be told.
+    /// Returns the index at which the table shows that this message was put: the owner's message
+    /// with these bytes stands at its one index. An earlier, equal message makes no difference.
+    /// Returns `None` for an entry with several instances, for which the table cannot tell.
     pub(crate) fn shows_put(
         &self,
         name: &Blob,

@@ -14,7 +14,7 @@ use pvm_wire::{Blob, Code, HostIndex, Tid};
 pub(super) const LOCAL: &[u8] = b"local";
 /// Daemons that one request may start: as many as a machine has places.
 const ADD_COUNT_MAX: usize = HostIndex::MAX.0 as usize;
-/// How long a daemon that is ready waits for daemons that were named before it.
+/// The time for which a ready daemon waits for daemons that were named before it.
 const TURN_NS: u64 = SECOND_NS;
 
 /// Why a host is not added.

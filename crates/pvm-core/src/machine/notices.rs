@@ -114,7 +114,7 @@ impl Machine {
         }
     }
 
-    /// What a daemon before this one waited for.
+    /// Repeats the requests on whose completion the daemon before this one waited.
     pub(super) fn drain_again(&mut self) {
         for (host, tid) in self.watches.leaving() {
             self.act(Act::Drain { tid, host });

@@ -1,4 +1,4 @@
-//! Where the output of our children goes.
+//! Destinations for the output of this host's children.
 
 use super::{ANSWER_NS, Machine, tasks::KILL};
 use crate::io::{Connection, Effect};

@@ -1,4 +1,4 @@
-//! Which request goes where.
+//! Dispatch of requests to their handlers.
 
 use super::{Machine, host_of};
 use crate::io::{Connection, Effect};

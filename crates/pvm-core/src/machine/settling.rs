@@ -13,9 +13,9 @@ use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, HostResult, Reply, Request};
 use pvm_wire::{Code, HostIndex, Tid};
 
-/// How long members that are silent hold up an answer.
+/// The time for which silent members hold up an answer.
 const SETTLE_NS: u64 = 5 * SECOND_NS;
-/// How long a host that was let in may take to join.
+/// The time that a host that was let in may take to join.
 const JOIN_NS: u64 = 15 * SECOND_NS;
 
 impl Machine {

@@ -8,7 +8,7 @@ use pvm_wire::peer::Command;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, HostIndex, Tid};
 
-/// How long hosts that are silent hold up an answer.
+/// The time for which silent hosts hold up an answer.
 const SHOW_NS: u64 = 5 * SECOND_NS;
 
 impl Machine {

@@ -14,7 +14,7 @@ const TERMINATE: i32 = 15;
 /// `SIGKILL`.
 pub(super) const KILL: i32 = 9;
 const SIGNAL_MAX: i32 = 64;
-/// How much of siblings one frame of effects may hold: a quarter of what a frame may.
+/// The part of a frame of effects that a list of siblings may fill: a quarter of the frame's limit.
 const WELCOME_BYTES_MAX: usize = pvm_wire::FRAME_BYTES_MAX / 4;
 
 impl Machine {

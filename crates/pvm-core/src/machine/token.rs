@@ -10,7 +10,7 @@ use pvm_wire::{Blob, Code, HostIndex, Wire as _};
 
 /// No token is good for longer.
 const SECONDS_MAX: u32 = 24 * 3600;
-/// How long a host that has used its token may take to become a member.
+/// The time that a host that has used its token may take to become a member.
 const JOIN_NS: u64 = 20 * SECOND_NS;
 /// Tokens and other hosts that may be waited for: as many as a machine has places.
 const STARTS_MAX: usize = HostIndex::MAX.0 as usize;

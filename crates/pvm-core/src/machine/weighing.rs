@@ -1,4 +1,4 @@
-//! How busy hosts are is asked of them when tasks are to go to the least loaded ones.
+//! Questions to hosts about their load, asked when tasks are to go to the least loaded ones.
 //!
 //! A count of tasks that came with the host table would be old, and cost all hosts a message for
 //! each task that starts or ends anywhere.
@@ -16,7 +16,7 @@ use pvm_wire::request::{HostLoad, Reply, Request, SpawnRequest};
 const LOAD_NS: u64 = 2 * SECOND_NS;
 
 impl Machine {
-    /// How busy this host is. Tasks that `reset` spares do not count: they are consoles and
+    /// The load of this host. Tasks that `reset` spares do not count: they are consoles and
     /// services that wait.
     pub(super) fn load(&self) -> HostLoad {
         let facts = self.agreed.hosts().facts(self.me());

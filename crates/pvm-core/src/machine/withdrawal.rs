@@ -58,7 +58,7 @@ impl Machine {
         true
     }
 
-    /// What is to be ordered for it is its last try.
+    /// Makes the next try of each of its proposals the last one.
     fn give_up_proposals(&mut self, asker: &Asker) {
         let table = &mut self.pending.proposals;
         for number in table.keys_where(|_, proposal| proposal.asker == *asker) {

@@ -34,7 +34,7 @@ record! {
     pub struct Seat {
         /// The number of the command that let it in.
         pub incarnation: u64,
-        /// How many of its commands have been applied.
+        /// The number of its commands that have been applied.
         pub ticket: u64,
     }
 
@@ -67,7 +67,7 @@ pub(crate) struct Consensus {
     leader: Option<(u64, HostIndex)>,
     applied: Slot<u64>,
     seats: Table<HostIndex, Seat>,
-    /// How often members came or went while this daemon ran.
+    /// The number of times that members came or went while this daemon ran.
     seat_changes: u64,
     proposed: Table<u64, Proposed>,
     tickets: Slot<u64>,
@@ -175,8 +175,8 @@ impl Consensus {
         self.quorum.era()
     }
 
-    /// Where the log goes along a tree: the hosts near to this one in it, and how often they have
-    /// changed.
+    /// The hosts near to this one in the log's tree, and how often they have changed; none without
+    /// a tree.
     pub(crate) fn kin(&self) -> Option<(u64, Vec<HostIndex>)> {
         self.quorum.kin()
     }
@@ -269,7 +269,8 @@ impl Consensus {
         self.long.marks()
     }
 
-    /// How many commands of a host have been applied here; all of one that is no member.
+    /// The number of a host's commands that have been applied here; the largest number for a host
+    /// that is no member.
     pub(crate) fn applied_of(&self, host: HostIndex) -> u64 {
         self.seats.get(&host).map_or(u64::MAX, |seat| seat.ticket)
     }

@@ -17,7 +17,7 @@ const AGAIN_NS: u64 = 1_000_000_000;
 pub(crate) struct Hears {
     /// False where it could lead.
     pub(crate) votes_not: bool,
-    /// How many hosts it does not hear.
+    /// The number of hosts that the voter does not hear.
     pub(crate) unheard: u32,
 }
 

@@ -45,7 +45,7 @@ impl Hearing {
         !self.near.contains(host) && !self.is_lost(host)
     }
 
-    /// How many members this host should hear and does not.
+    /// The number of members that this host should hear and does not hear.
     pub(crate) fn unheard_count(&self, log: &Consensus) -> u32 {
         let is_unheard =
             |host: &HostIndex| *host != self.me && !self.may_rest(*host) && !self.is_up(*host);

@@ -2,7 +2,8 @@
 //! minute.
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// How long a host goes on without a leader: the others have gone on without it, or cannot.
+/// The time after which a host without a leader ends: the others have gone on without it, or cannot
+/// go on.
 pub(crate) const LOST_NS: u64 = 60 * SECOND_NS;
 /// After this time without a leader a host says so: elections of hosts that hear one another take
 /// less.

@@ -28,7 +28,7 @@ record! {
         pub bytes: Blob,
     }
 
-    /// How far the pieces of this host's long commands have been put into the log.
+    /// The position up to which the pieces of this host's long commands have been put into the log.
     pub struct Cursor {
         /// The command whose turn it is.
         pub number: u64,

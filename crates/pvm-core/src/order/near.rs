@@ -21,7 +21,7 @@ const SIDE_COUNT: usize = 2;
 /// daemon that was killed is back in a fraction of it; a host that is silent is told of by others
 /// only later.
 const LACK_NS: u64 = 1_000_000_000;
-/// How long after its call a leader lacks a link that need not stand before it counts that
+/// The time after its call for which a leader may lack an on-demand link before it counts that
 /// others hear nothing of the host.
 const CALLED_NS: u64 = 500_000_000;
 

@@ -29,7 +29,7 @@ enum Source {
     /// The user's: the joining, leaving and draining of hosts, and rules for all. Any host may
     /// propose these.
     User,
-    /// That of the command that it is a piece of, which is asked when all of it has come.
+    /// The source of the command of which this is a piece; it is asked when all pieces have come.
     Whole,
 }
 

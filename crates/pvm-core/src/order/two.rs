@@ -37,7 +37,7 @@ impl Standing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lock {
     pub(crate) witness: Blob,
-    /// Which two hosts: a number that no other two ever have.
+    /// The number of this pair of hosts, which no other pair ever has.
     pub(crate) pair: u64,
 }
 

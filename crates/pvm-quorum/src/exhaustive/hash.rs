@@ -76,7 +76,7 @@ impl Clock {
         (self.age(at), self.marks.partition_point(|mark| *mark <= at))
     }
 
-    /// How many steps there are until then.
+    /// The number of steps until that moment.
     fn until(&self, at: u64) -> u64 {
         at.saturating_sub(self.now).div_ceil(STEP_NS).min(WAIT_STEPS_MAX)
     }

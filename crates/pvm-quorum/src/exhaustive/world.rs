@@ -14,7 +14,7 @@ const MS: u64 = 1_000_000;
 pub(super) const STEP_NS: u64 = 810 * MS;
 const BEGIN_NS: u64 = 1000 * STEP_NS;
 
-/// How often each event may happen.
+/// The number of times that each event may happen.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Bounds {
     pub(super) crashes: u8,

@@ -19,7 +19,7 @@ use pvm_wire::{Blob, HostIndex, Wire as _};
 /// Members at a time at most, and hosts that there ever are.
 const MEMBERS_MAX: usize = 11;
 const HOSTS_MAX: u64 = 99;
-/// How many times a leader checks whether a host can be taken out.
+/// The number of times that a leader checks whether a host can be taken out.
 const PARTING_STEPS: u64 = 50;
 /// Milliseconds after which one leads and all have everything, once nothing is wrong any more.
 const REST_MS: u64 = 15_000;

@@ -68,7 +68,8 @@ pub(crate) struct Net {
     /// Links are made when a host wants them, and go when no host does any more.
     pub(crate) on_demand: bool,
     pub(crate) links: BTreeSet<Way>,
-    /// How often each link was made; when the last message of each way arrives.
+    /// The number of times that each link was made, and the moment at which the last message of
+    /// each direction arrives.
     pub(crate) made: BTreeMap<Way, u64>,
     pub(crate) arrived: BTreeMap<(Way, bool), u64>,
     /// Per mille of messages that are lost; where none are, none overtakes another.

@@ -13,9 +13,10 @@ use pvm_wire::plug;
 use pvm_wire::request::{LEAST_LOADED, Reply, Request};
 use pvm_wire::{Code, HostIndex, Message, Tid};
 
-/// How long a manager may take: less than a task waits for its daemon, so that it hears why.
+/// The time that a manager may take: shorter than the timeout of a task's call, so that the task
+/// learns the reason.
 const MANAGER_NS: u64 = 50 * SECOND_NS;
-/// How long a manager may take to add hosts.
+/// The time that a manager may take to add hosts.
 const MANAGER_HOSTS_NS: u64 = 150 * SECOND_NS;
 
 impl Machine {

@@ -1,4 +1,4 @@
-//! How requests and answers lie in the messages of a manager.
+//! The layout of requests and answers in the messages of a manager.
 
 use crate::parcel::{Opened, Parcel};
 use pvm_wire::plug;
