@@ -1,4 +1,4 @@
-//! How many tasks of the host are awake, and on which cores: it decides how a waiting task waits.
+//! The count of awake tasks of the host and their cores, which decides how a waiting task waits.
 //!
 //! The waker counts, not the woken: while the kernel brings a task back, others must already
 //! know that a core is taken (measured: 58 us against 2 us a message with eight tasks on two

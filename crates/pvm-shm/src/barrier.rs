@@ -29,10 +29,10 @@ const ENDS_SHIFT: u32 = 40;
 const ENDS: u64 = 0xff << ENDS_SHIFT;
 const GENERATION_SHIFT: u32 = 48;
 
-/// How many ends are remembered.
+/// The number of ends that are remembered.
 const REMEMBERED: u16 = 4;
 
-/// How a generation ended, two bits.
+/// The result of a generation, in two bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Met = 0,
@@ -208,7 +208,7 @@ impl Word {
         self.0.load(Ordering::Acquire) & AWAY != 0
     }
 
-    /// How many wait.
+    /// The number of members that wait.
     pub fn waiting(&self) -> u32 {
         (self.0.load(Ordering::Acquire) & ARRIVED).count_ones()
     }

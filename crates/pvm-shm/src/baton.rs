@@ -84,7 +84,8 @@ impl Baton {
         self.holder.load(Ordering::Relaxed) != 0
     }
 
-    /// How often it was passed on: read it, reach, and sleep while it is as it was.
+    /// The number of times that the baton was passed on. A task reads it, reaches for the baton,
+    /// and sleeps while the number stays the same.
     pub const fn passes(&self) -> &AtomicU32 {
         &self.passes
     }

@@ -30,7 +30,7 @@ pub(crate) const START: u64 = 1 << 32;
 pub(crate) struct Clock {
     activity: Activity,
     own: u64,
-    /// How far the host's own messages are in front of its clock; 0 for a task.
+    /// The distance of the host's own messages in front of its clock; 0 for a task.
     lead: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How much may wait unread: the limits, and the account of what is taken.
+//! Limits of unread data, and the account of the data that are unread.
 //!
 //! Memory is bounded at the sender's side. The keeper gives credits, since it makes every segment
 //! and outlives every sender; nothing on the way of a message counts anything. A message that finds

@@ -99,7 +99,7 @@ impl Exposed {
         Ok(Self { mapping: Arc::new(mapping), bytes: bytes.min(room), writable })
     }
 
-    /// How many bytes.
+    /// The number of bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }

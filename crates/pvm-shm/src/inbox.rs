@@ -44,7 +44,7 @@ const WISH_AT: usize = 192;
 #[repr(C, align(64))]
 pub struct Header {
     pending: AtomicU64,
-    /// How many lanes were ever opened: the owner asks for those that it does not know.
+    /// The number of lanes that were ever opened; the owner asks for those that it does not know.
     opened: AtomicU32,
     /// Whether the owner counts among the awake ([`NOT_COUNTED`]) in bits 0 and 1, and on which
     /// core in the others.

@@ -50,7 +50,7 @@ const MOVES: usize = 64;
 /// The result of a look at one place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Glance<T> {
-    /// What was looked for.
+    /// The wanted item.
     Taken(T),
     /// Nothing is there.
     Nothing,

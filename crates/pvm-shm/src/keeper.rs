@@ -201,7 +201,7 @@ impl Keeper {
         self.bytes
     }
 
-    /// How many segments.
+    /// The number of segments.
     pub fn segments(&self) -> usize {
         self.segments.len()
     }

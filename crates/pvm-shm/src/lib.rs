@@ -1,4 +1,4 @@
-//! How messages change hands on one host.
+//! Exchange of messages between the tasks of one host.
 //!
 //! A task has an **inbox**: one word that says where something waits and whether its owner sleeps.
 //! Every sender has a **lane** of its own into it, a ring of fixed cells that only it fills, so

@@ -92,7 +92,7 @@ pub struct Outbox {
     /// Bytes unread by each receiver, as they were counted last, and sends until the next count.
     unread: BTreeMap<Tid, usize>,
     uncounted: usize,
-    /// How many slabs are still not asked for after a refusal.
+    /// The number of slabs that the sender does not ask for any more after a refusal.
     refused: u32,
     /// Calls of [`Outbox::shrink`] that do nothing.
     rest: usize,

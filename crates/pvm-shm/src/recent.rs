@@ -124,7 +124,7 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         }
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub const fn len(&self) -> usize {
         self.entries.len()
     }

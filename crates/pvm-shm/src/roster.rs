@@ -56,7 +56,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// How many members there are.
+    /// The number of members.
     pub fn size(&self) -> usize {
         self.members.iter().filter(|&&tid| tid != Tid::NONE).count()
     }

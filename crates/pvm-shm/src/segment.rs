@@ -248,7 +248,7 @@ impl Mapping {
         Ok(Self { start: NonNull::new(start.cast()).ok_or(io::Errno::NOMEM)?, size })
     }
 
-    /// How many bytes.
+    /// The size in bytes.
     pub const fn size(&self) -> usize {
         self.size
     }

@@ -331,7 +331,7 @@ impl Slab {
         self.slot.as_ref().expect("only taken by drop")
     }
 
-    /// How many bytes fit.
+    /// The number of bytes that fit.
     pub fn capacity(&self) -> usize {
         self.slot().capacity
     }

@@ -98,7 +98,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// How many bytes.
+    /// The size in bytes.
     pub const fn size(&self) -> usize {
         self.size
     }
@@ -297,7 +297,7 @@ impl SpillView {
         })
     }
 
-    /// Which file.
+    /// The segment of the file.
     pub(crate) const fn segment(&self) -> SegmentId {
         self.segment
     }
@@ -318,7 +318,7 @@ impl SpillView {
             .is_ok_and(|file| u64::try_from(file.st_size).is_ok_and(|there| end <= there))
     }
 
-    /// How many bytes.
+    /// The size in bytes.
     pub const fn size(&self) -> usize {
         self.size
     }

@@ -24,7 +24,7 @@ pub struct Words {
     left: AtomicU32,
 }
 
-/// How far a reader may read.
+/// The position up to which a reader may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filled {
     /// This many bytes are there.

@@ -9,7 +9,8 @@ pub use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, fence,
 };
 
-/// What stands before it is done before a signal handler of this thread comes behind it.
+/// Completes all earlier writes of this thread before a signal handler of the thread can run behind
+/// it.
 #[inline(always)]
 pub fn interrupt_fence() {
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
@@ -42,7 +43,7 @@ impl<T> Shared<T> {
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
-    /// Where it is.
+    /// The address of the value.
     #[inline(always)]
     pub(crate) const fn place(&self) -> *mut T {
         self.0.get()

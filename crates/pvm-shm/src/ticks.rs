@@ -17,7 +17,7 @@ const LOOKS: u32 = 4;
 /// Ticks that a look takes which nothing has interrupted, with room for a virtual machine.
 const QUICK: u64 = 1000;
 
-/// Which clock the ticks of a recorder count.
+/// The clock whose ticks a recorder counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// The processor's counter.

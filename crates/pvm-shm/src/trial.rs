@@ -19,7 +19,7 @@ const GROWTH: u64 = 4;
 pub struct Trial {
     /// It may not be tried before this moment.
     next_us: AtomicU64,
-    /// How long the last pause was.
+    /// The length of the last pause.
     pause_us: AtomicU64,
 }
 

@@ -1,4 +1,5 @@
-//! How many threads are somewhere, counted without a locked step by the only thread of a process.
+//! A count of threads that are inside of something. The only thread of a process changes it without
+//! a locked step.
 
 use crate::sync::{AtomicU32, Ordering, interrupt_fence};
 

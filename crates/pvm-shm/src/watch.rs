@@ -18,7 +18,7 @@ use rustix::fd::OwnedFd;
 use std::ptr;
 use std::sync::Arc;
 
-/// How many rings are watched at once: each costs a look.
+/// The number of rings that are watched at once: each costs a look.
 pub(crate) const SLOTS: usize = if cfg!(loom) { 1 } else { 4 };
 
 /// One watched ring: where its next stamp will be, what it will be, and where the sender reads that

@@ -1,4 +1,4 @@
-//! What waits unread has limits, goes to disk, and is given back.
+//! Unread messages have limits, go to disk, and are given back.
 
 #![cfg(not(loom))]
 

@@ -18,7 +18,8 @@ use pvm_shm::watch::Watch;
 use pvm_wire::record::{DecodedRecords, Record};
 use pvm_wire::{Address, Context, Encoding, Envelope, Tag, Tid};
 
-/// What the fast path takes of the sender of all these under a tag: its number and its size.
+/// Takes the sender's next message under a tag as the fast path does; returns its number and its
+/// size.
 fn take(receiver: &mut Receiver, tag: i32, room: &mut [u8]) -> Option<(u64, usize)> {
     let mut about = Head::NONE;
     let size = receiver.take((Tid(1), &Key::new(0, Some(tag))), &mut about, room)?;
@@ -31,8 +32,8 @@ fn envelope(sequence: u64) -> Envelope {
     envelope
 }
 
-/// What is received is what was sent, in order, however the two sides interleave, and a full
-/// ring always has the cell that says where the lane goes on.
+/// The receiver gets the messages that were sent, in order, however the two sides interleave, and a
+/// full ring always has the cell that says where the lane goes on.
 #[test]
 fn loom_lane_hands_over_in_order() {
     loom::model(|| {
@@ -168,7 +169,7 @@ fn loom_inbox_loses_no_wake_up() {
     });
 }
 
-/// Where a waker stops for good: killed there, or in the hands of a debugger.
+/// The place at which a waker stops for good: killed there, or in the hands of a debugger.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 enum Stop {
     Published,
@@ -176,7 +177,7 @@ enum Stop {
     Never,
 }
 
-/// What a sender does to its lane, up to where it stops; true if it has rung.
+/// The steps of a sender on its lane, up to the place where it stops; true if it has rung.
 fn tell(header: &Header, published: &AtomicU32, lane: u32, stop: Stop) -> bool {
     published.store(1, Ordering::Release);
     stop > Stop::Published && header.mark(lane) == Marked::Wake && stop > Stop::Marked
@@ -366,7 +367,7 @@ fn loom_a_cause_is_found_before_its_effect_in_watched_lanes() {
     a_cause_comes_first(false);
 }
 
-/// What is reached by one thread at a time, which loom checks.
+/// A value that one thread at a time reaches, which loom checks.
 struct Guarded<T>(Shared<T>);
 // SAFETY: for `Turn` to prove.
 unsafe impl<T: Send> Send for Guarded<T> {}
@@ -380,7 +381,8 @@ impl<T> Guarded<T> {
     }
 }
 
-/// What two threads of a task share: the lane behind its lock, and what is looked at without it.
+/// State that two threads of a task share: the lane behind its lock, and the words that are read
+/// without it.
 struct Threads {
     turn: Turn,
     receiver: Guarded<Receiver>,
@@ -667,7 +669,7 @@ fn noted(thread: u16, number: u64) -> Record {
     Record { thread, ..Record::call(0, number, 0) }
 }
 
-/// What a look takes out: those of a thread in order.
+/// Takes records out, and checks that those of each thread are in order.
 fn look(reader: &mut Reader, records: usize, last: &mut [u64; 2]) -> Drained {
     let mut cells = Vec::new();
     let drained = reader.drain((records, usize::MAX), false, &mut cells);

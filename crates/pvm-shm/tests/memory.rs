@@ -1,5 +1,5 @@
-//! What a receiver does that has no memory for a message. The limit is the process's: a program of
-//! its own.
+//! A receiver without memory for a message. The limit is the process's, so this is a program of its
+//! own. The limit is the process's: a program of its own.
 
 #![cfg(not(loom))]
 

@@ -18,14 +18,15 @@ const fn tid(task: usize) -> Tid {
     Tid(0x40001 + task as u32)
 }
 
-/// What a message was sent behind: how many messages of each task.
+/// The past of a message: the number of earlier messages of each task.
 type Past = [usize; TASKS];
 
 struct Task {
     inlet: Inlet,
     out: Outbox,
     knows: Past,
-    /// What was sent to it and it has not received: by whom, as which of theirs, behind what.
+    /// Messages that were sent to the task and not yet received: sender, number among the sender's
+    /// messages, and past.
     waits: Vec<(usize, usize, Past)>,
 }
 

@@ -1,4 +1,4 @@
-//! What goes to other hosts, and daemons that take over from one another.
+//! Messages to other hosts, and daemons that take over from one another.
 
 #![cfg(not(loom))]
 
@@ -350,8 +350,8 @@ fn the_lanes_of_a_task_are_not_told_before_all_are_known() {
     assert!(transit.is_all_within_reach());
 }
 
-/// What its sender has sent by a direct route that broke is read, though the lane could not be
-/// learnt of then.
+/// Messages that their sender has sent by a direct route that broke are read, though the daemon
+/// could not learn of the lane then.
 #[test]
 fn a_lane_that_was_released_unseen_is_read_when_it_is_known() {
     for lacks in [[1, 0], [0, 1]] {

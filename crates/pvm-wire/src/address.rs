@@ -12,7 +12,7 @@ pub struct Tag(pub i32);
 #[repr(transparent)]
 pub struct Context(pub i32);
 
-/// Where a message goes.
+/// The destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Address {
     /// The receiver.

@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// How many bytes are left.
+    /// The number of bytes that are left.
     pub const fn remaining(&self) -> usize {
         self.rest.len()
     }

@@ -1,4 +1,4 @@
-//! How much of a connection is on its way.
+//! The window of a connection: the bytes that may be under way.
 //!
 //! No message overtakes the bytes that the kernel has taken, and most ways of sending fill whatever
 //! queue stands before the slowest cable: seconds of it, where that is long. So each connection has
@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-/// How much longer than the way itself bytes may take: what stands in queues of the network.
+/// The queueing time that bytes may add to the time of the path itself.
 const QUEUE_TIME: Duration = Duration::from_millis(50);
 /// The first window: little where cables are slow, and on fast ones it is large after a few round
 /// trips.
@@ -29,9 +29,9 @@ const SEGMENT: u64 = 1448;
 /// megabytes, which are seconds on a slow cable.
 pub const UNSENT_BYTES: u32 = 32 << 10;
 
-/// How long it is true that there is room.
+/// The time for which the answer that there is room stays valid.
 const LOOK: Duration = Duration::from_millis(1);
-/// How long to wait where there is none, before the kernel is asked again: at least, and at most.
+/// The shortest and the longest wait before the kernel is asked again for room.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(5));
 
 /// The bytes of a connection that the kernel has taken and the other side has not confirmed.
@@ -42,7 +42,7 @@ pub struct UnderWay {
     /// True if some of it is in the network. If none is and something waits, the other side does
     /// not read.
     pub sent: bool,
-    /// How many bytes were confirmed since the connection was made.
+    /// The number of bytes that were confirmed since the connection was made.
     pub confirmed: u64,
     /// The shortest time until something sent was confirmed.
     pub least: Duration,
@@ -59,7 +59,7 @@ struct Timed {
     /// The confirmed bytes at its end, and at its begin.
     place: u64,
     from: u64,
-    /// What was told then.
+    /// The value of `without_room` at that moment.
     without_room: Duration,
 }
 
@@ -94,7 +94,7 @@ impl Default for Ahead {
 }
 
 impl Ahead {
-    /// How many bytes may go, at the least about a segment.
+    /// The number of bytes that may go, at least about a segment.
     ///
     /// `now` is the time since any moment; `look` asks the kernel, and where that tells nothing
     /// there is always room.
@@ -136,7 +136,7 @@ impl Ahead {
         usize::try_from(self.window).unwrap_or(usize::MAX)
     }
 
-    /// How long to wait where there is no room: little where the window is still to be found.
+    /// The wait for room: short as long as the window is not known yet.
     pub fn pause(&self) -> Duration {
         let pause = if self.is_slowed { PAUSES.1 } else { self.least / 2 };
         pause.clamp(PAUSES.0, PAUSES.1)
@@ -214,7 +214,7 @@ mod tests {
     struct Cable {
         /// Bytes in a millisecond.
         rate: u64,
-        /// How long the way takes besides, for each byte.
+        /// The additional time of the path, for each byte.
         way: u64,
         now: u64,
         senders: Vec<Sender>,
@@ -224,7 +224,7 @@ mod tests {
 
     struct Sender {
         ahead: Ahead,
-        /// What its kernel has told that is shortest.
+        /// The shortest time that the kernel has reported.
         least: u64,
         taken: u64,
         confirmed: u64,

@@ -1,4 +1,4 @@
-//! How the items of a message lie in memory, and how PVM counts their bytes.
+//! The layout of a message's items in memory, and PVM's way of counting their bytes.
 //!
 //! With [`Encoding::Default`] items are stored as the sender's machine has them, and a list of
 //! [`Run`]s says which items they are. Reading a run as what it was packed as is a copy. Any
@@ -253,7 +253,7 @@ impl Shape {
 pub struct Run {
     /// Their shape.
     pub shape: Shape,
-    /// How many.
+    /// The number of items.
     pub count: usize,
 }
 
@@ -386,7 +386,7 @@ impl RunList {
         self.size
     }
 
-    /// How many runs.
+    /// The number of runs.
     #[inline(always)]
     pub const fn len(&self) -> usize {
         self.first.is_some() as usize + self.more.len()

@@ -1,8 +1,8 @@
-//! How machines differ in laying out items: the order of bytes and the width of a long.
+//! Differences between machines in the layout of items: byte order and the width of a long.
 
 use crate::{DecodeError, Reader, Wire};
 
-/// How the sender's machine lays out its items. Receiver makes right.
+/// The layout of items on the sender's machine. Receiver makes right. Receiver makes right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Layout {

@@ -107,7 +107,7 @@ choice! {
         11 => Output {
             /// The task that it is for.
             target: Target,
-            /// Whose output.
+            /// The task that wrote the output.
             tid: Tid,
             /// The news about it.
             news: OutputNews,
@@ -200,7 +200,7 @@ choice! {
         },
         /// From the leader: those wait no longer.
         73 => Release {
-            /// Who, and what to tell them.
+            /// The tasks that wait, and the answer to them.
             released: Released,
         },
         /// From the leader: what earlier leaders let go has been told again where it mattered.
@@ -323,7 +323,7 @@ choice! {
         70 => Fence {
             /// Which.
             host: HostIndex,
-            /// Which life of it: the number of the command that let it in.
+            /// The life of the host: the number of the command that let it in.
             incarnation: u64,
         },
         /// All members have called `pvm_freezegroup`.
@@ -336,7 +336,7 @@ choice! {
         /// A piece of a command that is too long for one place of the order. Pieces of one host
         /// follow one another; the command counts where its last piece stands.
         102 => Piece {
-            /// Where in the command it belongs; 0 begins another one.
+            /// The offset in the command; 0 begins another one.
             offset: u64,
             /// True if it is the last one.
             last: bool,
@@ -360,7 +360,7 @@ choice! {
             /// Which.
             host: HostIndex,
         },
-        /// Where a host is reached has changed.
+        /// The addresses of a host have changed.
         14 => SetAddresses {
             /// Which.
             host: HostIndex,
@@ -446,13 +446,14 @@ record! {
         pub speed: i32,
         /// The daemon's measurement of its computer: operations in a millisecond, or 0 for none.
         pub measured: u32,
-        /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
+        /// The addresses at which other daemons reach it, `ADDRESS:PORT`, in the order in which
+        /// they try.
         pub addresses: Vec<String>,
         /// Fingerprint of its key (SHA-256 of the certificate's public key).
         pub key: Blob,
-        /// Where it looks for programs (`ep=`).
+        /// The folders in which the host looks for programs (`ep=`).
         pub search: Vec<Blob>,
-        /// Where its tasks start (`wd=`), empty for the user's home.
+        /// The folder in which its tasks start (`wd=`), empty for the user's home.
         pub directory: Blob,
         /// The program that runs tasks under a debugger there (`bx=`), empty for the one of the
         /// installation.

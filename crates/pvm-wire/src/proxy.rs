@@ -59,7 +59,7 @@ choice! {
             source: i32,
             /// The tag, -1 for any.
             tag: i32,
-            /// How long to wait in nanoseconds; below 0 for ever.
+            /// The timeout in nanoseconds; below 0 for ever.
             limit: i64,
         },
         /// `pvm_probe`.
@@ -145,7 +145,7 @@ choice! {
         1 => Mark,
         /// The state from now on.
         2 => State,
-        /// How far it is.
+        /// The progress of the program.
         3 => Progress,
     }
 

@@ -38,7 +38,7 @@ choice! {
         3 => Remote,
     }
 
-    /// Which credit a send lacks.
+    /// The credit that a send lacks.
     pub enum Lack {
         /// The receiver has as many unread messages as it may have.
         1 => Lane,
@@ -88,7 +88,7 @@ choice! {
         },
         /// The asker's lanes that were opened after the `after`-th.
         5 => ListLanes {
-            /// How many openings it knows of (the inbox counts them).
+            /// The number of openings that the asker knows of (the inbox counts them).
             after: u32,
         },
         /// The asker needs this segment no more.
@@ -118,26 +118,26 @@ choice! {
         },
         /// Standard input for a task started by this operator; empty means end of file.
         15 => Feed {
-            /// Which task.
+            /// The task.
             tid: Tid,
             /// The bytes.
             bytes: Blob,
         },
         /// `pvm_kill`, `pvm_sendsig`.
         16 => Signal {
-            /// Which task.
+            /// The task.
             tid: Tid,
-            /// Which signal.
+            /// The signal.
             signal: i32,
         },
         /// `pvm_pstat`.
         17 => TaskStatus {
-            /// Which task.
+            /// The task.
             tid: Tid,
         },
         /// `pvm_mstat`.
         18 => HostStatus {
-            /// Which host, "." for this one.
+            /// The host, "." for this one.
             name: Blob,
         },
         /// `pvm_addhosts`: each with its options as in a host file.
@@ -152,7 +152,7 @@ choice! {
         },
         /// Daemons on this same computer, linked as any others (`pvm up --local`).
         21 => AddLocal {
-            /// How many.
+            /// The number of daemons.
             count: u32,
         },
         /// `pvm_notify`.
@@ -246,12 +246,12 @@ choice! {
         },
         /// `pvm_hostsync`: the clock of a host.
         35 => HostClock {
-            /// Which host.
+            /// The host.
             host: Tid,
         },
         /// `PvmSelfOutputTid` ...: the asker's own output goes there from now on.
         36 => SetOutput {
-            /// Where to.
+            /// The destination of the output.
             output: Target,
         },
         /// `pvm_reg_hoster`, `pvm_reg_tasker`, `pvm_reg_rm`, `pvm_reg_tracer`.
@@ -287,7 +287,7 @@ choice! {
         /// `pvm_reg_tracer`: the options for tasks that enrol from now on and have no other tracer.
         /// Their output goes there, too.
         47 => RegisterTracer {
-            /// Where to, and which events; the context within is not used.
+            /// The destination and the events; the context within is not used.
             given: Inherited,
         },
         /// The state of the daemon itself: version, pids, address, counters.
@@ -304,16 +304,16 @@ choice! {
             /// The lines, as [`crate::hostfile::HostLine::to_line`] writes them.
             lines: Vec<Blob>,
         },
-        /// How busy this host is.
+        /// The load of this host.
         45 => Load,
         /// Between hosts: to be answered once the host table has had this many changes here.
         46 => Settled {
-            /// How many.
+            /// The number of changes.
             epoch: u64,
         },
         /// The daemon of a host is to be replaced by another program while its tasks go on.
         130 => Upgrade {
-            /// Which host, "." for this one.
+            /// The host, "." for this one.
             host: Blob,
             /// Absolute path there; empty for the program that the host was started from, as it
             /// lies there now.
@@ -321,7 +321,7 @@ choice! {
         },
         /// A token with which one host may join that cannot be started through ssh.
         131 => Token {
-            /// How long it is good.
+            /// The number of seconds for which the token is valid.
             seconds: u32,
         },
         /// An earlier question of this connection has no waiter any more. That question is answered
@@ -356,7 +356,7 @@ choice! {
         122 => Blocked {
             /// The receivers of the message.
             to: Vec<Tid>,
-            /// Which credit it lacks.
+            /// The credit that the send lacks.
             lack: Lack,
         },
         /// The asker waits no more.
@@ -374,17 +374,17 @@ choice! {
         },
         /// The inbox of a task of this host, to wake it.
         100 => MapInbox {
-            /// Which task.
+            /// The task.
             of: Tid,
         },
         /// The roster of a group, if it has members on this host.
         101 => MapGroup {
-            /// Which group.
+            /// The name of the group.
             group: Blob,
         },
         /// From a daemon to its parent: a roster for a group, or the one that it has.
         102 => OpenGroup {
-            /// Which group.
+            /// The name of the group.
             group: Blob,
         },
         /// Between hosts: to be answered once what the command of this number did to groups is
@@ -424,7 +424,7 @@ choice! {
             /// Whose.
             tid: Tid,
         },
-        /// Which probe points of a task note something: 1 all, 0 none.
+        /// Switches the probe points of a task: 1 all on, 0 all off.
         112 => SetProbes {
             /// Whose.
             tid: Tid,
@@ -476,9 +476,9 @@ choice! {
             owner: Tid,
             /// The owner's name for it.
             number: u32,
-            /// Where they begin.
+            /// The offset of the first byte.
             offset: u64,
-            /// How many, at most [`MEMORY_BYTES_MAX`].
+            /// The number of bytes, at most [`MEMORY_BYTES_MAX`].
             bytes: u32,
         },
         /// Writes into exposed memory of a task of another host.
@@ -487,7 +487,7 @@ choice! {
             owner: Tid,
             /// The owner's name for it.
             number: u32,
-            /// Where they go.
+            /// The offset of the first byte.
             offset: u64,
             /// The bytes, at most [`MEMORY_BYTES_MAX`].
             bytes: Blob,
@@ -505,7 +505,7 @@ choice! {
             owner: Tid,
             /// The owner's name for it.
             number: u32,
-            /// Where the word begins.
+            /// The offset of the word.
             offset: u64,
             /// The change.
             change: Change,

@@ -33,7 +33,7 @@ impl Wire for Secret {
 }
 
 choice! {
-    /// How records are sealed.
+    /// The cipher of records.
     pub enum Cipher {
         /// AES-128-GCM.
         1 => Aes128,

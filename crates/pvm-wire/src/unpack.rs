@@ -4,10 +4,10 @@ mod view;
 
 use crate::{Code, Encoding, Kind, Run, RunList, Shape};
 
-/// Where the bytes of a message lie: ordinary memory, or memory that the sender can still
-/// write, of which no reference may be formed.
+/// The memory that holds the bytes of a message: ordinary memory, or memory that the sender can
+/// still write, of which no reference may be formed.
 pub trait Bytes {
-    /// How many bytes of data.
+    /// The number of bytes of data.
     fn size(&self) -> usize;
     /// Copies `out.len()` bytes from `offset`; the caller has checked that they exist.
     fn copy_to(&self, offset: usize, out: &mut [u8]);
@@ -22,14 +22,14 @@ impl Bytes for Vec<u8> {
     }
 }
 
-/// How far a message has been read.
+/// The position up to which a message has been read.
 #[derive(Clone, Debug, Default)]
 pub struct Cursor {
     /// The run being read.
     run: usize,
     /// Bytes of the XDR view of that run that are read.
     xdr_in_run: usize,
-    /// Where that run begins in the data.
+    /// The offset of that run in the data.
     base: usize,
     /// Bytes of the XDR view that are read in all (of the data, without a run list).
     done: usize,

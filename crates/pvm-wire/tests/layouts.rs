@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use pvm_wire::{Body, Cursor, Encoding, Envelope, Kind, Layout, Run, RunList, Tid, foreign};
 
-/// What one call packs: values that every machine's type holds.
+/// The items of one call: values that every machine's type can hold.
 #[derive(Clone, Debug)]
 struct Call {
     kind: Kind,

@@ -189,7 +189,7 @@ impl Buffer {
         buffer.fill(envelope, store).then_some(buffer)
     }
 
-    /// How its items are encoded.
+    /// The encoding of the items.
     pub const fn encoding(&self) -> Encoding {
         self.encoding
     }

@@ -54,7 +54,7 @@ pub(crate) struct Connection {
     ready: Vec<(Segment, OwnedFd)>,
     /// Answers came that another thread may wait for.
     news: bool,
-    /// How long an answer may take that can be done without.
+    /// The timeout of an answer that the task can do without.
     patience: Duration,
 }
 

@@ -38,7 +38,7 @@ impl<M> Mailbox<M> {
         Self { few: VecDeque::new(), many: None, next: 0 }
     }
 
-    /// How many messages wait.
+    /// The number of messages that wait.
     pub(crate) fn len(&self) -> usize {
         self.many.as_ref().map_or(self.few.len(), |many| many.len())
     }
@@ -49,7 +49,7 @@ impl<M> Mailbox<M> {
         self.few.is_empty() && self.many.is_none()
     }
 
-    /// How many messages have ever waited: a later one has a larger key.
+    /// The number of messages that have ever waited: a later message has a larger key.
     pub(crate) const fn arrived(&self) -> u64 {
         self.next
     }

@@ -35,7 +35,7 @@ impl Members {
         self.tids.iter().copied().filter(|&tid| tid != Tid::NONE)
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn size(&self) -> usize {
         self.present().count()
     }

@@ -14,7 +14,7 @@ const KEPT: usize = 256;
 pub struct Memory {
     /// Its address. Other tasks read and write there at any time: form no reference.
     pub address: *mut u8,
-    /// How many bytes.
+    /// The size in bytes.
     pub bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How long a wait spins.
+//! The length of a spin before a wait.
 //!
 //! A partner that runs on another core answers while this task spins. Where programs of others keep
 //! that core busy, the partner waits for the very core that spins: then every answer takes a whole
@@ -20,15 +20,15 @@ const BRIEF: Duration = Duration::from_micros(3);
 const COUNT_MIN: u32 = 4;
 const COUNT_MAX: u32 = 256;
 
-/// What a task has learned of its spins. Threads that change it at once spoil nothing but the
-/// advice.
+/// The experience of a task with its spins. Threads that change it at the same time spoil only the
+/// advice. Threads that change it at once spoil nothing but the advice.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// How long a spin may be while spins pay.
+    /// The longest spin while spins pay.
     long: Duration,
-    /// How many are still to be brief.
+    /// The number of brief spins until the next long one.
     left: AtomicU32,
-    /// How many there were after the last long one.
+    /// The number of brief spins after the last long one.
     count: AtomicU32,
 }
 
@@ -38,7 +38,7 @@ impl Patience {
         Self { long, left: AtomicU32::new(0), count: AtomicU32::new(0) }
     }
 
-    /// How long the next spin may be.
+    /// The longest time for the next spin.
     pub(crate) fn longest(&self) -> Duration {
         if self.is_lost() { BRIEF } else { self.long }
     }
@@ -73,7 +73,7 @@ impl Patience {
 mod tests {
     use super::*;
 
-    /// How many spins are brief before the next long one.
+    /// The number of brief spins before the next long one.
     fn briefs(patience: &Patience) -> u32 {
         assert_eq!(patience.longest(), LONG);
         patience.in_vain();

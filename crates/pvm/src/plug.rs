@@ -29,7 +29,7 @@ pub(crate) fn post(
     Ok(Request::Post { to, message })
 }
 
-/// What a tasker was told to give its child; 0 for all others.
+/// The cookie that a tasker has put into the environment of its child; 0 for all other processes.
 pub(crate) fn cookie() -> u32 {
     std::env::var("PVMEPID").ok().and_then(|number| number.parse().ok()).unwrap_or(0)
 }

@@ -23,7 +23,7 @@ pub(crate) type Numbers = BTreeMap<(Class, Vec<u8>), u32>;
 /// Daemons on the way between two hosts: that of the sender and that of the receiver.
 const HOPS: u8 = 2;
 
-/// Which call this thread is in, and how many are around it.
+/// The call that this thread is in, and the number of calls around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Current {
     /// Its number.

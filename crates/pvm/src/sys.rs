@@ -155,13 +155,14 @@ unsafe extern "C" {
 const TCP: i32 = 6;
 const TCP_INFO: i32 = 11;
 const UNCONFIRMED: u64 = 0x5411;
-/// Where in `struct tcp_info`, in numbers of 32 bits, the kernel tells how many segments are sent
-/// and not confirmed, and the shortest time until some were (in microseconds); and two of 64 bits:
-/// how many bytes are confirmed, and how long in all the other side had no room.
+/// Positions in `struct tcp_info`, counted in numbers of 32 bits. The first two are of 32 bits:
+/// segments that are sent and not confirmed, and the shortest time until some were confirmed (in
+/// microseconds). The last two are of 64 bits: the bytes that are confirmed, and the whole time for
+/// which the other side had no room.
 const TCP_INFO_AT: [usize; 4] = [6, 37, 30, 44];
 
-/// What of a TCP connection the kernel has taken and the other side has not confirmed; none where
-/// it does not tell.
+/// The bytes of a TCP connection that the kernel has taken and the other side has not confirmed;
+/// none if the kernel does not say.
 pub(crate) fn under_way(socket: &OwnedFd) -> Option<UnderWay> {
     let (mut info, mut bytes) = ([0_u32; 64], 0);
     let mut length = size_of_val(&info) as u32;

@@ -1,4 +1,4 @@
-//! How a thread waits for a message or an answer.
+//! Waiting of a thread for a message or an answer.
 //!
 //! Spin while a core is free (the host counts the awake tasks; [`Patience`] says how long), yield a
 //! few times so that others get ahead, then sleep on the doorbell and the socket. One thread of a
@@ -96,7 +96,7 @@ pub(crate) struct Waiter {
 /// Nobody is to begin a wait any more.
 const OVER: u32 = 1 << 31;
 
-/// How a thread was counted among those that wait.
+/// The way in which a thread was counted among those that wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Came {
     /// It was the only one of its process.

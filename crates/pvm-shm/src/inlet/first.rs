@@ -1,4 +1,4 @@
-//! Which of the lanes that have something comes first.
+//! The choice of the earliest message among the lanes that have one.
 
 use super::{Arrival, Glance, Inlet, LOOKS, MOVES, Next, TURN, is_whole, settle, widen};
 use crate::broker::Broker;

@@ -1,4 +1,4 @@
-//! How long a receive waits before its first look for an answer.
+//! The pause of a receive before its first look for an answer.
 //!
 //! A look takes the cache line of the next cell from the sender that is about to write it, and the
 //! sender must fetch it back first: a look that is too early costs two more transfers between

@@ -1,4 +1,5 @@
-//! Which lanes lead into the inbox: new ones, those that go on in a larger ring, those that end.
+//! Changes of the lanes that lead into the inbox: new lanes, lanes that go on in a larger ring,
+//! lanes that end.
 
 use super::{Inlet, LaneIn, may_pass};
 use crate::broker::Broker;

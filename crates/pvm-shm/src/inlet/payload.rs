@@ -14,7 +14,7 @@ pub enum Payload {
     Inline {
         /// The bytes, of which `size` count.
         bytes: Room,
-        /// How many.
+        /// The number of these bytes.
         size: usize,
     },
     /// They lie in the sender's slab.

@@ -1,4 +1,4 @@
-//! Which lanes are watched: their senders need not tell of a message.
+//! Watched lanes, whose senders need not mark the inbox.
 
 use super::{Inlet, SILENT, Watched};
 use crate::inbox::LANE_BITS;

@@ -1,10 +1,10 @@
-//! What the keeper knows of trace rings beside their segments.
+//! The keeper's book of trace rings, beside that of segments.
 
 use pvm_wire::Tid;
 use pvm_wire::request::{Ring, SegmentId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What the keeper knows of trace rings beside their segments.
+/// The keeper's book of trace rings, beside that of segments.
 #[derive(Debug, Default)]
 pub(super) struct Rings {
     /// Somebody reads them.

@@ -45,7 +45,7 @@ const SIZE: u32 = 32;
 const DATA_SIZE: u32 = 40;
 const RUN_COUNT: u32 = 48;
 
-/// Which messages of a lane are wanted: a context, a tag or any, and perhaps raw ones only.
+/// The wanted messages of a lane: a context, a tag or any tag, and perhaps raw messages only.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     value: u64,

@@ -59,7 +59,7 @@ impl Receiver {
         self.walk.ring()
     }
 
-    /// Which cell is next.
+    /// The index of the next cell.
     #[cfg(test)]
     pub(super) fn at(&self) -> usize {
         self.walk.at()

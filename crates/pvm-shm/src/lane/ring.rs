@@ -105,7 +105,7 @@ pub(super) struct Walk {
     next: *const Cell,
     /// The place behind the last one.
     end: *const Cell,
-    /// How many cells: at least one.
+    /// The number of cells, at least one.
     pub(super) cells: usize,
 }
 
@@ -145,7 +145,7 @@ impl Walk {
         unsafe { &*self.next }
     }
 
-    /// Which of the ring's cells is next.
+    /// The index of the next cell in the ring.
     #[cfg(test)]
     pub(super) fn at(&self) -> usize {
         self.cells - (self.end.addr() - self.next.addr()) / size_of::<Cell>()
@@ -191,8 +191,8 @@ impl Walk {
         }
     }
 
-    /// How many of `bytes` bytes from the next cell on lie in front of the ring's end, and how many
-    /// lie at its beginning; for hints to the processor.
+    /// The lengths of the two parts of `bytes` bytes from the next cell on: in front of the ring's
+    /// end, and at its beginning. For hints to the processor.
     #[inline(always)]
     pub(super) fn stretches(&self, bytes: usize) -> (usize, usize) {
         let front = bytes.min(self.end.addr() - self.next.addr());

@@ -35,7 +35,7 @@ impl Sender {
         Self { walk: Walk::new(ring, position), position, consumed: position }
     }
 
-    /// How many cells the ring has.
+    /// The number of cells of the ring.
     pub const fn cells(&self) -> u32 {
         self.walk.cells as u32
     }
@@ -46,7 +46,7 @@ impl Sender {
         used < cells + self.consumed || used < cells + self.read_mark()
     }
 
-    /// How far the receiver says that it has read.
+    /// The position up to which the receiver says that it has read.
     #[cold]
     #[inline(never)]
     fn read_mark(&mut self) -> u64 {

@@ -65,7 +65,8 @@ impl Reader {
         Some((before, now))
     }
 
-    /// What the task has said of itself since the ring began, even if a reader has read it before.
+    /// The records about the task itself since the ring began, even if a reader has read them
+    /// before.
     pub fn names(&self) -> Vec<Cell> {
         let Some(slots) = self.place.names() else { return Vec::new() };
         // PAIRS WITH: `Recorder::keep`.
@@ -88,7 +89,8 @@ impl Reader {
         (claimed, read)
     }
 
-    /// How full the ring is in its present size, in percent; above 100 where it is about to grow.
+    /// The share of the ring's present size that is full, in percent; above 100 if the ring is
+    /// about to grow.
     pub fn fullness(&self) -> u64 {
         let (region, _) = split(self.place.header().claims.0.reserved.load(Ordering::Relaxed));
         let cells = self.place.region(region).map_or(1, <[Slot]>::len) as u64;
@@ -107,7 +109,7 @@ impl Reader {
         self.place.header().progress.0.passed.fetch_add(records, Ordering::Relaxed);
     }
 
-    /// How many lost records were told, by this reader or one before it.
+    /// The number of lost records that were reported, by this reader or an earlier one.
     pub fn told_lost(&self) -> u64 {
         self.place.header().progress.0.told.load(Ordering::Relaxed)
     }

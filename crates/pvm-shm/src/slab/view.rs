@@ -16,7 +16,7 @@ const IN_FILE: u32 = 1 << 31;
 pub struct Descriptor {
     /// The segment.
     pub segment: SegmentId,
-    /// Which of its holders.
+    /// The index of the holder.
     pub holder: u32,
     /// The offset at which the data begin.
     pub offset: u64,
@@ -45,7 +45,7 @@ impl Descriptor {
         self.holder & IN_FILE != 0
     }
 
-    /// Which of the holders.
+    /// The index of the holder.
     pub(crate) const fn place(self) -> usize {
         (self.holder & !IN_FILE) as usize
     }
@@ -120,7 +120,7 @@ impl SlabView {
         }
     }
 
-    /// How many bytes.
+    /// The size in bytes.
     pub const fn size(&self) -> usize {
         self.size
     }

@@ -46,8 +46,8 @@ impl Cell {
         Self(words)
     }
 
-    /// How many cells the record has that begins here, at least 1. What a ring says is not to be
-    /// trusted: they may not be there.
+    /// The number of cells of the record that begins here, at least 1. A ring is not to be trusted:
+    /// the cells may not be there. What a ring says is not to be trusted: they may not be there.
     #[inline]
     pub const fn cells(&self) -> usize {
         let count = (self.0[0] >> 40) as u8;

@@ -46,7 +46,8 @@ record! {
         /// The cost of a record for the task that notes it, in picoseconds; 0 if it was not
         /// measured.
         pub probe_cost_ps: u64,
-        /// How connections to other hosts keep from crowding the network: `reno`, `cubic`, `bbr`.
+        /// The congestion control of connections to other hosts: `reno`, `cubic`, `bbr`. `reno`,
+        /// `cubic`, `bbr`.
         pub congestion: Blob,
         /// The largest packet of its network, 0 if it is not known.
         pub mtu: u32,
@@ -148,7 +149,7 @@ choice! {
             from: u64,
             /// up to this one.
             to: u64,
-            /// How many; 0 if that is not known.
+            /// The number of lost records; 0 if it is not known.
             lost: u64,
             /// Why.
             reason: Loss,
@@ -171,7 +172,7 @@ choice! {
         },
         /// To [`Ask::Clock`].
         8 => Shows {
-            /// Whose answer it is.
+            /// The number of the question.
             number: u64,
             /// The clock of the recorder's host.
             at: u64,

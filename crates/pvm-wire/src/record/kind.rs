@@ -22,9 +22,9 @@ pub const SPAWN: u8 = 9;
 pub const MARK: u8 = 10;
 /// A program's state.
 pub const STATE: u8 = 11;
-/// How far a program is.
+/// The progress of a program.
 pub const PROGRESS: u8 = 12;
-/// How far a direct route is.
+/// The state of a direct route.
 pub const ROUTE: u8 = 13;
 /// A name given to a number.
 pub const NAME: u8 = 14;

@@ -18,7 +18,8 @@ pub const NAMES_MAX: u32 = 1 << 24;
 pub struct Record {
     /// When it began, in ticks.
     pub begin: u64,
-    /// How long it took, in ticks. Above 2^47 it is told in steps of 65536.
+    /// The duration in ticks. Above 2^47 it is given in steps of 65536. Above 2^47 it is told in
+    /// steps of 65536.
     pub length: u64,
     /// The thread: a small number of the task's own.
     pub thread: u16,
@@ -61,9 +62,9 @@ pub struct Transfer {
     pub number: u64,
     /// Bytes of its data.
     pub bytes: u64,
-    /// How they are encoded.
+    /// The encoding of its data.
     pub encoding: Encoding,
-    /// How it travels.
+    /// The path of the message.
     pub way: Way,
     /// Daemons that it passes.
     pub hops: u8,
@@ -113,7 +114,7 @@ pub enum What {
     },
     /// Data were copied inside of a call, or read from where another task has them.
     Copy {
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
     /// A piece of a message was put on its way.
@@ -166,7 +167,7 @@ pub enum What {
     Route {
         /// With whom.
         peer: Tid,
-        /// How far that is.
+        /// The step that was reached.
         step: RouteStep,
     },
     /// A number gets its name, for all later records of the task.
@@ -182,7 +183,7 @@ pub enum What {
     Gap {
         /// Why.
         reason: Loss,
-        /// How many.
+        /// The number of lost records.
         lost: u64,
     },
     /// The task's first record.
@@ -240,7 +241,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// How a message travels.
+    /// The path of a message.
     pub enum Way {
         /// Not known.
         None = 0,
@@ -270,7 +271,7 @@ numbered! {
         Turn = 5,
     }
 
-    /// How far the negotiation of a direct route is.
+    /// The steps in the negotiation of a direct route.
     pub enum RouteStep {
         /// The host was asked for one.
         Asked = 1,

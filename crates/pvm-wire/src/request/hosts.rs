@@ -31,7 +31,8 @@ record! {
         /// True while the host that tells this has lost its link to that one. Its daemon may be
         /// back in a moment; if it is dead, the machine takes it out.
         pub suspected: bool,
-        /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
+        /// The addresses at which other daemons reach it, `ADDRESS:PORT`, in the order in which
+        /// they try.
         pub addresses: Vec<String>,
         /// NeoPVM's version there.
         pub version: String,
@@ -57,7 +58,7 @@ record! {
         pub failure: Option<Failure>,
     }
 
-    /// How busy a host is.
+    /// The load of a host.
     pub struct HostLoad {
         /// The host.
         pub host: HostIndex,

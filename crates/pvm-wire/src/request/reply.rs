@@ -54,12 +54,12 @@ choice! {
         9 => Spawned {
             /// An id or a code for each.
             outcomes: Vec<i32>,
-            /// Where a program that was not found was looked for.
+            /// The folders in which a program that does not exist was searched.
             tried: Vec<Blob>,
         },
         /// Bytes that a task wrote.
         10 => Output {
-            /// Which task.
+            /// The task.
             tid: Tid,
             /// What.
             bytes: Blob,
@@ -139,12 +139,12 @@ choice! {
         104 => Heard {
             /// There is a link on which something comes.
             heard: bool,
-            /// How many members the answering host does not hear.
+            /// The number of members that the answering host does not hear.
             unheard: u32,
         },
         /// To [`super::Request::Load`].
         43 => Load {
-            /// How busy it is.
+            /// The load of the host.
             load: HostLoad,
         },
         /// To [`super::Request::Upgrade`].
@@ -164,7 +164,7 @@ choice! {
         /// The host of a task of [`super::Request::Run`] is dead: the output of the task ends with
         /// what has come. Its [`Reply::Exited`] follows.
         132 => Cut {
-            /// Which task.
+            /// The task.
             tid: Tid,
         },
         /// The asker has given up ([`super::Request::GiveUp`]): the question had no effect, and
@@ -218,7 +218,7 @@ record! {
         pub parent_pid: u32,
         /// Process id of the daemon.
         pub daemon_pid: u32,
-        /// Where other daemons reach it.
+        /// The address at which other daemons reach it.
         pub address: String,
         /// Peers dropped for bad bytes.
         pub bad_peers: u64,

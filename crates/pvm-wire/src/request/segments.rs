@@ -37,7 +37,7 @@ record! {
     pub struct Ring {
         /// Its segment.
         pub id: SegmentId,
-        /// Whose it is, or was.
+        /// The owner, also of a segment whose owner has gone.
         pub owner: Tid,
         /// The task is gone: nothing more will be noted.
         pub ended: bool,

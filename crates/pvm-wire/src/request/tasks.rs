@@ -10,7 +10,7 @@ pub const RECORDED: i32 = 1 << 16;
 pub const ALONE: i32 = 1 << 17;
 
 record! {
-    /// Where a message of the machine (output of a task, a trace event) is to go.
+    /// The destination of a message of the machine (output of a task, a trace event).
     pub struct Target {
         /// The receiving task, or none.
         pub tid: Tid,
@@ -22,7 +22,7 @@ record! {
 
     /// Tracing as a task sets it (`PvmTraceTid`, `PvmTraceBuffer`, `pvm_settmask` ...).
     pub struct TraceOptions {
-        /// Where events go.
+        /// The destination of the events.
         pub target: Target,
         /// Bytes collected before they are sent.
         pub buffer: i32,
@@ -36,9 +36,9 @@ record! {
     pub struct Inherited {
         /// The context that it starts in.
         pub context: i32,
-        /// Where its output goes.
+        /// The destination of its output.
         pub output: Target,
-        /// Where its trace events go.
+        /// The destination of its trace events.
         pub trace: TraceOptions,
     }
 
@@ -52,7 +52,7 @@ record! {
         pub flags: i32,
         /// Host or architecture name, according to the flags.
         pub place: Blob,
-        /// How many.
+        /// The number of tasks.
         pub count: i32,
         /// Additions to the daemon's environment (`NAME=value`), from `PVM_EXPORT` or `pvm run`.
         pub environment: Vec<Blob>,

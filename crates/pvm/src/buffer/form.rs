@@ -1,6 +1,6 @@
 //! The forms of buffers that brief calls tell apart.
 
-/// How the fast path of a call that knows one form only finds a buffer, as one number.
+/// The form of a buffer as one number, for the fast path of a call that knows one form only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Form {

@@ -31,7 +31,7 @@ pub struct Arguments<'a> {
     pub tag: i32,
     /// The type of each member's items.
     pub kind: Kind,
-    /// How many items each member has.
+    /// The number of items of each member.
     pub count: usize,
 }
 
@@ -54,7 +54,7 @@ pub type Take<'a> =
 /// Makes the first array the result of both.
 pub type Fold<'a> = &'a mut dyn FnMut(&mut [u8], &mut [u8]) -> Result<(), Code>;
 
-/// How two members' items are made one.
+/// The operation that combines the items of two members.
 pub enum Combination<'a> {
     /// By an operation of PVM's.
     Known(Operation),
@@ -218,7 +218,7 @@ impl<'a> Collective<'a> {
         take(self, self.root, message, &mut |message| message.unpack(self.arguments.kind, result))
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn size(&self) -> usize {
         self.members.size()
     }

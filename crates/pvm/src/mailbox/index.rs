@@ -159,7 +159,7 @@ impl<M> Index<M> {
         self.queues.get(&QueueKey { context, source, tag })?.keys.front().copied()
     }
 
-    /// How many keys stand in all queues, struck ones included.
+    /// The number of keys in all queues, including the keys of removed messages.
     #[cfg(test)]
     pub(super) fn standing(&self) -> usize {
         self.queues.values().map(|queue| queue.keys.len()).sum()

@@ -52,8 +52,8 @@ impl Stamp {
         Self(self.0 | DIRECT)
     }
 
-    /// What is kept of a message that has come, for a trace: its number, and whether it really came
-    /// by a direct route.
+    /// The stamp of a message that has come, for a trace: its number, and whether it really came by
+    /// a direct route.
     pub(crate) const fn of_arrived(number: u64, by_route: bool) -> Self {
         Self(number | if by_route { DIRECT } else { 0 })
     }

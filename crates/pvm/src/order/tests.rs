@@ -119,7 +119,7 @@ fn the_next_sender_of_an_id_is_heard_and_the_last_words_of_the_one_before_it_are
 /// A message on its way: its stamp, and the task that was alive at the other end.
 type Sent = (Stamp, usize);
 
-/// What goes from tasks of id A to tasks of id B, with daemons, links and routes that break.
+/// The messages from tasks of id A to tasks of id B, with daemons, links and routes that break.
 struct World {
     dice: Dice,
     lives: u64,
@@ -131,7 +131,7 @@ struct World {
     /// A route that stands, whether it has begun, and what it has not confirmed.
     route: Option<bool>,
     unconfirmed: VecDeque<Sent>,
-    /// What lies in the socket.
+    /// The messages in the socket.
     socket: VecDeque<Sent>,
     /// Lanes of routes that broke.
     released: Vec<VecDeque<Sent>>,
@@ -268,7 +268,8 @@ impl World {
         self.taken.clear();
     }
 
-    /// What it has sent arrives; what the one before it had sent is not repeated any more.
+    /// Everything that the sender has sent arrives; the messages of the one before it are not
+    /// repeated any more.
     fn sender_dies(&mut self) {
         self.break_route();
         self.drain();
@@ -293,8 +294,8 @@ impl World {
         }
     }
 
-    /// What the receiver has taken was sent in this order, each once; all that was sent to it, if
-    /// it has had the time.
+    /// The receiver has taken the messages in the order in which they were sent, each once; all
+    /// that were sent to it, if it has had the time.
     fn check(&self, whole: bool) {
         for life in (0..=self.lives).map(Life::of_second) {
             let of = |list: &[Sent]| -> Vec<u64> {

@@ -38,7 +38,7 @@ const CONFIRM_BYTES: usize = 1 << 20;
 
 const WRITABLE: PollFlags = PollFlags::IN.union(PollFlags::OUT);
 
-/// How long a write has waited in vain.
+/// The time for which a write has waited in vain.
 #[derive(Default)]
 struct WritePatience {
     since: Option<Instant>,
@@ -253,7 +253,7 @@ impl Direct {
         Ok(())
     }
 
-    /// Where a piece of a message begins, if it is to be noted: when, and at which byte.
+    /// The moment and the byte at which a piece of a message begins; none if it is not to be noted.
     fn piece(&self, at: usize) -> Option<(u64, usize)> {
         probe::moment(&self.probes).map(|begin| (begin, at))
     }

@@ -10,7 +10,7 @@ use pvm_wire::{Context, Envelope, Tag, Tid};
 struct Add {
     context: Context,
     tag: Tag,
-    /// How many more; negative for ever.
+    /// The number of notices that are still wanted; negative for ever.
     left: i32,
 }
 

@@ -62,7 +62,7 @@ impl Sealer {
         Undumped::new(|| Direction::new(secret)).map(Self)
     }
 
-    /// How many records this key has sealed.
+    /// The number of records that this key has sealed.
     pub(crate) fn records(&self) -> u64 {
         self.0.sequence
     }

@@ -152,7 +152,7 @@ impl Partial {
     }
 }
 
-/// What a fuzzer feeds: never brings the reader down.
+/// A sink for a fuzzer's input, which must never bring the reader down.
 #[derive(Debug, Default)]
 struct Count {
     messages: usize,

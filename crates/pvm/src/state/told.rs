@@ -2,7 +2,7 @@
 
 use pvm_shm::Inlet;
 
-/// How many thousands of such messages were told of last.
+/// The number of thousands of such messages that senders were told last.
 #[derive(Debug, Default)]
 pub(super) struct Told(u32);
 

@@ -31,7 +31,7 @@ impl ProgramMemory {
         Self { address: bytes.as_ptr(), size: bytes.len() }
     }
 
-    /// How many bytes.
+    /// The size in bytes.
     pub const fn size(self) -> usize {
         self.size
     }

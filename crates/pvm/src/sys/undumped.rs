@@ -98,8 +98,8 @@ pub(crate) mod tests {
     use std::os::unix::fs::FileExt;
     use std::sync::{Mutex, PoisonError};
 
-    /// Where in the memory that a core file would hold these bytes lie, each combined with `mask`
-    /// so that the question holds none of them.
+    /// The places of these bytes in the memory that a core file would hold. Each byte of the
+    /// question is combined with `mask`, so that the question itself is not found.
     pub(crate) fn places_in_core(masked: &[u8], mask: u8) -> Vec<String> {
         // Tests run side by side in this process: one that looks has copied what another one hides.
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

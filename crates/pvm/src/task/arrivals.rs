@@ -10,9 +10,9 @@ impl Task {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// What had arrived when a look found nothing that it wanted: [`Task::descriptor`] tells of
-    /// that no more. A program that waits there for something else looks again when this has
-    /// changed.
+    /// The count of arrivals at the last look that found nothing that it wanted;
+    /// [`Task::descriptor`] does not report these arrivals again. A program that waits there for
+    /// something else looks again when this number has changed.
     pub fn passed_by(&self) -> u64 {
         self.looked.load(Ordering::Acquire)
     }

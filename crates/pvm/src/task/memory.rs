@@ -62,7 +62,8 @@ impl Task {
         withdrawn
     }
 
-    /// How many bytes a task exposes under this number, and whether others may write them.
+    /// The number of bytes that a task exposes under this number, and whether others may write
+    /// them.
     ///
     /// # Errors
     /// As for [`Task::get`].

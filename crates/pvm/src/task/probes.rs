@@ -23,7 +23,7 @@ impl Task {
         self.probes.word()
     }
 
-    /// Which probe points of this task note something from now on.
+    /// Sets the probe points of this task that note something from now on.
     pub fn set_own_probes(&self, mask: u32) {
         let events = self.probes.word().load(Ordering::Relaxed) & !RECORDS;
         self.probes.word().store(events | mask & RECORDS, Ordering::Relaxed);

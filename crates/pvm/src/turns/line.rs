@@ -104,7 +104,7 @@ impl Watched {
         Self { holder, ticks: u64::MAX, since: Instant::now() }
     }
 
-    /// What is known of the holder after a look; none if nobody need wait for it.
+    /// The state of the holder after a look; none if nobody need wait for it.
     fn look(self, seen: Option<Seen>) -> Option<Self> {
         let seen = seen.filter(|seen| seen.began == self.holder.began)?;
         match seen.state {
@@ -117,7 +117,7 @@ impl Watched {
     }
 }
 
-/// What the kernel tells of a thread.
+/// The kernel's report about a thread.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// `R` runs, `S` sleeps, `T` is stopped ...
