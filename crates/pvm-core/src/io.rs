@@ -78,7 +78,7 @@ choice! {
         5 => LaunchFailed {
             /// The task that was to be.
             tid: Tid,
-            /// Why.
+            /// The reason.
             code: Code,
             /// Paths tried.
             tried: Vec<Blob>,
@@ -119,7 +119,7 @@ choice! {
             from: String,
             /// The version that runs now.
             to: String,
-            /// Why it is still the old program; empty if it is not.
+            /// The reason why the old program still runs; empty if the new one does.
             failure: String,
         },
         /// The answer to [`Effect::Ask`].
@@ -135,17 +135,17 @@ choice! {
     pub enum Effect {
         /// Answer.
         1 => Reply {
-            /// Whom.
+            /// The connection of the asker.
             connection: Connection,
             /// The id of the request.
             id: u32,
-            /// What.
+            /// The reply.
             reply: Reply,
         },
         /// Answer a hello: make the task's inbox (if it has none yet), watch its process, send
         /// the welcome with the inbox. The parent fills in the doorbell.
         2 => Enrol {
-            /// Whom.
+            /// The connection of the task.
             connection: Connection,
             /// The id of the request.
             id: u32,
@@ -284,9 +284,9 @@ pub enum News {
     },
     /// A host said something.
     Said {
-        /// Who.
+        /// The host that sent it.
         host: HostIndex,
-        /// What.
+        /// The message.
         message: PeerMessage,
     },
     /// A daemon that [`Act::StartHost`] asked for is there, and has told its facts.
@@ -300,7 +300,7 @@ pub enum News {
     HostFailed {
         /// The number of the start.
         ticket: u64,
-        /// Why.
+        /// The reason.
         code: Code,
         /// For people: what failed, where, what to do.
         failure: Failure,
@@ -412,13 +412,13 @@ pub enum Act {
     Say {
         /// To whom.
         host: HostIndex,
-        /// What.
+        /// The message.
         message: PeerMessage,
     },
     /// To these hosts a link is to stand at all times. A link to another host may be closed when it
     /// was not used for a while.
     Near {
-        /// Which.
+        /// The hosts to which links are to stand.
         hosts: BTreeSet<HostIndex>,
     },
     /// There is something to say to a host without a link: make one.
@@ -459,7 +459,7 @@ pub enum Act {
     /// gets it, and gets it again whenever it asks. Answered with [`News::Witnessed`]; with nothing
     /// while the witness cannot be reached, and then tried again.
     AskWitness {
-        /// Where: an account, as for ssh.
+        /// The account of the witness, as for ssh.
         witness: Blob,
         /// The number.
         pair: u64,
@@ -518,7 +518,7 @@ pub enum Act {
     },
     /// A host has spoken in another one's name: its link is dropped.
     Distrust {
-        /// Which.
+        /// The host.
         host: HostIndex,
     },
     /// The host table changed: the members, with their addresses and keys.

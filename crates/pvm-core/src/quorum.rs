@@ -70,7 +70,7 @@ pub enum QuorumInput {
     Heard {
         /// The host that really said it.
         host: HostIndex,
-        /// What.
+        /// The bytes of the message.
         bytes: Blob,
     },
     /// A link came up or broke.
@@ -129,7 +129,7 @@ pub enum QuorumInput {
     /// A member is to be taken out that may live: a leader asks the other voters whether they could
     /// go on without it. An entry that is appended meanwhile ends the question.
     Part {
-        /// Which.
+        /// The member.
         member: Member,
     },
     /// Another member should lead.
@@ -147,7 +147,7 @@ pub enum QuorumOutput {
     Send {
         /// To whom.
         host: HostIndex,
-        /// What.
+        /// The bytes of the message.
         bytes: Blob,
         /// It is short and may overtake earlier messages; messages without this mark stay in
         /// sequence.
@@ -176,7 +176,7 @@ pub enum QuorumOutput {
     },
     /// A member has nothing yet: answer with [`QuorumInput::State`].
     StateWanted {
-        /// Who.
+        /// The member that has nothing yet.
         to: Member,
     },
     /// There is a new leader, or no leader is known any more.

@@ -45,7 +45,7 @@ impl Number {
     }
 }
 
-/// Why the lock was not given.
+/// The reason why the lock was not given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
     /// The thread that asks has it.

@@ -39,7 +39,8 @@ struct Actor {
     over: bool,
     /// A writer takes its time.
     next_at: u64,
-    /// How many names a reader's answer must hold: they were known before the question.
+    /// The number of names that a reader's answer must hold, because they were known before the
+    /// question.
     due: usize,
 }
 

@@ -18,7 +18,7 @@ const LOOK_EVERY: u64 = 64;
 pub(crate) struct Agreement {
     /// The sum of what all agree on, after a command of an era.
     agreed: BTreeMap<(u64, u64), (HostIndex, u64)>,
-    /// How far each host was when it was looked at: its era, command and daemon.
+    /// The state of each host at its last look: its era, command and daemon.
     looked: BTreeMap<HostIndex, (u64, u64, u32)>,
     leaders: BTreeMap<u64, HostIndex>,
     /// Hosts that took themselves for the leader when they were looked at.
@@ -80,8 +80,9 @@ impl Agreement {
         None
     }
 
-    /// What is wrong if others that have applied as much as this host have another state. One that
-    /// ends is asked, too: the effects of its last commands have been told to its tasks.
+    /// Returns a fault if others that have applied as much as this host have another state. A host
+    /// that ends is compared, too: its tasks know the effects of its last commands. One that ends
+    /// is asked, too: the effects of its last commands have been told to its tasks.
     pub(crate) fn compare(&mut self, host: HostIndex, node: &Node) -> Option<String> {
         let machine = node.machine.as_ref().filter(|machine| machine.is_joined())?;
         let at = (machine.era(), machine.applied());

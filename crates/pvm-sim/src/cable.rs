@@ -63,7 +63,7 @@ impl Line {
 #[derive(Debug, Default)]
 struct Cable {
     lines: BTreeMap<HostIndex, Line>,
-    /// Whose turn it was last.
+    /// The host whose packet went last.
     turn: HostIndex,
     busy: bool,
 }
@@ -152,7 +152,7 @@ impl Cables {
 }
 
 impl Cable {
-    /// Whose packet goes now: the links take turns.
+    /// The host whose packet goes next: the links take turns.
     fn next_line(&self) -> Option<HostIndex> {
         let has = |(&to, line): (&HostIndex, &Line)| (!line.kernel.is_empty()).then_some(to);
         let behind = self.lines.iter().filter_map(has).find(|to| *to > self.turn);

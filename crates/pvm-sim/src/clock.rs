@@ -15,7 +15,7 @@ pub(crate) struct Clock {
     rate: u32,
     /// When it stood still last, and for how long.
     stop: (u64, u64),
-    /// How long it had stood still before.
+    /// The time for which it had stood still before.
     lost: u64,
 }
 

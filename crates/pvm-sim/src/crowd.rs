@@ -12,7 +12,7 @@ use pvm_wire::HostIndex;
 use pvm_wire::request::{Request, Role};
 
 const SECOND: u64 = 1000 * MS;
-/// How long hosts die, join and are cut off.
+/// The time for which hosts die, join and are cut off.
 const TROUBLE: u64 = 225 * SECOND;
 /// So many hosts are added by one request, and have joined by then.
 const LOT_COUNT: usize = 100;
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub deaths: usize,
     /// Hosts that joined after the beginning.
     pub joins: usize,
-    /// How often some were cut off.
+    /// The number of times that hosts were cut off.
     pub partitions: usize,
     /// Hosts that live at the end.
     pub hosts: usize,

@@ -45,9 +45,9 @@ pub struct Outcome {
     pub confirmed: usize,
     /// The longest time in which none was, in nanoseconds.
     pub gap: u64,
-    /// How often a host went on alone.
+    /// The number of times that a host went on alone.
     pub era: u64,
-    /// How many terms there were.
+    /// The number of terms.
     pub term: u64,
     /// The state that the hosts agree on at the end, and when that was.
     pub state: u64,
@@ -55,7 +55,7 @@ pub struct Outcome {
     pub faults: Tally,
 }
 
-/// Which faults there are.
+/// The set of faults of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scene {
     /// Anything, in a machine of 3 to 7 hosts.
@@ -113,7 +113,8 @@ impl Scene {
     ];
 }
 
-/// Where the tree is to be seen few hosts are many: three vote, and one is below each.
+/// The limits of a scene's log. In scenes of the tree three hosts vote, and one is below each, so
+/// that few hosts show it.
 fn limits(scene: Scene) -> Limits {
     match scene {
         Scene::Tree => Limits { star_count: 3, tree_width: 1, failures_max: 1, ..Limits::USUAL },
@@ -125,7 +126,7 @@ struct Run {
     scene: Scene,
     world: World,
     random: Random,
-    /// Where links are slow now and then: which, and how slow.
+    /// The dice for slow links, in scenes where links are slow now and then.
     slow: Option<Random>,
     actors: Actors,
     died_at: u64,

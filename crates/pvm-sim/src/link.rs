@@ -1,4 +1,4 @@
-//! Which hosts are connected, and what is under way between them.
+//! The links between hosts, and the messages under way on them.
 
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ impl Links {
         last(&self.last_arrival).max(last(&self.last_loose))
     }
 
-    /// How many links each host has that has one.
+    /// The number of links of each host that has any.
     pub fn counts(&self) -> BTreeMap<HostIndex, usize> {
         let mut counts = BTreeMap::new();
         for host in self.up.keys().flat_map(|(a, b)| [*a, *b]) {

@@ -1,4 +1,4 @@
-//! How a conversation is written down, for people who read a recorded script.
+//! The written form of a conversation, for people who read a recorded script.
 
 use pvm_core::io::{Act, Effect};
 use pvm_wire::peer::{Command, OutputNews, PeerMessage, Released, Said};

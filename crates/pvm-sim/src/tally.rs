@@ -1,4 +1,4 @@
-//! How often each fault has really happened: one that never does proves nothing.
+//! Counts of the faults that have really happened: a fault that never happens proves nothing.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -78,7 +78,7 @@ impl Tally {
         self.0[fault as usize] += 1;
     }
 
-    /// How often there was one.
+    /// The number of times that a fault has happened.
     pub const fn count(&self, fault: Fault) -> u64 {
         self.0[fault as usize]
     }

@@ -51,7 +51,7 @@ pub struct World {
     reaching: BTreeSet<(HostIndex, HostIndex)>,
     /// Hosts that cannot be called, as behind NAT: they call others.
     pub uncallable: BTreeSet<HostIndex>,
-    /// How many things each host has said to others.
+    /// The number of messages that each host has sent to others.
     pub said: BTreeMap<HostIndex, u64>,
     /// Messages in inboxes, by task.
     pub inboxes: BTreeMap<Tid, Vec<Message>>,
@@ -76,13 +76,13 @@ pub struct World {
     /// The owner of each lock of the witness.
     witness: BTreeMap<(Blob, u64), HostIndex>,
     agreement: Agreement,
-    /// How far the two hosts of a link were when it was made, the one that was farther.
+    /// The progress of the two hosts of a link when it was made: that of the host that was ahead.
     met: BTreeMap<(HostIndex, HostIndex), u64>,
     calls: BTreeSet<(HostIndex, HostIndex)>,
     rules: Option<Rules>,
     random: Random,
     clocks: Random,
-    /// Which of two hosts finds the other one silent first.
+    /// The dice that decide which of two hosts finds the other one silent first.
     firsts: Random,
     /// By how many millionths clocks go too fast or too slow at most.
     skew: u32,

@@ -33,7 +33,7 @@ fn hosts_at_rest_have_links_to_few_others() {
     assert_eq!(rest.leader_links, 29);
 }
 
-/// Where the leader spoke to each host it had a link to each.
+/// A leader that sent to each host itself had a link to each.
 #[test]
 fn a_leader_of_many_hosts_had_a_link_to_each() {
     let hosts = number("PVM_SIM_HOSTS").unwrap_or(64);

@@ -20,8 +20,7 @@ const fn runs(scene: Scene) -> u64 {
     }
 }
 
-/// What goes wrong in a scene: each must really have happened, or its runs prove less than they
-/// say.
+/// The faults of a scene: each must really have happened, or its runs prove less than they say.
 fn faults(scene: Scene) -> Vec<Fault> {
     use Fault::*;
     let some: &[Fault] = match scene {

@@ -1,4 +1,4 @@
-//! What tasks write for a task of a host that hears nothing: they are not read on and on.
+//! Output for a task of a host that hears nothing: the host stops reading it.
 
 use pvm_core::Rules;
 use pvm_core::io::Event;

@@ -14,7 +14,7 @@ const RUNS: u64 = 300;
 /// Steps of a run in which anything is asked for, as in `random.rs`.
 const STEPS: u32 = 150;
 
-/// What a run says that goes wrong.
+/// Returns the fault that a run reports.
 fn wrong<T>(run: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Option<String> {
     match catch_unwind(run) {
         Ok(Ok(_)) => None,

@@ -3,7 +3,7 @@
 
 use pvm_sim::{Fault, Tally};
 
-/// What goes wrong in these runs: each must really have happened, or they prove less than they say.
+/// The faults of these runs: each must really have happened, or the runs prove less than they say.
 const FAULTS: [Fault; 9] = [
     Fault::BrokenOff,
     Fault::Crash,

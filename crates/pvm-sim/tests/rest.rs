@@ -81,7 +81,7 @@ fn last_number(world: &World, words: &str, besides: &str) -> Option<u64> {
     found.next()
 }
 
-/// What a member says next that lies, as the leader hears it.
+/// Lets a lying member send its next message, as the leader hears it.
 fn lie(world: &mut World, liar: HostIndex, after: u64, said: Said) {
     let spoken = format!("{liar} -> 1: #");
     let sequence = last_number(world, &spoken, "").expect("it has said something") + after;

@@ -1,9 +1,9 @@
-//! Why an operation on a space was not done.
+//! The reasons why an operation on a space was not done.
 
 use pvm_tuples::Reason;
 use pvm_wire::Code;
 
-/// Why an operation on a space was not done.
+/// The reason why an operation on a space was not done.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -13,7 +13,7 @@ pub(crate) const PROGRAM: &str = "pvmtuples";
 /// `PvmTaskHost`
 const ON_HOST: i32 = 1;
 
-/// Where the program may be: beside this one, then on the machine's search path.
+/// The paths at which the program may be: beside this one, then on the machine's search path.
 fn places() -> Vec<Blob> {
     let own = std::env::current_exe().ok();
     let beside: Option<PathBuf> = own.map(|path| path.with_file_name(PROGRAM));

@@ -62,7 +62,7 @@ choice! {
         6 => Launch {
             /// The asking host's number; answered with [`Reply::Spawned`].
             ask: u64,
-            /// What; its count is this host's share.
+            /// The request; its count is this host's share.
             spawn: SpawnRequest,
             /// The result of `pvm_parent` for them: an id or a code.
             parent: i32,
@@ -154,14 +154,14 @@ choice! {
         },
         /// To the leader: the sender has heard nothing of this host for too long.
         19 => Silent {
-            /// Which.
+            /// The host.
             host: HostIndex,
         },
         /// To the leader, which hands it on to `host`: make a link to `with`, which cannot call.
         20 => Meet {
             /// The host that is to call.
             host: HostIndex,
-            /// Whom.
+            /// The other host.
             with: HostIndex,
         },
         /// To the leader of a term: please order this command.
@@ -210,7 +210,7 @@ choice! {
         },
         /// A message of [`crate::plug`] for a task of that host, or for its daemon.
         60 => Post {
-            /// Whom.
+            /// The task to which it goes.
             to: Tid,
             /// The message.
             message: Message,
@@ -253,7 +253,7 @@ choice! {
         },
         /// A host leaves.
         2 => RemoveHost {
-            /// Which.
+            /// The host.
             host: HostIndex,
             /// True if it died, false if it was deleted.
             dead: bool,
@@ -321,7 +321,7 @@ choice! {
         },
         /// A host is dead: nothing of it counts from here on.
         70 => Fence {
-            /// Which.
+            /// The host.
             host: HostIndex,
             /// The life of the host: the number of the command that let it in.
             incarnation: u64,
@@ -350,19 +350,19 @@ choice! {
         },
         /// A host gets no new tasks from now on, or gets them again.
         12 => DrainHost {
-            /// Which.
+            /// The host.
             host: HostIndex,
             /// True if it is to be drained.
             on: bool,
         },
         /// A host that is still being drained has no tasks left: it leaves.
         13 => Retire {
-            /// Which.
+            /// The host.
             host: HostIndex,
         },
         /// The addresses of a host have changed.
         14 => SetAddresses {
-            /// Which.
+            /// The host.
             host: HostIndex,
             /// `ADDRESS:PORT`, in the order to be tried.
             addresses: Vec<String>,
@@ -396,7 +396,7 @@ choice! {
         },
         /// It wrote.
         3 => Bytes {
-            /// What.
+            /// The bytes of the piece.
             bytes: Blob,
         },
         /// No more comes to this receiver.
@@ -414,7 +414,7 @@ record! {
         pub number: u64,
         /// Up to this number all hosts have heard everything.
         pub settled: u64,
-        /// Who: hosts and their numbers of the request.
+        /// The askers: hosts and their numbers of the request.
         pub asks: Vec<(HostIndex, u64)>,
         /// The reply to them.
         pub reply: Reply,

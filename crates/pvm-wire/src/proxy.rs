@@ -106,7 +106,7 @@ choice! {
         },
         /// The behaviour of sends that find no room: 0 spill, 1 wait, 2 fail.
         13 => WhenFull {
-            /// Which; anything else changes nothing.
+            /// The policy; any other number changes nothing.
             policy: i32,
         },
         /// `pvm_exit`; the proxy ends once it has answered.
@@ -155,7 +155,7 @@ choice! {
         1 => Done,
         /// Refused or failed.
         2 => Failed {
-            /// Why.
+            /// The reason.
             code: Code,
         },
         /// To [`Ask::Host`].

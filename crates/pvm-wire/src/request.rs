@@ -83,7 +83,7 @@ choice! {
         },
         /// A segment that a descriptor in a message names.
         4 => MapSegment {
-            /// Which.
+            /// The segment.
             id: SegmentId,
         },
         /// The asker's lanes that were opened after the `after`-th.
@@ -93,7 +93,7 @@ choice! {
         },
         /// The asker needs this segment no more.
         6 => DropSegment {
-            /// Which.
+            /// The segment.
             id: SegmentId,
         },
         /// `pvm_exit`: the connection stays, the task is gone.
@@ -241,7 +241,7 @@ choice! {
         33 => NewContext,
         /// `pvm_freecontext`.
         34 => FreeContext {
-            /// Which.
+            /// The context.
             context: i32,
         },
         /// `pvm_hostsync`: the clock of a host.
@@ -279,7 +279,7 @@ choice! {
         /// enrolled goes on as it was told then; what it spawns from now on has the new options,
         /// until it sets its own.
         41 => SetTrace {
-            /// Whose.
+            /// The task.
             tid: Tid,
             /// To what.
             trace: TraceOptions,
@@ -395,7 +395,7 @@ choice! {
         },
         /// Between hosts, from the leader: whether that host hears this one.
         104 => Hears {
-            /// Which.
+            /// The host.
             host: HostIndex,
         },
         /// From a daemon to its parent: hand this, and the socket beside it, to a task.
@@ -421,12 +421,12 @@ choice! {
         110 => OpenRecorder,
         /// The trace ring of a task of this host, to be read.
         111 => MapRecorder {
-            /// Whose.
+            /// The task.
             tid: Tid,
         },
         /// Switches the probe points of a task: 1 all on, 0 all off.
         112 => SetProbes {
-            /// Whose.
+            /// The task.
             tid: Tid,
             /// The word that its probe points look at.
             mask: u32,
@@ -465,14 +465,14 @@ choice! {
         },
         /// Exposed memory of a task of this host.
         115 => MapExposed {
-            /// Whose.
+            /// The task that exposes the memory.
             owner: Tid,
             /// The owner's name for it.
             number: u32,
         },
         /// Bytes of exposed memory of a task of another host.
         116 => GetMemory {
-            /// Whose.
+            /// The task that exposes the memory.
             owner: Tid,
             /// The owner's name for it.
             number: u32,
@@ -483,7 +483,7 @@ choice! {
         },
         /// Writes into exposed memory of a task of another host.
         117 => PutMemory {
-            /// Whose.
+            /// The task that exposes the memory.
             owner: Tid,
             /// The owner's name for it.
             number: u32,
@@ -494,14 +494,14 @@ choice! {
         },
         /// The size of exposed memory, and whether others may write it.
         118 => DescribeMemory {
-            /// Whose.
+            /// The task that exposes the memory.
             owner: Tid,
             /// The owner's name for it.
             number: u32,
         },
         /// Changes a word of exposed memory of a task of another host.
         119 => ChangeMemory {
-            /// Whose.
+            /// The task that exposes the memory.
             owner: Tid,
             /// The owner's name for it.
             number: u32,

@@ -47,7 +47,7 @@ choice! {
 record! {
     /// The key that seals or opens the records of one direction.
     pub struct RecordKey {
-        /// How.
+        /// The cipher.
         pub cipher: Cipher,
         /// The key.
         pub key: Secret,

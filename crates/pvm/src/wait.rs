@@ -105,7 +105,7 @@ pub(crate) enum Came {
     Among,
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Woken {
     /// Something may have arrived.

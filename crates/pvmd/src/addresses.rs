@@ -1,5 +1,5 @@
-//! Where a daemon can be reached: the addresses of this computer's interfaces, the one that ssh
-//! shows, and the order in which those of another host are tried.
+//! The addresses of a daemon: those of this computer's interfaces, the one that ssh shows, and the
+//! order in which those of another host are tried.
 //!
 //! They are numbers, never names, so names may resolve differently everywhere. A wrong one costs a
 //! refused handshake, as the key is pinned.

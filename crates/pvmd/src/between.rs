@@ -27,7 +27,7 @@ choice! {
         },
         /// Something happened.
         2 => Happened {
-            /// What.
+            /// The event.
             event: Event,
         },
         /// The parent ends in order: tell the peers and go.
@@ -68,7 +68,7 @@ choice! {
         },
         /// This program cannot go on with what the parent has.
         6 => Unfit {
-            /// Why.
+            /// The reason.
             reason: String,
         },
     }
@@ -77,13 +77,13 @@ choice! {
 record! {
     /// The machine that a host is to join.
     pub struct Invited {
-        /// Where its inviter may be reached.
+        /// The addresses of its inviter.
         pub addresses: Vec<String>,
         /// The fingerprint of the key that answers there.
         pub fingerprint: Blob,
         /// The inviter is on this computer.
         pub local: bool,
-        /// Where hosts are reached that cannot be called, or empty.
+        /// The address through which hosts are reached that cannot be called, or empty.
         pub via: String,
         /// The token that lets it in; none if the inviter knows its key.
         pub token: Option<Token>,
@@ -99,7 +99,7 @@ record! {
         pub protocol: u16,
         /// The parent.
         pub parent_pid: u32,
-        /// How many daemons this host has lost.
+        /// The number of daemons that this host has lost.
         pub restarts: u32,
         /// Name of the host as asked for on the command line, or empty.
         pub name: String,

@@ -1,4 +1,4 @@
-//! How the daemon asks its parent for segments: the requests of tasks, on a socket of its own.
+//! The daemon's requests for segments to its parent, on a socket of their own.
 //!
 //! The parent answers at once without waiting, so the daemon simply waits for the answer.
 

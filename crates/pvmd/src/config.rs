@@ -39,7 +39,7 @@ pub(crate) enum Mode {
     Help,
 }
 
-/// How a parent was started.
+/// The command line of a parent.
 #[derive(Debug, Default)]
 pub(crate) struct ParentOptions {
     /// End when standard input reaches its end.
@@ -56,10 +56,10 @@ pub(crate) struct ParentOptions {
     pub(crate) token: Option<PathBuf>,
 }
 
-/// Where a new host finds its machine. Nothing here is secret.
+/// The data by which a new host finds its machine. None of them is secret. Nothing here is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Join {
-    /// Where the daemon that asked for the new host may be reached.
+    /// The addresses of the daemon that asked for the new host.
     pub(crate) addresses: Vec<String>,
     /// The fingerprint of its key.
     pub(crate) fingerprint: Vec<u8>,
@@ -69,7 +69,7 @@ pub(crate) struct Join {
     pub(crate) again: bool,
     /// The token that lets it in; none if the inviter knows its key.
     pub(crate) token: Option<Token>,
-    /// Where it reaches hosts that it cannot call.
+    /// The address through which it reaches hosts that it cannot call.
     pub(crate) via: Option<SocketAddr>,
     /// Seconds until it ends if it is not let in; 0 for the usual time.
     pub(crate) patience: u32,
@@ -97,7 +97,7 @@ pub(crate) struct Front {
     pub(crate) protocol: Option<u16>,
     /// The machine's name.
     pub(crate) vmid: Option<String>,
-    /// Where the inviter may be reached.
+    /// The addresses of the inviter.
     pub(crate) addresses: Vec<String>,
     /// There may be a daemon here already.
     pub(crate) again: bool,
@@ -231,13 +231,13 @@ pub(crate) struct Places {
     pub(crate) temporary: PathBuf,
     /// The name of the machine.
     pub(crate) vmid: String,
-    /// Where NeoPVM is installed, if that can be found.
+    /// The folder in which NeoPVM is installed, if it can be found.
     pub(crate) root: Option<PathBuf>,
     /// The architecture's name.
     pub(crate) arch: String,
     /// The user's home.
     pub(crate) home: PathBuf,
-    /// How much may wait unread, and where.
+    /// The limits of unread data, and the folders for them.
     pub(crate) spilling: Spilling,
 }
 
@@ -278,8 +278,9 @@ impl Spilling {
         })
     }
 
-    /// Where files may be made, best first. Unless it was named, a folder in memory is none: what
-    /// is to leave the memory would stay there.
+    /// The folders in which files may be made, best first. A folder in memory does not count unless
+    /// the user named it, because the data are to leave the memory. Unless it was named, a folder
+    /// in memory is none: what is to leave the memory would stay there.
     pub(crate) fn folders(&self, machine: &Path) -> Vec<PathBuf> {
         if let Some(folder) = &self.folder {
             return vec![folder.clone()];
@@ -314,7 +315,7 @@ impl Places {
         })
     }
 
-    /// Where programs are looked for if nothing else is said.
+    /// The folders in which programs are searched by default.
     pub(crate) fn search(&self) -> Vec<PathBuf> {
         let mut search = vec![self.home.join("pvm3/bin").join(&self.arch)];
         if let Some(root) = &self.root {

@@ -58,11 +58,11 @@ const REFUSED_TIME: Duration = Duration::from_secs(5);
 
 /// Connections that were made within this time of each other were made at once.
 const CROSS_TIME: Duration = Duration::from_secs(2);
-/// How long a host that has just got its place waits to be called.
+/// The time for which a host that has just got its place waits to be called.
 const CALLED_TIME: Duration = Duration::from_millis(1500);
-/// How long a host that was taken out is called, to be told so.
+/// The time for which a removed host is called, so that it learns of its removal.
 const TELL_TIME: Duration = Duration::from_secs(120);
-/// How long a host that ends tries to tell the others.
+/// The time for which a host that ends tries to tell the others.
 const GOODBYE_TIME: Duration = Duration::from_millis(800);
 
 /// An event that the links tell the shell.
@@ -76,7 +76,7 @@ pub(crate) enum ShellEvent {
     Redeem {
         /// The request.
         redeem: Box<redeem::Redeem>,
-        /// Where the answer is waited for: empty, or why not.
+        /// The channel for the answer: empty, or the reason of a refusal.
         answer: tokio::sync::oneshot::Sender<String>,
     },
     /// This host has a place now.
@@ -92,7 +92,7 @@ pub(crate) enum ShellEvent {
     },
 }
 
-/// Whose connection it is.
+/// The owner of a connection.
 #[derive(Debug)]
 enum Owner {
     Peer(HostIndex),
@@ -125,7 +125,7 @@ pub(crate) struct Links {
     /// Daemons that were started and have no place yet, by their keys; and what the machine is
     /// told once they have called.
     newcomers: BTreeMap<Fingerprint, Option<News>>,
-    /// Where the machine is that this daemon was started to join, and the key there.
+    /// The addresses of the machine that this daemon was started to join, and the key there.
     machine: Option<(Vec<Endpoint>, Fingerprint)>,
     /// Hands on to every other host, where this one may not be able to call them.
     relay: Option<SocketAddr>,
@@ -143,7 +143,7 @@ pub(crate) struct Links {
     /// calls all others.
     waits_until: Option<Instant>,
     alone_since: Option<Instant>,
-    /// How long it may be.
+    /// The time for which it may be alone.
     patience: Duration,
     /// The messages that tasks have sent to other hosts.
     traffic: Traffic,
@@ -256,7 +256,7 @@ impl Links {
         others.next().filter(|_| others.next().is_none()).map(|peer| &*peer.facts.key.0)
     }
 
-    /// How often a host of this machine went on alone.
+    /// Sets the number of times that a host of this machine went on alone.
     pub(crate) const fn set_era(&mut self, era: u64) {
         self.era = era;
     }

@@ -13,11 +13,11 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// How long a daemon on this computer may take to start.
+/// The time that a daemon on this computer may take to start.
 const START_TIME: Duration = Duration::from_secs(20);
 /// Most of what a daemon that failed says that is handed on.
 const COMPLAINT_BYTES_MAX: u64 = 1024;
-/// How many are started at the same time.
+/// The number of daemons that are started at the same time.
 static TURNS: Semaphore = Semaphore::const_new(64);
 
 /// Starts another daemon here, which will call `address` and expect the owner of `key` there.

@@ -99,7 +99,7 @@ pub(crate) struct Parent {
     daemon_worked: bool,
     /// The daemon has said since it was started that it is ready.
     daemon_ready: bool,
-    /// How long it has said nothing while something was to be done.
+    /// The time for which it has said nothing while something was to be done.
     silence: Silence,
     /// It was killed because it did nothing.
     daemon_hung: bool,
@@ -186,7 +186,7 @@ impl Parent {
         self.settle_daemon();
     }
 
-    /// How long nothing will happen by itself.
+    /// The time until something is due by itself.
     fn timeout(&self) -> Option<Duration> {
         let next = [
             self.restart_at,

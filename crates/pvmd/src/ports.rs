@@ -16,7 +16,7 @@ pub(crate) struct Ports {
     pub(crate) outward: u16,
 }
 
-/// Which of them to open.
+/// The ports to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// For hosts on this computer.
@@ -52,7 +52,7 @@ impl Ports {
         links.listen(listener)
     }
 
-    /// Where they are reached, best first.
+    /// The addresses at which they are reached, best first.
     pub(crate) fn addresses(self) -> Vec<String> {
         let seen = addresses::of_ssh().map(|(_, server)| server);
         let seen = seen.filter(|address| addresses::is_outward(*address));

@@ -17,15 +17,15 @@ const HOSTS_MAX: u16 = 0xfff;
 /// A path longer than this fits no socket address; the longest name in the folder needs the rest.
 const PATH_BYTES_MAX: usize = 107 - "/bell/t3fffffff".len();
 
-/// How often, and how long apart, an orphan looks whether its dead parent's lock is free: a new
+/// The number and the interval of an orphan's looks whether its dead parent's lock is free: a new
 /// owner keeps it for ever, a dead one for a moment.
 const ORPHAN_TRIES: u32 = 50;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(20);
-/// How often a daemon that wants the first place tries again: an orphan that clears up has the lock
-/// for a moment.
+/// The number of tries of a daemon that wants the first place: an orphan that clears up has the
+/// lock for a moment.
 const LEAVING_TRIES: u32 = 25;
 
-/// Why there is no folder.
+/// The reason why there is no folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum DirError {
@@ -35,7 +35,7 @@ pub(crate) enum DirError {
     /// Another user's, open to others, or no folder at all.
     #[error("{}: {what}; remove it or set PVM_TMP to a folder of your own", .path.display())]
     Unsafe {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The fault.
         what: &'static str,
@@ -46,9 +46,9 @@ pub(crate) enum DirError {
     /// The system refused.
     #[error("{}: {error}{}", .path.display(), remedy(.path, *.error))]
     System {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: Errno,
     },
 }
@@ -68,7 +68,7 @@ fn remedy(path: &Path, error: Errno) -> String {
     })
 }
 
-/// Which of the numbers a host takes.
+/// The number that a host takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seat {
     /// The first host of a machine.

@@ -44,7 +44,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 const SIGKILL: i32 = 9;
-/// How often, and how long apart, what the tasks of a dead parent left is looked for.
+/// The number and the interval of looks for the leftovers of a dead parent's tasks.
 const ORPHAN_ROUNDS: u32 = 200;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(5);
 /// The number of link events that are taken before they are handled.

@@ -43,7 +43,8 @@ pub(crate) fn close_inherited() {
     }
 }
 
-/// How many bytes of a TCP connection the kernel takes beyond what it may send at once.
+/// Sets the number of bytes of a TCP connection that the kernel takes beyond what it may send at
+/// once.
 pub(crate) fn set_unsent_max(stream: impl AsFd, bytes: u32) -> io::Result<()> {
     let (socket, length) = (stream.as_fd().as_raw_fd(), size_of_val(&bytes) as libc::socklen_t);
     let value = (&raw const bytes).cast();
@@ -84,7 +85,7 @@ pub(crate) fn readable(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     registered.map_err(|failed| failed.into_parts().1)
 }
 
-/// Where the code of a process lies: its program's and its libraries'.
+/// The addresses of a process's code: its program's and its libraries'.
 ///
 /// Starting runs through most of it once, waiting through little of it. A host that has started
 /// gives the pages back to the system, which maps those that are needed again from the same files:
@@ -96,7 +97,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// That of this process, as far as the system tells; a confined process is not told.
+    /// Finds those of this process, as far as the system tells; a confined process is not told.
     pub(crate) fn find() -> Self {
         let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
         Self { places: maps.lines().filter_map(code_of_file).collect() }

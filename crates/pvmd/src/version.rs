@@ -1,4 +1,4 @@
-//! Which program this is.
+//! The version of this program.
 
 /// The mark stands in the program file as it is, so that the file alone tells its version.
 static MARK: &str = concat!("NeoPVM version ", env!("CARGO_PKG_VERSION"));

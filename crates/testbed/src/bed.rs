@@ -1,5 +1,6 @@
-//! What `testbed` does: `up` and `hosts` start a keeper, which makes what is wanted, tells the
-//! environment, and stays until the caller ends.
+//! The program `testbed`: `up` and `hosts` start a keeper, which makes the machine, prints the
+//! environment, and stays until the caller ends. `up` and `hosts` start a keeper, which makes what
+//! is wanted, tells the environment, and stays until the caller ends.
 
 use crate::words::{Wanted, Words};
 use std::ffi::OsString;
@@ -18,12 +19,12 @@ const FOLDER: &str = "TESTBED";
 const ENVIRONMENT: &str = "environment";
 /// The keeper's last line after the environment, where all is well.
 const READY: &str = "# ready";
-/// What begins a line of the keeper's with an exit status and the first line of a reason.
+/// The first word of a keeper's line that has an exit status and the first line of a reason.
 const FAILED: &str = "# failed ";
 /// Hosts and keepers are gone within this.
 const END: Duration = Duration::from_secs(60);
 
-/// Why nothing was done, or what was left.
+/// The reason why nothing was done, or the list of what was left.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) status: u8,
@@ -38,7 +39,7 @@ impl From<String> for Failure {
 
 type Variables = Vec<(String, OsString)>;
 
-/// What lives as long as the keeper.
+/// The things that live as long as the keeper.
 struct Held {
     _place: Place,
     _daemons: Vec<Child>,
@@ -67,7 +68,7 @@ pub(crate) fn begin(what: &str, words: Words) -> Result<(), Failure> {
     Err(failure(&String::from_utf8_lossy(&told)))
 }
 
-/// What a keeper has told that has failed.
+/// The failure that a keeper has reported.
 fn failure(told: &str) -> Failure {
     let reason = told.split_once(FAILED).and_then(|(_, reason)| reason.split_once(' '));
     let Some((status, words)) = reason else {

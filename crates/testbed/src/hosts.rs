@@ -11,12 +11,12 @@ use std::process::{Child, Command, Stdio};
 /// The status of `hosts.sh` where there can be no hosts.
 pub const SKIPPED: i32 = 77;
 
-/// Why there are no hosts.
+/// The reason why there are no hosts.
 #[derive(Debug)]
 pub struct Refusal {
     /// True where this computer cannot have any (no root, a tool missing).
     pub impossible: bool,
-    /// What the script said.
+    /// The output of the script.
     pub words: String,
 }
 
@@ -66,7 +66,7 @@ impl Drop for Network {
     }
 }
 
-/// Where the script lies.
+/// The path of the script.
 pub fn script() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../xtask/hosts.sh"))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What ends has ended within this.
+/// The time within which a machine has ended.
 const END: Duration = Duration::from_secs(10);
 /// No start or halt takes longer, also where many tests share few cores.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -14,10 +14,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Where the spawn path looks first.
+/// The folder in which the spawn path looks first.
 const ARCH: &str = "LINUX64";
 
-/// What ends has ended within this.
+/// The time within which a process has ended.
 const END: Duration = Duration::from_secs(30);
 
 /// The HOME of what runs in a place.
@@ -25,7 +25,7 @@ const END: Duration = Duration::from_secs(30);
 pub enum Home {
     /// A folder in the place.
     Own,
-    /// That of the caller, and the caller's language: for tools that keep what they have fetched.
+    /// The caller's home and language: for tools that keep what they have fetched.
     Callers,
 }
 
@@ -104,7 +104,7 @@ impl Place {
         sweep::keeper_of(&self.vmid)
     }
 
-    /// Where it lies.
+    /// The path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -119,7 +119,7 @@ impl Place {
         self.folder.join("home")
     }
 
-    /// Where spawned programs are found by name.
+    /// The folder in which spawned programs are found by name.
     pub fn bin(&self) -> PathBuf {
         self.home().join("pvm3/bin").join(ARCH)
     }

@@ -24,7 +24,7 @@ const NEW: &str = "new";
 /// A killed process with much memory takes a while to give it back.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Where a place of that keeper lies.
+/// The folder of a place of that keeper.
 pub(crate) fn folder(keeper: u32, count: u32) -> PathBuf {
     std::env::temp_dir().join(format!("tb{keeper}-{count}"))
 }
@@ -46,8 +46,9 @@ pub(crate) fn lock(folder: &Path) -> io::Result<File> {
     Ok(opened)
 }
 
-/// What each process of a place has in its environment: a path below the folder. The slash keeps
-/// the first place from being found in the tenth.
+/// The text that each process of a place has in its environment: a path below the folder. The slash
+/// keeps the first place from being found in the tenth. The slash keeps the first place from being
+/// found in the tenth.
 pub(crate) fn mark(folder: &Path) -> Vec<u8> {
     [folder.as_os_str().as_bytes(), b"/"].concat()
 }

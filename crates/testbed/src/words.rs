@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use testbed::Home;
 
-/// What is not read yet.
+/// The words that are not read yet.
 pub(crate) struct Words(VecDeque<String>);
 
 impl Words {

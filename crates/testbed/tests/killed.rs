@@ -11,7 +11,7 @@ use std::time::Duration;
 use testbed::{eventually, process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_testbed");
-/// What ends has ended within this, also on a busy computer.
+/// The time within which a process has ended, also on a busy computer.
 const END: Duration = Duration::from_secs(30);
 
 /// A shell with a place, and a process in it that ignores all signals but SIGKILL, in a session of

@@ -29,12 +29,12 @@ pub(crate) enum Fact {
     HostRefused {
         /// By its key the daemon is known that was to be this host.
         key: Blob,
-        /// Why.
+        /// The reason.
         code: Code,
     },
     /// A host is out, and all that its tasks had named and joined is gone.
     HostOut {
-        /// Which.
+        /// The host.
         host: HostIndex,
         /// Its name.
         name: String,
@@ -45,7 +45,7 @@ pub(crate) enum Fact {
     LastStays,
     /// A host gets no new tasks from now on, or gets them again.
     Draining {
-        /// Which.
+        /// The host.
         host: HostIndex,
         /// True where it gets none.
         on: bool,
@@ -69,7 +69,7 @@ pub(crate) enum Fact {
     },
     /// A group was to be frozen.
     Frozen {
-        /// Which.
+        /// The name of the group.
         group: Blob,
         /// The questions that wanted it.
         asks: Vec<Ask>,
@@ -78,7 +78,7 @@ pub(crate) enum Fact {
     },
     /// A task is gone.
     TaskGone {
-        /// Which.
+        /// The task.
         tid: Tid,
     },
     /// A group is this from now on: told once for each command, behind all else.

@@ -17,7 +17,7 @@ const ADD_COUNT_MAX: usize = HostIndex::MAX.0 as usize;
 /// The time for which a ready daemon waits for daemons that were named before it.
 const TURN_NS: u64 = SECOND_NS;
 
-/// Why a host is not added.
+/// The reason why a host is not added.
 type Refusal = (Code, Failure);
 
 impl Machine {

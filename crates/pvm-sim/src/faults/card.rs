@@ -10,7 +10,7 @@ use pvm_wire::{Envelope, HostIndex, Message, Tid};
 
 /// The time until the links are given up and the silence counts, and another host leads.
 const UNHEARD: u64 = 9 * SECOND;
-/// How long the card is bad.
+/// The time for which the card is bad.
 const BAD: u64 = 14 * SECOND;
 /// A host that dies is told of within this: its silence, and the question whether others hear it.
 const TOLD: u64 = 5 * SECOND + 600 * MS;

@@ -38,9 +38,9 @@ pub enum Happening {
     /// A host takes another one for dead, because it had no link to it for too long, unless there
     /// was one since this moment.
     Silence {
-        /// Who.
+        /// The host that looks.
         at: HostIndex,
-        /// Whom.
+        /// The host that it looks at.
         of: HostIndex,
         /// The time since when.
         since: u64,
@@ -57,7 +57,7 @@ pub enum Happening {
     Idle(Pair, u64),
 }
 
-/// Where a daemon crashes while it handles an input.
+/// The place at which a daemon crashes while it handles an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
     /// Before the parent has the effects.

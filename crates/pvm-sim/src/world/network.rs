@@ -23,7 +23,7 @@ const SLOW_NS: u64 = 10 * MS;
 const BULK_BYTES: usize = 256 << 10;
 /// A link that is not used for this long is closed, unless it is to stand.
 const REST_NS: u64 = 2_000 * MS;
-/// How often a host calls another that does not let it in.
+/// The interval at which a host calls another one that does not let it in.
 pub(super) const CALL_NS: u64 = 1000 * MS;
 
 impl World {

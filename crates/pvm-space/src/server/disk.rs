@@ -81,7 +81,7 @@ fn locked(path: &Path) -> io::Result<File> {
 pub(super) struct Disk {
     file: File,
     path: PathBuf,
-    /// Of the file behind its [`Lock`].
+    /// The path of the file that [`Lock`] keeps locked.
     lock: PathBuf,
     /// Records that are not written yet, and the last step among them.
     pending: Vec<u8>,
@@ -298,7 +298,7 @@ pub(super) struct Found {
     pub(super) replay: Replay,
     /// The note about damages.
     pub(super) note: String,
-    /// Where it was, and other files of the space that are older.
+    /// The path at which it was, and older files of the space.
     pub(super) files: Vec<PathBuf>,
 }
 
@@ -386,7 +386,7 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What the directory of a file says of its names outlives a power failure.
+/// Makes the names in a file's directory outlive a power failure.
 fn sync_directory(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
 }
@@ -408,7 +408,7 @@ fn lock_shared(file: &File, path: &Path) -> io::Result<()> {
     }
 }
 
-/// What is in a file; its first bytes if it is none of a space.
+/// Reads a file; only its first bytes if it is none of a space.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = regular(OpenOptions::new().read(true), path)?;
     lock_shared(&file, path)?;

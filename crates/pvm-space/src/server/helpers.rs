@@ -52,7 +52,7 @@ impl Helpers {
         Ok(())
     }
 
-    /// Which spaces have got one, or get none.
+    /// The spaces whose search for a server has ended, with the server or none.
     pub(super) fn found(&mut self) -> Vec<(u64, Option<Tid>)> {
         let mut waiting = Vec::new();
         for wanted in self.wanted.drain(..) {

@@ -140,7 +140,7 @@ choice! {
         },
         /// Records are missing.
         4 => Gap {
-            /// Whose; [`Tid`] 0: of all tasks of the host.
+            /// The task; [`Tid`] 0 for all tasks of the host.
             tid: Tid,
             /// The number of the first one. Those without room ([`Loss::Full`]) have numbers of
             /// their own.
@@ -151,7 +151,7 @@ choice! {
             to: u64,
             /// The number of lost records; 0 if it is not known.
             lost: u64,
-            /// Why.
+            /// The reason of the loss.
             reason: Loss,
         },
         /// Clocks of two hosts.

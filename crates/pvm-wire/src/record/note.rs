@@ -181,7 +181,7 @@ pub enum What {
     },
     /// Records are missing between `begin` and its end.
     Gap {
-        /// Why.
+        /// The reason of the loss.
         reason: Loss,
         /// The number of lost records.
         lost: u64,
@@ -299,7 +299,7 @@ numbered! {
         Call = 6,
     }
 
-    /// Why records are missing.
+    /// The reason why records are missing.
     pub enum Loss {
         /// The ring was full.
         Full = 1,

@@ -14,7 +14,7 @@ choice! {
         1 => Done,
         /// Refused or failed.
         2 => Failed {
-            /// Why.
+            /// The reason.
             code: Code,
         },
         /// To [`super::Request::Hello`] of a task; its inbox and the host's count of awake tasks
@@ -25,14 +25,14 @@ choice! {
         },
         /// To [`super::Request::Hello`] of another protocol version, or of a process that may not.
         4 => Refused {
-            /// Why.
+            /// The reason.
             code: Code,
             /// For people.
             reason: String,
         },
         /// A segment; its descriptor comes beside it.
         5 => Segment {
-            /// Which.
+            /// The segment.
             segment: Segment,
         },
         /// Lanes; their descriptors are mapped one by one.
@@ -61,14 +61,14 @@ choice! {
         10 => Output {
             /// The task.
             tid: Tid,
-            /// What.
+            /// The bytes.
             bytes: Blob,
             /// 1 standard output, 2 standard error.
             stream: u8,
         },
         /// A task of [`super::Request::Run`] ended.
         11 => Exited {
-            /// Which.
+            /// The task.
             tid: Tid,
             /// As `waitpid` tells it.
             status: i32,
@@ -153,7 +153,7 @@ choice! {
             from: String,
             /// The version that runs now.
             to: String,
-            /// Why it is still the old program; empty if it is not.
+            /// The reason why the old program still runs; empty if the new one does.
             failure: String,
         },
         /// To [`super::Request::Token`].
@@ -226,7 +226,7 @@ record! {
         pub restarts: u32,
         /// The limits that the kernel sets to the daemon, in words.
         pub guard: String,
-        /// Why no commands are ordered, in words; empty if there is a leader.
+        /// The reason why no commands are ordered, in words; empty if there is a leader.
         pub order: String,
     }
 }

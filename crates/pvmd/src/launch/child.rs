@@ -48,9 +48,9 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<CString>,
     /// Its environment, `NAME=VALUE` each.
     pub(crate) environment: Vec<CString>,
-    /// Where it starts.
+    /// The folder in which it starts.
     pub(crate) directory: CString,
-    /// How many files it may open.
+    /// The number of files that it may open.
     pub(crate) files: Rlimit,
     /// It leads a group of its own.
     pub(crate) group: bool,
@@ -65,7 +65,7 @@ struct Plan<'a> {
     streams: [c_int; 3],
     files: libc::rlimit64,
     group: bool,
-    /// Why it did not come to that, as the system numbers it.
+    /// The system's error number if the start failed.
     error: AtomicI32,
 }
 

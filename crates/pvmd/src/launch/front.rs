@@ -75,7 +75,7 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
     refuse(front, Code::CantStart, "pvmd", &text)
 }
 
-/// Where the inviter may be: first of all where the connection came from.
+/// The addresses of the inviter, first of all the one from which the connection came.
 pub(crate) fn seen(told: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     let port = told.iter().find_map(|at| Some(at.parse::<SocketAddr>().ok()?.port()));

@@ -8,13 +8,13 @@ use pvm_wire::PROTOCOL_VERSION;
 /// An invitation into a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Invitation {
-    /// Where the inviter listens.
+    /// The addresses at which the inviter listens.
     pub(crate) addresses: Vec<String>,
     /// The fingerprint of its key.
     pub(crate) fingerprint: Fingerprint,
     /// The new host's name; empty for the computer's own.
     pub(crate) name: String,
-    /// Which of the user's machines this is (`PVM_VMID`).
+    /// The name of this machine among those of the user (`PVM_VMID`).
     pub(crate) vmid: String,
     /// Words of the host file that concern the new host.
     pub(crate) options: String,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::timeout;
 
-/// How long a person may take, and how long the daemon there waits to be let in.
+/// The time that a person may take, and for which the daemon there waits to be let in.
 const TYPING_TIME: Duration = Duration::from_secs(80);
 pub(crate) const TYPING_SECONDS: u32 = 100;
 

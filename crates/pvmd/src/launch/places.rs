@@ -1,4 +1,4 @@
-//! Where pvmd may be on another computer.
+//! The paths of pvmd on another computer.
 
 use crate::launch::invitation::{expanding, quoted};
 use crate::launch::ssh::MISSING;
@@ -8,7 +8,7 @@ use pvm_wire::hostfile::HostLine;
 /// A text that stands in our pvmd and in no other.
 const OURS: &str = "neopvm-missing-1";
 
-/// Where pvmd may be on another computer.
+/// The paths at which pvmd may be on another computer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     /// `dx=`: a program's path or name, with `$NAME` in it; it is taken as it is.
@@ -62,7 +62,7 @@ impl Places {
     }
 }
 
-/// Where a copy of our own programs goes, below the user's home there.
+/// The folder for a copy of our own programs, below the user's home there.
 pub(crate) fn pushed_folder() -> String {
     format!(".local/share/neopvm/{}", crate::version::version())
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-/// How long the copy may take.
+/// The time that the copy may take.
 const PUSH_TIME: Duration = Duration::from_secs(60);
 /// Said there when it is done.
 const DONE: &str = "neopvm-pushed-1";

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 const REPLY: &str = "neopvm-reach-1 ";
 /// Between the socket of a daemon and the name of its host.
 const MEMBER: &str = "#member=";
-/// How long an address may take to answer.
+/// The time that an address may take to answer.
 const CONNECT_TIME: Duration = Duration::from_secs(2);
 
 /// The findings there.

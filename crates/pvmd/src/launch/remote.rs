@@ -19,17 +19,17 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-/// How long the way to the reply line may take.
+/// The time that may pass until the reply line.
 const REPLY_TIME: Duration = Duration::from_secs(9);
 /// Like `REPLY_TIME`, where ssh may ask a person.
 const ASKING_TIME: Duration = Duration::from_secs(80);
 /// The stages at which a copy of our own programs helps.
 const PUSH_MENDS: [&str; 2] = ["pvmd", "version"];
 
-/// How many are started at the same time; ssh and its server need a processor.
+/// The number of hosts that are started at the same time; ssh and its server need a processor.
 static TURNS: Semaphore = Semaphore::const_new(64);
 
-/// Why there is no new host.
+/// The reason why there is no new host.
 pub(crate) type NotStarted = (Code, Failure);
 
 /// Starts the daemon that this line names. It will call the inviter.
@@ -72,7 +72,7 @@ async fn attempt(
     judge(target, heard)
 }
 
-/// Why a daemon that was started has not called.
+/// Finds out why a daemon that was started has not called.
 pub(crate) async fn no_call(line: &HostLine, invited: &Invitation) -> NotStarted {
     let target = Target::new(line);
     let mut reached = stages::reach(line, &target, (&invited.addresses, &invited.vmid)).await;

@@ -15,7 +15,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a daemon that ends may take, and one that joins until it is a member.
+/// The time that a daemon may take to end, and that a joining one may take to become a member.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
 const ANSWER_TIME: Duration = Duration::from_secs(1);

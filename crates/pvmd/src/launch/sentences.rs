@@ -51,7 +51,7 @@ pub(crate) fn no_call(name: &str, tried: &[(String, String)]) -> String {
     format!("{name} cannot call this host back (tried from there: {})", tried.join(", "))
 }
 
-/// How pvmd gets there: our binary runs on the same kind of system only.
+/// The advice how to install pvmd there: our binary runs on the same kind of system only.
 pub(crate) fn push_remedy(name: &str, system: &str) -> String {
     if system == here() {
         format!("pvm add --push {name}")

@@ -12,9 +12,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long ssh may take to connect.
+/// The time that ssh may take to connect.
 pub(crate) const CONNECT_SECONDS: u32 = 5;
-/// How long it may take to end when all is said.
+/// The time that ssh may take to end when all is said.
 const END_TIME: Duration = Duration::from_secs(1);
 /// A shell that says more than this says nothing that is waited for.
 const NOISE_BYTES_MAX: u64 = 1 << 20;
@@ -137,7 +137,7 @@ pub(crate) struct Heard {
     pub(crate) said: Vec<String>,
     /// The complaint of ssh or the shell.
     pub(crate) complaint: String,
-    /// How ssh ended, if it did in time.
+    /// The exit status of ssh, if it ended in time.
     pub(crate) status: Option<ExitStatus>,
     /// ssh could not be started at all.
     pub(crate) no_ssh: Option<String>,

@@ -1,5 +1,5 @@
-//! Why a host cannot be added: the stages of joining, each with one test, one sentence and one
-//! remedy.
+//! The reasons why a host cannot be added: the stages of joining, each with one test, one sentence
+//! and one remedy.
 //!
 //! `name route port key shell pvmd version callback join`, in this order; what comes behind the
 //! first that fails is not tried. All of it takes at most 15 seconds.
@@ -22,11 +22,11 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
-/// How long a name may take to resolve, an address to answer, an ssh server to say its name.
+/// The time in which a name must resolve, an address answer, and an ssh server say its name.
 const NAME_TIME: Duration = Duration::from_secs(3);
 const ROUTE_TIME: Duration = Duration::from_secs(3);
 const BANNER_TIME: Duration = Duration::from_secs(2);
-/// How long the part behind the login may take.
+/// The time that the part behind the login may take.
 const SSH_TIME: Duration = Duration::from_secs(7);
 
 /// One stage that was tried.
@@ -105,7 +105,7 @@ pub(crate) async fn try_all(line: &HostLine, addresses: &[String], vmid: &str) -
     report
 }
 
-/// Why no shell has said anything: the stages of the way, then what ssh told.
+/// Finds out why no shell has answered: from the stages of the way, then from ssh's own output.
 pub(crate) async fn up_to_shell(target: &Target, heard: &Heard) -> Report {
     let mut report = Report::default();
     if network(target, &mut report).await.is_ok() {
@@ -180,7 +180,7 @@ async fn network(target: &Target, report: &mut Report) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Where ssh would go.
+/// The destination that ssh would connect to.
 struct SshRoute {
     host: String,
     port: u16,

@@ -19,7 +19,7 @@ pub(crate) struct Surroundings {
     pub(crate) socket: PathBuf,
     /// The user's home.
     pub(crate) home: PathBuf,
-    /// Where NeoPVM is installed.
+    /// The folder in which NeoPVM is installed.
     pub(crate) root: Option<PathBuf>,
     /// `/dev/null`, open.
     pub(crate) null: OwnedFd,
@@ -52,7 +52,7 @@ pub(crate) struct Child {
 /// A task that could not be started.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LaunchError {
-    /// Why.
+    /// The reason.
     pub(crate) code: Code,
     /// Paths tried.
     pub(crate) tried: Vec<Blob>,
@@ -95,7 +95,8 @@ pub(crate) fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
     Err(LaunchError { code: Code::NoFile, tried })
 }
 
-/// Where it starts. As in PVM a folder that this host does not have is the user's home.
+/// The folder in which a task starts. As in PVM, it is the user's home if this host does not have
+/// the wanted one. As in PVM a folder that this host does not have is the user's home.
 fn directory(launch: &Launch, around: &Surroundings) -> PathBuf {
     let wished = around.home.join(OsStr::from_bytes(&launch.directory.0));
     [wished, around.home.clone()]

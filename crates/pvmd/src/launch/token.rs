@@ -24,11 +24,11 @@ record! {
     pub struct Token {
         /// The machine's name.
         pub vmid: String,
-        /// Where the daemon that made it listens.
+        /// The addresses at which the daemon listens that made it.
         pub addresses: Vec<String>,
         /// The fingerprint of its key.
         pub fingerprint: Blob,
-        /// Which of its tokens this is.
+        /// The number of this token among those of the daemon.
         pub id: u64,
         /// The secret that only its bearer knows.
         pub secret: Secret,

@@ -27,13 +27,13 @@ record! {
         pub line: Blob,
         /// The key of that host.
         pub key: Blob,
-        /// Where that host calls to reach this one; on its loopback interface.
+        /// The port that the other host calls to reach this one, on its loopback interface.
         pub far: u16,
-        /// Where that host listens.
+        /// The port at which the other host listens.
         pub door: u16,
-        /// Where this daemon calls to reach that host; on its loopback interface.
+        /// The port that this daemon calls to reach the other host, on its loopback interface.
         pub near: u16,
-        /// Where this daemon listens.
+        /// The port at which this daemon listens.
         pub here: u16,
     }
 }
@@ -67,7 +67,7 @@ pub(crate) fn near_port() -> Result<u16> {
 }
 
 impl Ends {
-    /// Where this daemon calls.
+    /// The address that this daemon calls.
     pub(crate) fn near(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.near))
     }

@@ -1,4 +1,4 @@
-//! How much of a link is on its way: see [`pvm_wire::congestion`].
+//! The bytes of a link that are under way: see [`pvm_wire::congestion`].
 
 use crate::{clock, sys};
 use pvm_wire::congestion::{self, UnderWay};
@@ -12,14 +12,15 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Of this connection. Where there is no descriptor to be had there is always room.
+    /// The state of this connection. If there is no descriptor to be had there is always room.
+    /// Where there is no descriptor to be had there is always room.
     pub(crate) fn new(stream: &impl AsFd) -> Self {
         let socket = stream.as_fd().try_clone_to_owned().ok();
         Self { socket, ahead: congestion::Ahead::default() }
     }
 
-    /// How many bytes may go; none where what is said now would stand behind much that waits in the
-    /// network.
+    /// The number of bytes that may go; none if bytes that are sent now would queue behind many
+    /// others in the network.
     pub(crate) fn room(&mut self) -> Option<usize> {
         let Self { socket, ahead } = self;
         let now = Duration::from_nanos(clock::now(0).0);
@@ -36,7 +37,7 @@ impl Ahead {
         self.ahead.window()
     }
 
-    /// How long to wait where there is no room.
+    /// The time to wait if there is no room.
     pub(crate) fn pause(&self) -> Duration {
         self.ahead.pause()
     }

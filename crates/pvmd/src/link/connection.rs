@@ -26,7 +26,7 @@ const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 /// Bytes in front of a frame, of which the first four tell its length.
 const FRAME_HEAD: usize = 8;
-/// How long a connection for two tasks may take to be made.
+/// The time that a connection for two tasks may take to be made.
 const DIRECT_TIME: Duration = Duration::from_secs(5);
 /// Batches of frames of each class that wait for the network; more are not made.
 const BATCHES: usize = 2;
@@ -49,7 +49,7 @@ pub(crate) enum LinkEvent {
     Up {
         /// The connection.
         connection: Connection,
-        /// Whose key it is.
+        /// The fingerprint of the peer's key.
         fingerprint: Fingerprint,
         /// The host that was called, if this side called.
         called: Option<HostIndex>,
@@ -65,36 +65,36 @@ pub(crate) enum LinkEvent {
     Room,
     /// A member that this side called does not accept this side's key.
     Refused {
-        /// Which.
+        /// The host.
         host: HostIndex,
     },
     /// A member that this side calls does not answer at any of its addresses.
     Unreached {
-        /// Which.
+        /// The host.
         host: HostIndex,
     },
     /// The connection is gone.
     Down {
-        /// Which.
+        /// The number of the connection.
         id: u64,
     },
     /// Nothing has come on a connection for too long.
     Silent {
-        /// Which.
+        /// The number of the connection.
         id: u64,
     },
     /// A stranger wants a place for a token.
     Redeem {
         /// The request.
         redeem: Box<Redeem>,
-        /// Where the answer is waited for: empty, or why not.
+        /// The channel for the answer: empty, or the reason of a refusal.
         answer: oneshot::Sender<String>,
     },
     /// A connection for two tasks is made, or cannot be.
     Direct(Made),
 }
 
-/// Where connections tell it.
+/// The channel for the events of connections.
 pub(crate) type Events = mpsc::Sender<LinkEvent>;
 
 /// The shell's end of it.
@@ -150,7 +150,7 @@ impl Waiting {
     }
 }
 
-/// Where the first frames of a batch end that go at once.
+/// The end of the first frames of a batch that go at once.
 fn few(batch: &[u8], most: usize) -> usize {
     let mut end = 0;
     while let Some(length) = batch[end..].first_chunk() {
@@ -163,7 +163,7 @@ fn few(batch: &[u8], most: usize) -> usize {
     end
 }
 
-/// Where a connection's writer takes batches from, the first that has one.
+/// The queues from which a connection's writer takes batches; it serves the first one that has any.
 struct Queues {
     urgent: mpsc::Receiver<Vec<u8>>,
     said: Waiting,
@@ -179,9 +179,9 @@ impl Queues {
         Self { urgent, said: Waiting::new(said), messages: Waiting::new(messages) }
     }
 
-    /// Whose turn it is, and how many bytes may go; while there is no room, only what is urgent
-    /// goes. The kernel is asked about that only where something else waits: most of what a host at
-    /// rest says is urgent.
+    /// The queue that goes next, and how many bytes of it may go; while there is no room, only what
+    /// is urgent goes. The kernel is asked about that only where something else waits: most of what
+    /// a host at rest says is urgent.
     async fn next(&mut self, mut room: impl FnMut() -> Result<usize, Duration>) -> Option<Next> {
         let Self { urgent, said, messages } = self;
         loop {
@@ -203,7 +203,7 @@ impl Queues {
         }
     }
 
-    /// What goes then: little, so that what is urgent never waits long.
+    /// The bytes that go next: few, so that urgent frames never wait long.
     fn few<'a>(&'a mut self, turn: &'a Next) -> &'a [u8] {
         match turn {
             Next::Urgent(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! What comes over a connection, and whose word it is.
+//! Frames that come over a connection, and checks of the hosts that they speak for.
 
 use crate::inbox::Inbox;
 use crate::link::frames::LinkFrame;

@@ -15,11 +15,11 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::{TlsConnector, TlsStream, client};
 
-/// How long a host may take to answer at one of its addresses, the first time and at most: an
-/// address that leads nowhere must not hold up the second look at the others.
+/// The time that a host may take to answer at one of its addresses, at the first try and at most:
+/// an address that leads nowhere must not hold up the second look at the others.
 pub(crate) const CONNECT_FIRST: Duration = Duration::from_millis(400);
 pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(3);
-/// How long it may take to prove its key.
+/// The time that it may take to prove its key.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 /// Between the attempts at one address of a host and the next.
 const NEXT_ADDRESS: Duration = Duration::from_millis(50);
@@ -27,7 +27,7 @@ const NEXT_ADDRESS: Duration = Duration::from_millis(50);
 /// An address at which a host may be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    /// Where to connect.
+    /// The address to connect to.
     pub(crate) at: SocketAddr,
     /// Another host listens there, which hands on to the one with the right key.
     pub(crate) relay: bool,

@@ -26,7 +26,7 @@ pub(crate) struct Made {
     pub(crate) local: Tid,
     /// The task there.
     pub(crate) peer: Tid,
-    /// Whose key the other side has proved, if it called.
+    /// The key that the other side has proved, if it called.
     pub(crate) key: Option<Fingerprint>,
     /// The socket and this end's keys; none if it could not be made.
     pub(crate) route: Option<(OwnedFd, Route)>,

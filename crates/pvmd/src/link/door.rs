@@ -18,11 +18,11 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
-/// How long a peer may take to prove its key.
+/// The time that a peer may take to prove its key.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
-/// How many may be about to do so.
+/// The number of connections that may be about to do so.
 const HALF_OPEN_MAX: usize = 256;
-/// How many are handed on at the same time.
+/// The number of connections that are handed on at the same time.
 const RELAYED_MAX: usize = 1024;
 /// Comes before the handshake with another host, whose fingerprint follows. No handshake begins
 /// with its first byte.

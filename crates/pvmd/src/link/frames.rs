@@ -32,14 +32,14 @@ choice! {
         },
         /// The machines to each other.
         3 => Said {
-            /// What.
+            /// The message.
             message: PeerMessage,
         },
         /// The sender's host ends now.
         7 => Goodbye,
         /// The receiver was taken out of the machine.
         70 => Removed {
-            /// How often a host of the sender's machine went on alone.
+            /// The number of times that a host of the sender's machine went on alone.
             era: u64,
         },
         /// The sender lives and has nothing to say.
@@ -77,7 +77,7 @@ choice! {
         12 => Delivered {
             /// The stream.
             stream: u32,
-            /// How many more.
+            /// The number of further messages that have been delivered.
             count: u32,
         },
         /// Memory lacks for the next message of this stream that was not delivered: it and those

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 const PARCELS_MAX: usize = 4096;
 /// Bytes of them; one message is always allowed.
 const PARCEL_BYTES_MAX: usize = 8 << 20;
-/// How long a stream rests that the other host has no memory for.
+/// The time for which a stream rests if the other host has no memory for it.
 const REST: Duration = Duration::from_millis(100);
 
-/// Where messages come from and where they are confirmed: the inbox, or a stand-in in tests.
+/// The source of messages, where they are confirmed, too: the inbox, or a stand-in in tests.
 pub(crate) trait Source {
     /// The next message of a lane.
     fn next(&mut self, lane: LaneNumber) -> Option<Parcel>;
@@ -44,9 +44,9 @@ struct Stream {
     /// Read and not confirmed, oldest first.
     parcels: VecDeque<Parcel>,
     bytes: usize,
-    /// How many of them are sent as a whole.
+    /// The number of these messages that are sent as a whole.
     sent: usize,
-    /// How much of the next one is sent, once it has begun.
+    /// The number of bytes of the next one that are sent, once it has begun.
     begun: Option<usize>,
     /// The lane has been read to its end.
     read_up: bool,

@@ -26,7 +26,7 @@ pub(crate) const REST_TIME: Duration = Duration::from_secs(10);
 /// it is to.
 const CALL_TIME: Duration = Duration::from_millis(400);
 
-/// How a connection came to be.
+/// The origin of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
     /// By the host with the higher place.
@@ -56,7 +56,7 @@ pub(crate) struct Peer {
     pub(crate) connection: Option<(Connection, bool)>,
     /// The attempt to connect, if it is this side's part.
     pub(crate) calling: Option<AbortHandle>,
-    /// Which side made the connection, and when.
+    /// The side that made the connection, and the moment.
     pub(crate) made: Option<Made>,
     /// A link is to stand at all times.
     pub(crate) near: bool,

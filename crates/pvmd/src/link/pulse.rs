@@ -26,7 +26,7 @@ use tokio::sync::mpsc::WeakSender;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
-/// How often a side that has nothing to say says so.
+/// The interval at which a silent side sends a beat.
 const BEAT_TIME: Duration = Duration::from_millis(500);
 /// Like `BEAT_TIME`, once nothing has come for a while.
 const HASTY_TIME: Duration = Duration::from_millis(250);
@@ -40,8 +40,8 @@ const HASTY_FROM: u32 = 4;
 /// [`SILENT_TURNS`] as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
 
-/// How long a turn takes that begins now: until the next multiple of `turn` since boot, or the one
-/// after it where that is less than [`SHORT_TIME`] away.
+/// The length of a turn that begins now: until the next multiple of `turn` since boot, or the one
+/// after it if that is less than [`SHORT_TIME`] away.
 fn until_end_of(turn: Duration) -> Duration {
     let (now, grid) = (clock::now(0).0, turn.as_nanos() as u64);
     let end = (now + SHORT_TIME.as_nanos() as u64).div_ceil(grid) * grid;

@@ -20,7 +20,7 @@ use tokio_rustls::TlsStream;
 
 /// The largest frame: facts are a few hundred bytes.
 const FRAME_BYTES_MAX: usize = 16 << 10;
-/// How long all of it may take.
+/// The time that all of it may take.
 const TIME: Duration = Duration::from_secs(5);
 
 record! {
@@ -28,7 +28,7 @@ record! {
     pub struct Redeem {
         /// The protocol that it speaks.
         pub protocol: u16,
-        /// Which token.
+        /// The number of the token.
         pub id: u64,
         /// Its secret.
         pub secret: Secret,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// How long one half waits for the other.
+/// The time for which one half waits for the other.
 const WAIT: Duration = Duration::from_secs(5);
 
 /// One end of a connection, and its socket.

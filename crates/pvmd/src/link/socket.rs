@@ -37,7 +37,7 @@ mod tests {
     /// The room of the other side, and as much on its way.
     const ROOM_BYTES: u32 = 16 << 10;
 
-    /// How many bytes the kernel takes for a peer that reads nothing.
+    /// The number of bytes that the kernel takes for a peer that reads nothing.
     async fn taken(bound: bool) -> usize {
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.set_recv_buffer_size(ROOM_BYTES).expect("a size");

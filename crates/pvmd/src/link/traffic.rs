@@ -1,4 +1,4 @@
-//! Which lane goes to which peer, what becomes of lanes to hosts that are gone, and whose messages
+//! The peer of each lane, the fate of lanes to hosts that are gone, and the tasks whose messages
 //! are awaited.
 
 use crate::inbox::Inbox;
@@ -62,7 +62,7 @@ impl Traffic {
         }
     }
 
-    /// What was asked for with [`Traffic::drain`] and is so by now.
+    /// Takes out the requests of [`Traffic::drain`] that are fulfilled by now.
     pub(crate) fn take_drained(
         &mut self,
         inbox: &mut Inbox,

@@ -12,12 +12,13 @@ const STRANGER_BYTES_MAX: usize = 64 << 10;
 const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
 /// Output of tasks that a command has not taken; more stays with the tasks.
 const UNSEEN_BYTES_MAX: usize = 1 << 20;
-/// How long one may take to say hello.
+/// The time that a connection may take to say hello.
 const HELLO_TIME: Duration = Duration::from_secs(10);
-/// How many may be about to say hello; each costs a descriptor and a little memory. A thousand
+/// The number of connections that may be about to say hello; each costs a descriptor and a little
+/// memory. A thousand tasks that start at once on two cores are that many for a while. A thousand
 /// tasks that start at once on two cores are that many for a while.
 const STRANGERS_MAX: usize = 4096;
-/// How many of them one process may be; the oldest goes when another one comes.
+/// The number of them that one process may have; the oldest is closed when another one comes.
 const STRANGERS_OF_A_PROCESS_MAX: usize = 16;
 
 /// One connection.
@@ -68,7 +69,7 @@ pub(crate) struct Connections {
     pub(crate) bad_peers: u64,
 }
 
-/// Why a process is not let in.
+/// The reason why a process is not let in.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Stranger {
     /// Another user's process.

@@ -32,7 +32,7 @@ pub(crate) struct Daemon {
     pub(crate) pid: u32,
     /// Events up, effects down.
     pub(crate) stream: Stream,
-    /// Where it asks for segments, as tasks do on the local socket.
+    /// The stream on which it asks for segments, as tasks do on the local socket.
     pub(crate) broker: Stream,
     /// Sockets of direct routes that came with its requests.
     pub(crate) sockets: VecDeque<OwnedFd>,
@@ -63,7 +63,7 @@ impl Daemon {
     }
 }
 
-/// How a daemon was lost.
+/// The way in which a daemon was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// It was killed, or it had done something before it crashed.
@@ -79,9 +79,9 @@ pub(crate) struct Restarts {
     last: Option<Instant>,
     /// The event that daemons crash on, and how many have.
     suspect: Option<(u32, u32)>,
-    /// How many died by themselves before one was ready.
+    /// The number of daemons that died by themselves before one was ready.
     early: u32,
-    /// How many were lost in all.
+    /// The number of daemons that were lost in all.
     pub(crate) total: u32,
 }
 

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;
 
-/// How long answers may take to be read, in all.
+/// The time that all answers together may take to be read.
 const ANSWER_TIME: Duration = Duration::from_millis(200);
-/// How long tasks have for their own clearing up.
+/// The time that tasks have for their own clearing up.
 const TASK_TIME: Duration = Duration::from_secs(1);
-/// How long the daemon has to say goodbye to other hosts.
+/// The time that the daemon has to say goodbye to other hosts.
 const DAEMON_TIME: Duration = Duration::from_secs(2);
 /// Between two looks at what is left.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -73,7 +73,7 @@ fn most() -> usize {
     most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX) / 4
 }
 
-/// Where one side has ended the connection nothing more can come.
+/// True if one side has ended the connection, so that nothing more can come.
 fn is_over(socket: &OwnedFd) -> bool {
     let over = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
     let mut looked = [PollFd::new(socket, PollFlags::RDHUP)];

@@ -9,9 +9,9 @@ use pvm_wire::Tid;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How long what is left may go on.
+/// The time for which processes that are left may go on.
 pub(super) const GRACE: Duration = Duration::from_secs(1);
-/// How long it may take to end once it was told.
+/// The longest time that they may take to end once they were told.
 pub(super) const END_TIME_MAX: Duration = Duration::from_secs(5);
 /// Between two looks whether it has ended.
 pub(super) const LOOK: Duration = Duration::from_millis(100);

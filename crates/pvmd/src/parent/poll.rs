@@ -5,7 +5,7 @@ use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-/// Whose descriptor is ready.
+/// The owner of a ready descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Token {
     /// The local socket: a process connects.

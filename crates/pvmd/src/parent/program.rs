@@ -43,7 +43,7 @@ impl Program {
         Ok(Self { file, path: path.to_path_buf(), own: false })
     }
 
-    /// Where it was found.
+    /// The path at which it was found.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -77,7 +77,7 @@ pub(crate) struct Upgrade {
     pub(crate) from: String,
     /// Until when the new one must be ready, once it was started.
     pub(crate) until: Option<Instant>,
-    /// Why it is unfit, if it has said so.
+    /// The reason why it is unfit, if it has given one.
     pub(crate) reason: String,
 }
 

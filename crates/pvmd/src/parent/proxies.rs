@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Which process speaks for which other one.
+/// The proxy process of each process that has one.
 #[derive(Debug, Default)]
 pub(crate) struct Proxies {
     tasks: BTreeMap<u32, u32>,

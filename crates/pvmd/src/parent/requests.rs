@@ -13,9 +13,9 @@ use rustix::io::Errno;
 use rustix::net::{SocketFlags, sockopt};
 use std::time::{Duration, Instant};
 
-/// How long no connection is accepted when there are no descriptors left.
+/// The time for which no connection is accepted when there are no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How many are let in before others are looked after.
+/// The number of connections that are accepted before others are served.
 const ACCEPTED_AT_ONCE: usize = 16;
 
 /// The fault of a peer, which is dropped.

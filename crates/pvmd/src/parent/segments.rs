@@ -13,7 +13,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long after a task's end its unread slabs are looked at first; then more and more rarely.
+/// The time after a task's end at which its unread slabs are looked at first; then more and more
+/// rarely.
 const SWEEP_DELAY: Duration = Duration::from_secs(1);
 const SWEEP_DELAY_MAX: Duration = Duration::from_secs(64);
 
@@ -191,7 +192,7 @@ impl Segments {
         self.keeper.end_recording();
     }
 
-    /// How a task has ended, of which the machine will say that it is gone.
+    /// Notes the exit status of a task, whose end the machine will report.
     pub(crate) fn note_status(&mut self, tid: Tid, status: i32) {
         self.keeper.note_status(tid, status);
     }

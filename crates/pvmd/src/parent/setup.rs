@@ -1,4 +1,4 @@
-//! How a parent comes to be.
+//! The start of a parent.
 
 use super::Parent;
 use crate::config::{ParentOptions, Places};

@@ -48,7 +48,7 @@ pub(crate) enum Doing {
     Working,
 }
 
-/// Why a daemon is to be replaced.
+/// The reason why a daemon is to be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     /// A signal has stopped it.

@@ -126,7 +126,7 @@ impl Stream {
         self.sent < self.output.len()
     }
 
-    /// How much is left to send.
+    /// The number of bytes that are left to send.
     pub(crate) const fn pending_bytes(&self) -> usize {
         self.output.len() - self.sent
     }

@@ -1,4 +1,4 @@
-//! Which process is which task.
+//! The processes of tasks.
 //!
 //! A launched task has the process that was started; once it enrols it also has the process that
 //! enrolled, which may be a descendant of the first (a wrapper script, a debugger). A task is gone

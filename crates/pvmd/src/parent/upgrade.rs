@@ -11,8 +11,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long the new program has to be ready. A host without a daemon for five seconds counts as
-/// dead, so it is shorter.
+/// The time that the new program has to be ready. It is shorter than the five seconds after which a
+/// host without a daemon counts as dead. A host without a daemon for five seconds counts as dead,
+/// so it is shorter.
 const READY_TIME: Duration = Duration::from_secs(3);
 
 const SIGKILL: i32 = 9;

@@ -17,12 +17,12 @@ use pvm_wire::request::Failure;
 use pvm_wire::{Blob, Code};
 use std::time::{Duration, Instant};
 
-/// How long a daemon that has answered may take to call.
+/// The time that a daemon that has answered may take to call.
 const CALL_TIME: Duration = Duration::from_secs(4);
 /// Like `CALL_TIME`, on this computer, where only its load can be the reason.
 const LOCAL_CALL_TIME: Duration = Duration::from_secs(20);
 
-/// How long a daemon waits for the hoster that carries its answer.
+/// The time for which a daemon waits for the hoster that carries its answer.
 pub(super) const HOSTER_SECONDS: u32 = 60;
 
 impl Shell {

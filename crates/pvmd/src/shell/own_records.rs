@@ -22,7 +22,7 @@ const TOKENS: &[u8] = b"\0tokens";
 pub(crate) struct OwnRecords {
     /// The private key.
     pub(crate) key: Option<Blob>,
-    /// Where it listens.
+    /// The ports at which it listens.
     pub(crate) ports: Option<Ports>,
     /// This host's place.
     pub(crate) place: Option<Membership>,

@@ -1,5 +1,4 @@
-//! How a daemon comes to be: for the first time, to join a machine, or in the place of one that
-//! died.
+//! The start of a daemon: for the first time, to join a machine, or in the place of one that died.
 
 use super::{Basics, Placed, Shell, host_frame};
 use crate::between::{Begin, Down, Invited, Up};
@@ -80,7 +79,7 @@ async fn start() -> Result<Shell> {
     Ok(shell)
 }
 
-/// Why this program cannot go on with what the parent has.
+/// The reason why this program cannot go on with the parent's data, if there is one.
 fn unfit(begin: &Begin) -> Option<String> {
     let version = version();
     if begin.between != between::VERSION {

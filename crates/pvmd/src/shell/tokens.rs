@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// How long a host that has used its token may take to call.
+/// The time that a host that has used its token may take to call.
 const CALL_TIME: Duration = Duration::from_secs(10);
 
 impl Shell {

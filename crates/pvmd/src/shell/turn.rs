@@ -1,5 +1,5 @@
-//! How long the daemon is busy between two looks at what has come. Its beats to other hosts wait as
-//! long, so a turn that is longer than a beat is told in the log, each longest one once.
+//! The time for which the daemon is busy between two looks at its inputs. Its beats to other hosts
+//! wait as long, so a turn that is longer than a beat is told in the log, each longest one once.
 
 use std::time::{Duration, Instant};
 

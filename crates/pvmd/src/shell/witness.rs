@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long the witness may take to answer, beside what ssh allows itself.
+/// The time that the witness may take to answer, beside ssh's own timeout.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
 /// Between two attempts, and how many there are: a host that waits ends after a minute.
 const PAUSE: Duration = Duration::from_secs(1);

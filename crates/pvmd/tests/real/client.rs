@@ -251,7 +251,7 @@ impl Client {
     }
 }
 
-/// What a spawn without wishes asks for.
+/// A spawn request without wishes.
 pub(crate) fn spawn_request(file: &str, args: &[&str]) -> SpawnRequest {
     let nowhere = || Target { tid: Tid::NONE, context: 0, tag: 0 };
     let trace = TraceOptions { target: nowhere(), buffer: 0, options: 0, mask: Blob::default() };

@@ -25,7 +25,7 @@ impl Items {
     }
 }
 
-/// What a hoster says of one host.
+/// A hoster's answer for one host.
 fn answer(asked: &Envelope, host: i32, text: &str) -> Message {
     let ints = [1, host, text.len() as i32 + 1];
     let mut body: Vec<u8> = ints.iter().flat_map(|int: &i32| int.to_ne_bytes()).collect();

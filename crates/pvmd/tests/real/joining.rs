@@ -25,7 +25,7 @@ fn start(script: &str) -> (Host, PathBuf) {
     (host, place)
 }
 
-/// What a login there does: a shell of one's own runs the command.
+/// A login there: a shell of one's own runs the command.
 const LOGIN: &str = "export PVM_TMP=$place; echo 'hello there' >&2; printf 'Welcome! '; \
                      exec /bin/sh -c \"$command\"";
 
@@ -79,7 +79,7 @@ fn a_second_daemon_of_the_machine_on_the_same_computer_is_a_duplicate() {
     drop(other);
 }
 
-/// What was said to do about it halted the user's own machine.
+/// The advice that the error gave halted the user's own machine.
 #[test]
 fn a_host_named_twice_is_told_by_the_name_that_it_has() {
     let (host, _place) = start(LOGIN);
