@@ -41,6 +41,8 @@ esac
 [ "$what" != all ] || need smpirun libsimgrid-dev
 case $what in check | all)
   need g++ g++
+  # The second compiler for what clc writes.
+  need clang clang
   need /usr/bin/pvmd pvm
   need /usr/include/pvm3.h pvm-dev
   need /usr/bin/master1 pvm-examples

@@ -220,7 +220,12 @@ impl Emitter<'_, '_> {
             let what = format!("field {} of {}", index + 1, OPERATIONS[operation.number]);
             self.field(operation, field, &what);
         }
-        self.put(format_args!("if (__linda_do(__linda_t)) {{ "));
+        // `in` and `rd` return with a tuple only: a compiler must see that lengths are set.
+        let may_fail = OPERATIONS[operation.number].ends_with('p');
+        self.put(format_args!(
+            "{}",
+            if may_fail { "if (__linda_do(__linda_t)) { " } else { "__linda_do(__linda_t); { " }
+        ));
         for (index, field) in operation.fields.iter().enumerate() {
             if let Field::FormalArray(_, Length::Said(length))
             | Field::TypeArray(_, Length::Said(length)) = field
@@ -266,7 +271,9 @@ impl Emitter<'_, '_> {
     }
 
     fn array(&mut self, span: Span, length: Length, what: &str) {
-        self.put(format_args!("{{ __auto_type __linda_a = ("));
+        // Its address, so that it is evaluated once; a pointer that was computed has none.
+        let whole = length == Length::Whole && self.is_place(span);
+        self.put(format_args!("{{ __auto_type __linda_a = {}(", if whole { "&" } else { "" }));
         self.move_to(span.0);
         self.copy(span);
         self.put(format_args!("); long __linda_n = "));
@@ -278,68 +285,72 @@ impl Emitter<'_, '_> {
                 self.put(format_args!("); "));
             }
             Length::Whole => {
-                let array = self.raw(span);
+                let array = if whole { "(*__linda_a)".to_string() } else { self.raw(span) };
                 self.put(format_args!(
                     "sizeof({array}) / (unsigned long)sizeof(({array})[0]); {} ",
                     is_array(&array, what)
                 ));
             }
         }
-        let number = item_type("__linda_a[0]");
-        let check = checked(
-            TYPE,
-            &number,
-            "__linda_a[0]",
-            &format!("{what} is an array of what no tuple holds"),
-        );
+        let items = if whole { "(*__linda_a)" } else { "__linda_a" };
+        let item = format!("{items}[0]");
+        let number = item_type(&item);
+        let check =
+            checked(TYPE, &number, &item, &format!("{what} is an array of what no tuple holds"));
         self.put(format_args!(
-            "{check} __linda_array(__linda_t, {TYPE}, __linda_a, sizeof __linda_a[0], __linda_n); \
-             }} "
+            "{check} __linda_array(__linda_t, {TYPE}, {items}, sizeof {item}, __linda_n); }} "
         ));
     }
 
-    fn formal(&mut self, span: Span, what: &str) {
+    /// Opens a formal's block with the address of its place: so the place is evaluated once, and
+    /// never only for its type.
+    fn address(&mut self, span: Span, operator: &str) {
+        self.put(format_args!("{{ __auto_type __linda_p = {operator}("));
         self.move_to(span.0);
-        let place = self.expression(span);
-        let number = value_type(&place);
+        self.copy(span);
+        self.put(format_args!("); "));
+    }
+
+    fn formal(&mut self, span: Span, what: &str) {
+        self.address(span, "&");
+        let number = value_type("*__linda_p");
         let check = checked(
             TYPE,
             &number,
-            &format!("({place})"),
+            "(*__linda_p)",
             &format!("{what} has no type of a tuple; write an array as ?a:"),
         );
         self.put(format_args!(
-            "{{ {check} __linda_formal(__linda_t, {TYPE}, (void *)&({place}), sizeof({place}), \
-             __extension__ _Generic(&({place}), char **: {p}, const char **: {p}, default: {a})); \
+            "{check} __linda_formal(__linda_t, {TYPE}, (void *)__linda_p, sizeof *__linda_p, \
+             __extension__ _Generic(__linda_p, char **: {p}, const char **: {p}, default: {a})); \
              }} ",
             p = kind::POINTER,
             a = kind::PLACE
         ));
-        self.line = self.cursor.token(span.1 - 1).line;
     }
 
     fn formal_array(&mut self, span: Span, what: &str) {
-        self.move_to(span.0);
-        let array = self.expression(span);
-        let number = item_type(&format!("({array})[0]"));
+        let has_address = self.is_place(span);
+        self.address(span, if has_address { "&" } else { "" });
+        let array = if has_address { "(*__linda_p)" } else { "__linda_p" };
+        let number = item_type(&format!("{array}[0]"));
         let check = checked(
             TYPE,
             &number,
-            &format!("({array})[0]"),
+            &format!("({array}[0])"),
             &format!("{what} is an array of what no tuple holds"),
         );
         let pointer =
-            format!("__builtin_types_compatible_p(__typeof__({array}), __typeof__(&({array})[0]))");
-        let place = if self.is_place(span) {
-            format!(
-                "(void *)&({array}), sizeof(({array})[0]), {pointer} ? -1 : (long)sizeof({array}), \
-                 {pointer}"
-            )
+            format!("__builtin_types_compatible_p(__typeof__({array}), __typeof__(&{array}[0]))");
+        let place = if has_address {
+            format!("{pointer} ? -1 : (long)sizeof({array}), {pointer}")
         } else {
-            format!("(void *)({array}), sizeof(({array})[0]), -1, {}", kind::PLACE)
+            format!("-1, {}", kind::PLACE)
         };
-        self.put(format_args!("{{ {check} __linda_formal_array(__linda_t, {TYPE}, {place}); }} "));
-        self.line = self.cursor.token(span.1 - 1).line;
+        self.put(format_args!(
+            "{check} __linda_formal_array(__linda_t, {TYPE}, (void *)__linda_p, sizeof({array}[0]), \
+             {place}); }} "
+        ));
     }
 
     /// True for what has an address: a name, an element, a member, what a pointer points to.
@@ -394,7 +405,10 @@ impl Emitter<'_, '_> {
             // The compiler compares the arguments with the prototype.
             let all: Vec<String> = arguments.iter().map(|span| self.expression(*span)).collect();
             self.line = self.cursor.token(function).line;
-            let check = format!("(void)sizeof({name}({})); ", all.join(", "));
+            let check = format!(
+                "if (0) {{ __auto_type __linda_u = {name}({}); (void)__linda_u; }} ",
+                all.join(", ")
+            );
             self.out.push_str(&check);
             if check.contains('\n') {
                 self.line = 0;

@@ -25,6 +25,7 @@ char **argv;
     LIST one;
 
     one.value = 3;
+    total = 0;
     for (i = 0; i < SIZE; i++)
         buffer[i] = i;
     eval("worker", worker(SIZE, 3));
@@ -37,6 +38,7 @@ char **argv;
         in("text", ?p);
         total += w;
     }
+    out("total", total);
     out("task", STOP, buffer:SIZE);
     in("worker", ?flag);
     start_timer();
