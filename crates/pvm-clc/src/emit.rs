@@ -7,72 +7,10 @@ use std::fmt::Write;
 use crate::cursor::Cursor;
 use crate::declaration::{Parameter, Takes};
 use crate::operation::{Field, Length, Operation, Span};
+use crate::pieces::{
+    CALLS, RUNTIME, checked, has_items, indent, is_array, item_type, kind, value_type,
+};
 use crate::unit::{OPERATIONS, Unit};
-
-/// The runtime's side, in every translated file. The names of C-Linda follow unless the program
-/// declares them.
-const RUNTIME: &str = "\
-struct __linda_function { const char *name; void (*run)(void *); struct __linda_function *next; };
-extern void *__linda_begin(const char *file, int line, int operation, int fields);
-extern void __linda_actual(void *, int type, const void *value, unsigned long size);
-extern void __linda_array(void *, int type, const void *items, unsigned long size, long count);
-extern void __linda_formal(void *, int type, void *place, unsigned long size, int kind);
-extern void __linda_formal_array(void *, int type, void *place, unsigned long size, long room, int \
-kind);
-extern void __linda_call(void *, const char *name, int arguments);
-extern void __linda_argument(void *, int type, const void *value, unsigned long size);
-extern int __linda_do(void *);
-extern long __linda_length(void *, int field);
-extern int __linda_end(void *);
-extern int __linda_main(int, char **, int (*)(int, char **));
-extern void __linda_register(struct __linda_function *);
-extern void __linda_parameter(void *, int number, int type, void *place, unsigned long size);
-extern void __linda_result(void *, int type, const void *value, unsigned long size);
-";
-const CALLS: [(&str, &str); 6] = [
-    ("lexit", "extern void lexit(int);"),
-    ("lhalt", "extern void lhalt(int);"),
-    ("lprocs", "extern int lprocs(void);"),
-    ("start_timer", "extern void start_timer(void);"),
-    ("timer_split", "extern void timer_split(char *);"),
-    ("print_times", "extern void print_times(void);"),
-];
-
-/// Types with their numbers; those of a string are only for values.
-const SCALARS: &str = "char: 1, signed char: 2, unsigned char: 3, short: 4, unsigned short: 5, \
-                       int: 6, unsigned: 7, \
-    long: 8, unsigned long: 9, long long: 10, unsigned long long: 11, float: 12, double: 13, long \
-    double: 14, _Bool: 15, \
-    float _Complex: 16, double _Complex: 17";
-
-/// Where the runtime puts what has come.
-mod kind {
-    /// At the address.
-    pub(super) const PLACE: u8 = 0;
-    /// Where the pointer at the address points; a null pointer gets memory.
-    pub(super) const POINTER: u8 = 1;
-}
-
-fn item_type(value: &str) -> String {
-    format!("__extension__ _Generic(({value}), {SCALARS}, default: 34)")
-}
-
-fn value_type(value: &str) -> String {
-    format!(
-        "__extension__ _Generic(({value}), char *: 32, const char *: 32, {SCALARS}, default: 34)"
-    )
-}
-
-/// Gives a type's number a name, and makes an error in this line if the type has none: only a
-/// struct has no entry in the list and may have none.
-fn checked(name: &str, number: &str, value: &str, what: &str) -> String {
-    let classes =
-        format!("__builtin_classify_type({value}) == 12 || __builtin_classify_type({value}) == 13");
-    format!(
-        "enum {{ {name} = {number} }}; \
-         __extension__ _Static_assert({name} != 34 || {classes}, \"{what}\");"
-    )
-}
 
 /// In each field's block: the number of its type.
 const TYPE: &str = "__linda_k";
@@ -86,8 +24,9 @@ struct Emitter<'c, 'a> {
     /// What is behind the file's end: the functions that eval runs.
     tail: String,
     lives: usize,
-    /// The user's line that the output is in.
-    line: u32,
+    /// Operations are written as the ints that they are: only types matter, and a call within a
+    /// call within a call would be written twice for each of them.
+    only_types: bool,
 }
 
 /// The file with C in place of its operations.
@@ -98,8 +37,16 @@ pub(crate) fn emit<'a>(
     operations: &HashMap<usize, Operation>,
 ) -> String {
     let out = String::with_capacity(text.len() + 4096 * operations.len());
-    let mut emitter =
-        Emitter { cursor, unit, text, operations, out, tail: String::new(), lives: 0, line: 0 };
+    let mut emitter = Emitter {
+        cursor,
+        unit,
+        text,
+        operations,
+        out,
+        tail: String::new(),
+        lives: 0,
+        only_types: false,
+    };
     emitter.runtime();
     emitter.copy_text(0, text.len(), 0, cursor.len());
     let tail = std::mem::take(&mut emitter.tail);
@@ -179,37 +126,44 @@ impl Emitter<'_, '_> {
     fn copy(&mut self, (from, to): Span) {
         let (begin, end) = (self.cursor.token(from).at, self.cursor.token(to - 1).end());
         self.copy_text(begin, end, from, to);
-        self.line = self.cursor.token(to - 1).line;
     }
 
     fn raw(&self, (from, to): Span) -> String {
         self.cursor.join(from, to)
     }
 
-    /// An expression with its operations replaced, which the output does not have yet.
-    fn expression(&mut self, span: Span) -> String {
-        let kept = std::mem::take(&mut self.out);
+    /// An expression of the same type, which is not evaluated.
+    fn of_type(&mut self, span: Span) -> String {
+        let out = std::mem::take(&mut self.out);
+        let only_types = std::mem::replace(&mut self.only_types, true);
         self.copy(span);
-        std::mem::replace(&mut self.out, kept)
+        self.only_types = only_types;
+        std::mem::replace(&mut self.out, out)
     }
 
     fn quoted_file(&self, i: usize) -> String {
         self.cursor.token(i).file.replace('\\', "\\\\").replace('"', "\\\"")
     }
 
-    /// What follows is in the line of a token.
+    /// The text behind which the C compiler is at a token, or at its end.
+    fn place(&self, i: usize, is_end: bool) -> String {
+        let token = self.cursor.token(i);
+        let (line, file) = (token.line, self.quoted_file(i));
+        let at = if is_end { token.end() } else { token.at };
+        format!("\n# {line} \"{file}\"\n{}", indent(self.text, at))
+    }
+
+    /// Moves the C compiler to a token.
     fn move_to(&mut self, i: usize) {
-        let line = self.cursor.token(i).line;
-        if line != self.line {
-            let file = self.quoted_file(i);
-            self.put(format_args!("\n# {line} \"{file}\"\n"));
-            self.line = line;
-        }
+        let place = self.place(i, false);
+        self.out.push_str(&place);
     }
 
     fn operation(&mut self, operation: &Operation) {
+        if self.only_types {
+            return self.out.push('1');
+        }
         let first = self.cursor.token(operation.at);
-        self.line = first.line;
         let file = self.quoted_file(operation.at);
         let (line, number, count) = (first.line, operation.number, operation.fields.len());
         self.put(format_args!(
@@ -237,8 +191,9 @@ impl Emitter<'_, '_> {
             }
         }
         self.put(format_args!("}} __linda_end(__linda_t); }}))"));
-        // The rest of the user's line is in the line of the closing parenthesis.
-        self.move_to(operation.close);
+        // The rest of the user's line is behind the closing parenthesis.
+        let rest = self.place(operation.close, true);
+        self.out.push_str(&rest);
     }
 
     fn field(&mut self, operation: &Operation, field: &Field, what: &str) {
@@ -254,29 +209,38 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn actual(&mut self, span: Span, what: &str, call: &str) {
-        self.put(format_args!("{{ __auto_type __linda_a = ("));
-        self.move_to(span.0);
+    /// Opens a field's block with its value or its address in a variable: so the field is evaluated
+    /// once, and never only for its type. Errors of all three parts are at the field's place.
+    fn begin_field(&mut self, variable: &str, operator: &str, span: Span) {
+        let place = self.place(span.0, false);
+        self.put(format_args!("{{ __auto_type{place}{variable} ={place}{operator}({place}"));
         self.copy(span);
+        self.put(format_args!("); "));
+    }
+
+    fn actual(&mut self, span: Span, what: &str, call: &str) {
+        self.begin_field("__linda_a", "", span);
         let number = value_type("__linda_a");
         let check = checked(
             TYPE,
             &number,
             "__linda_a",
             &format!("{what} has no type of a tuple; write an array as a: or a:n"),
+            &self.place(span.0, false),
         );
         self.put(format_args!(
-            "); {check} {call}(__linda_t, {TYPE}, &__linda_a, sizeof __linda_a); }} "
+            "{check} {call}(__linda_t, {TYPE}, &__linda_a, sizeof __linda_a); }} "
         ));
     }
 
     fn array(&mut self, span: Span, length: Length, what: &str) {
         // Its address, so that it is evaluated once; a pointer that was computed has none.
         let whole = length == Length::Whole && self.is_place(span);
-        self.put(format_args!("{{ __auto_type __linda_a = {}(", if whole { "&" } else { "" }));
-        self.move_to(span.0);
-        self.copy(span);
-        self.put(format_args!("); long __linda_n = "));
+        let items = if whole { "(*__linda_a)" } else { "__linda_a" };
+        self.begin_field("__linda_a", if whole { "&" } else { "" }, span);
+        let check = has_items(items, what, &self.place(span.0, false));
+        self.out.push_str(&check);
+        self.put(format_args!("long __linda_n = "));
         match length {
             Length::Said(count) => {
                 self.put(format_args!("("));
@@ -285,40 +249,31 @@ impl Emitter<'_, '_> {
                 self.put(format_args!("); "));
             }
             Length::Whole => {
-                let array = if whole { "(*__linda_a)".to_string() } else { self.raw(span) };
+                let array = if whole { "(*__linda_a)".to_string() } else { self.of_type(span) };
+                let check = is_array(&array, what, &self.place(span.0, false));
                 self.put(format_args!(
-                    "sizeof({array}) / (unsigned long)sizeof(({array})[0]); {} ",
-                    is_array(&array, what)
+                    "sizeof({array}) / (unsigned long)sizeof(({array})[0]); {check} "
                 ));
             }
         }
-        let items = if whole { "(*__linda_a)" } else { "__linda_a" };
         let item = format!("{items}[0]");
         let number = item_type(&item);
-        let check =
-            checked(TYPE, &number, &item, &format!("{what} is an array of what no tuple holds"));
+        let what = format!("{what} is an array of what no tuple holds");
+        let check = checked(TYPE, &number, &item, &what, &self.place(span.0, false));
         self.put(format_args!(
             "{check} __linda_array(__linda_t, {TYPE}, {items}, sizeof {item}, __linda_n); }} "
         ));
     }
 
-    /// Opens a formal's block with the address of its place: so the place is evaluated once, and
-    /// never only for its type.
-    fn address(&mut self, span: Span, operator: &str) {
-        self.put(format_args!("{{ __auto_type __linda_p = {operator}("));
-        self.move_to(span.0);
-        self.copy(span);
-        self.put(format_args!("); "));
-    }
-
     fn formal(&mut self, span: Span, what: &str) {
-        self.address(span, "&");
+        self.begin_field("__linda_p", "&", span);
         let number = value_type("*__linda_p");
         let check = checked(
             TYPE,
             &number,
             "(*__linda_p)",
             &format!("{what} has no type of a tuple; write an array as ?a:"),
+            &self.place(span.0, false),
         );
         self.put(format_args!(
             "{check} __linda_formal(__linda_t, {TYPE}, (void *)__linda_p, sizeof *__linda_p, \
@@ -331,14 +286,17 @@ impl Emitter<'_, '_> {
 
     fn formal_array(&mut self, span: Span, what: &str) {
         let has_address = self.is_place(span);
-        self.address(span, if has_address { "&" } else { "" });
+        self.begin_field("__linda_p", if has_address { "&" } else { "" }, span);
         let array = if has_address { "(*__linda_p)" } else { "__linda_p" };
+        let check = has_items(array, what, &self.place(span.0, false));
+        self.out.push_str(&check);
         let number = item_type(&format!("{array}[0]"));
         let check = checked(
             TYPE,
             &number,
             &format!("({array}[0])"),
             &format!("{what} is an array of what no tuple holds"),
+            &self.place(span.0, false),
         );
         let pointer =
             format!("__builtin_types_compatible_p(__typeof__({array}), __typeof__(&{array}[0]))");
@@ -348,8 +306,8 @@ impl Emitter<'_, '_> {
             format!("-1, {}", kind::PLACE)
         };
         self.put(format_args!(
-            "{check} __linda_formal_array(__linda_t, {TYPE}, (void *)__linda_p, sizeof({array}[0]), \
-             {place}); }} "
+            "{check} __linda_formal_array(__linda_t, {TYPE}, (void *)__linda_p, \
+             sizeof({array}[0]), {place}); }} "
         ));
     }
 
@@ -377,7 +335,6 @@ impl Emitter<'_, '_> {
     }
 
     fn formal_type(&mut self, span: Span, is_array: bool, what: &str) {
-        self.move_to(span.0);
         let name = self.raw(span);
         let value = format!("*(__typeof__({name}) *)0");
         let number = if is_array { item_type(&value) } else { value_type(&value) };
@@ -386,6 +343,7 @@ impl Emitter<'_, '_> {
             &number,
             &format!("({value})"),
             &format!("{what} is no type of a tuple; write an array as ?int:"),
+            &self.place(span.0, false),
         );
         let call = if is_array { "__linda_formal_array" } else { "__linda_formal" };
         let room = if is_array { "-1, " } else { "" };
@@ -398,21 +356,16 @@ impl Emitter<'_, '_> {
         let name = self.cursor.text(function);
         let known = self.unit.functions.get(name).expect("checked by the operation's parser");
         self.lives += 1;
-        let label = format!("{}:{name}:{}", self.quoted_file(at), self.lives);
-        self.move_to(function);
+        // An argument may have an eval of its own.
+        let number = self.lives;
+        let label = format!("{}:{name}:{number}", self.quoted_file(at));
         self.put(format_args!("{{ "));
         if known.at < at {
             // The compiler compares the arguments with the prototype.
-            let all: Vec<String> = arguments.iter().map(|span| self.expression(*span)).collect();
-            self.line = self.cursor.token(function).line;
-            let check = format!(
-                "if (0) {{ __auto_type __linda_u = {name}({}); (void)__linda_u; }} ",
-                all.join(", ")
-            );
-            self.out.push_str(&check);
-            if check.contains('\n') {
-                self.line = 0;
-            }
+            let all: Vec<String> = arguments.iter().map(|span| self.of_type(*span)).collect();
+            self.put(format_args!("if (0) {{ __auto_type __linda_u = "));
+            self.move_to(function);
+            self.put(format_args!("{name}({}); (void)__linda_u; }} ", all.join(", ")));
         }
         self.put(format_args!("__linda_call(__linda_t, \"{label}\", {}); ", arguments.len()));
         for (index, span) in arguments.iter().enumerate() {
@@ -420,14 +373,20 @@ impl Emitter<'_, '_> {
         }
         self.put(format_args!("}} "));
         if let Takes::These(parameters) = &known.takes {
-            let tail = self.runner(function, name, &label, parameters);
+            let tail = self.runner(function, (name, number), &label, parameters);
             self.tail.push_str(&tail);
         }
     }
 
     /// The function that runs a live field in its process, and its entry in the runtime's list.
-    fn runner(&self, at: usize, name: &str, label: &str, parameters: &[Parameter]) -> String {
-        let (line, file, number) = (self.cursor.token(at).line, self.quoted_file(at), self.lives);
+    fn runner(
+        &self,
+        at: usize,
+        (name, number): (&str, usize),
+        label: &str,
+        parameters: &[Parameter],
+    ) -> String {
+        let (line, file) = (self.cursor.token(at).line, self.quoted_file(at));
         let mut body = String::new();
         let mut arguments = Vec::new();
         for (index, parameter) in parameters.iter().enumerate() {
@@ -439,7 +398,7 @@ impl Emitter<'_, '_> {
                 "{}; {} __linda_parameter(__linda_c, {index}, {kind}, (void *)&{variable}, sizeof \
                  {variable}); ",
                 parameter.declare(&variable),
-                checked(&kind, &value, &variable, &what)
+                checked(&kind, &value, &variable, &what, "")
             ));
             arguments.push(variable);
         }
@@ -449,6 +408,7 @@ impl Emitter<'_, '_> {
             &value,
             "__linda_r",
             &format!("eval of {name}: its result has no type of a tuple"),
+            "",
         );
         format!(
             "\n# {line} \"{file}\"\nstatic void __linda_run_{number}(void *__linda_c) {{ \
@@ -462,12 +422,4 @@ impl Emitter<'_, '_> {
             arguments.join(", ")
         )
     }
-}
-
-fn is_array(array: &str, what: &str) -> String {
-    format!(
-        "__extension__ _Static_assert(!__builtin_types_compatible_p(__typeof__({array}), \
-         __typeof__(&({array})[0])), \
-         \"{what} is a pointer and no declared array; write a:n\");"
-    )
 }

@@ -11,6 +11,7 @@ mod cursor;
 mod declaration;
 mod emit;
 mod operation;
+mod pieces;
 mod problem;
 mod token;
 mod unit;
@@ -33,7 +34,15 @@ pub fn translate(
     let all = token::tokens(text, file).map_err(|(unfinished, line, file)| {
         let rest = &text[unfinished.at.min(text.len())..];
         let first: String = rest.chars().take(1).collect();
-        let token = Token { kind: Kind::Mark, text: &first, at: 0, line, file, system: false };
+        let token = Token {
+            kind: Kind::Mark,
+            text: &first,
+            at: 0,
+            length: first.len(),
+            line,
+            file,
+            system: false,
+        };
         vec![problem::problem(&token, &[], unfinished.what.to_string(), read)]
     })?;
     let cursor = Cursor::new(all.into_iter().filter(|token| token.kind != Kind::Line).collect());

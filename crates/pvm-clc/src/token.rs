@@ -21,10 +21,12 @@ pub(crate) enum Kind {
 pub(crate) struct Token<'a> {
     /// What it is.
     pub(crate) kind: Kind,
-    /// Its text.
+    /// Its text; that of a digraph is what it stands for.
     pub(crate) text: &'a str,
     /// Where it begins in the whole text.
     pub(crate) at: usize,
+    /// Its bytes there.
+    pub(crate) length: usize,
     /// The line of the user's file.
     pub(crate) line: u32,
     /// The user's file.
@@ -36,7 +38,7 @@ pub(crate) struct Token<'a> {
 impl Token<'_> {
     /// Where it ends in the whole text.
     pub(crate) fn end(&self) -> usize {
-        self.at + self.text.len()
+        self.at + self.length
     }
 
     /// True for a punctuator or a word with this text.
@@ -60,10 +62,21 @@ pub(crate) struct Unfinished {
 }
 
 /// Longest first.
-const MARKS: [&str; 24] = [
+const MARKS: [&str; 28] = [
     "...", "<<=", ">>=", "%:%:", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
-    "*=", "/=", "%=", "+=", "-=", "&=", "^=", "|=", "##",
+    "*=", "/=", "%=", "+=", "-=", "&=", "^=", "|=", "##", "<%", "%>", "<:", ":>",
 ];
+
+/// The mark for which a digraph stands; others stand for themselves.
+fn meaning(mark: &str) -> &str {
+    match mark {
+        "<%" => "{",
+        "%>" => "}",
+        "<:" => "[",
+        ":>" => "]",
+        other => other,
+    }
+}
 
 struct Lexer<'a> {
     text: &'a str,
@@ -155,12 +168,15 @@ impl<'a> Lexer<'a> {
         let quote = self.byte(prefix);
         let mut length = prefix + 1;
         loop {
-            match self.byte(length) {
-                b'\\' => length += 2,
-                byte if byte == quote => return Ok(length + 1),
-                0 | b'\n' if quote == b'"' => return Err("expected '\"' at the end of the string"),
-                0 | b'\n' => return Err("expected ''' at the end of the character"),
-                _ => length += 1,
+            // Compilers keep a byte 0 within a string.
+            match self.text.as_bytes().get(self.at + length) {
+                Some(b'\\') => length += 2,
+                Some(byte) if *byte == quote => return Ok(length + 1),
+                None | Some(b'\n') if quote == b'"' => {
+                    return Err("expected '\"' at the end of the string");
+                }
+                None | Some(b'\n') => return Err("expected ''' at the end of the character"),
+                Some(_) => length += 1,
             }
         }
     }
@@ -170,8 +186,9 @@ impl<'a> Lexer<'a> {
         let text = &self.text[self.at..end];
         let token = Token {
             kind,
-            text,
+            text: if kind == Kind::Mark { meaning(text) } else { text },
             at: self.at,
+            length: text.len(),
             line: self.line,
             file: self.file.clone(),
             system: self.system,
@@ -203,6 +220,8 @@ impl<'a> Lexer<'a> {
                         self.at += 1;
                     }
                     b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                    // Compilers pass over a byte 0.
+                    0 if self.at < self.text.len() => self.at += 1,
                     b'\\' if self.byte(1) == b'\n' => {
                         self.line = self.line.wrapping_add(1);
                         self.at += 2;
@@ -224,10 +243,21 @@ impl<'a> Lexer<'a> {
         if let (Some(from), Some(to)) = (rest.find('"'), rest.rfind('"'))
             && to > from
         {
-            self.file = rest[from + 1..to].replace("\\\\", "\\").into();
+            self.file = unescaped(&rest[from + 1..to]).into();
             self.system = rest[to + 1..].split_whitespace().any(|flag| flag == "3");
         }
     }
+}
+
+/// A file's name, in which `\\` and `"` stand behind a `\\`.
+fn unescaped(name: &str) -> String {
+    let mut letters = name.chars().peekable();
+    let mut out = String::with_capacity(name.len());
+    while let Some(letter) = letters.next() {
+        let escaped = (letter == '\\').then(|| letters.next_if(|next| matches!(next, '\\' | '"')));
+        out.push(escaped.flatten().unwrap_or(letter));
+    }
+    out
 }
 
 /// Bytes above 127 are letters of names.
@@ -289,6 +319,27 @@ mod tests {
                 ("w", 9, "a.cl", false)
             ]
         );
+    }
+
+    /// An operation in braces of the 1990s was left as it was.
+    #[test]
+    fn digraphs_are_what_they_stand_for() {
+        let all = tokens("<% a<:1:> %>;", "f").unwrap();
+        let found: Vec<_> = all.iter().map(|token| (token.text, token.at, token.end())).collect();
+        let marks: Vec<_> = found.into_iter().filter(|(text, ..)| "{[]}".contains(text)).collect();
+        assert_eq!(marks, [("{", 0, 2), ("[", 4, 6), ("]", 7, 9), ("}", 10, 12)]);
+    }
+
+    /// A byte 0 in a string ended it.
+    #[test]
+    fn a_byte_0_is_kept_in_a_string_and_passed_over_elsewhere() {
+        assert_eq!(texts("a \0 \"b\0c\" d"), ["a", "\"b\0c\"", "d"]);
+    }
+
+    #[test]
+    fn quotes_in_a_files_name_are_its_own() {
+        let all = tokens("# 3 \"a\\\"b\\\\c\"\nx", "f").unwrap();
+        assert_eq!(&*all[1].file, "a\"b\\c");
     }
 
     #[test]

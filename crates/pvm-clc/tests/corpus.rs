@@ -192,14 +192,23 @@ fn faults_are_told_with_line_column_and_what_was_expected() {
             "    out(\"a\", a);",
             "field 2 of out has no type of a tuple; write an array as a: or a:n",
         ),
-        ("    out(\"a\",\n        p);", "bad.cl:9"),
+        ("    out(\"a\",\n        p);", "bad.cl:9:9: error: "),
         ("    out(\"a\", p:);", "field 2 of out is a pointer and no declared array; write a:n"),
         ("    in(\"a\", ?p);", "field 2 of in has no type of a tuple; write an array as ?a:"),
-        ("    in(\"a\", ?1);", "bad.cl:8"),
+        ("    in(\"a\", ?1);", "bad.cl:8:14: error: "),
+        (
+            "    in(\"a\", ?i:1);",
+            "bad.cl:8:14: error: static assertion failed: \"field 2 of in is no array",
+        ),
+        ("    out(\"a\", i:);", "field 2 of out is no array; write it without a colon"),
+        ("    out(\"a\", g());", "bad.cl:8:14: error: "),
+        ("    out(\"a\", 1); undeclared;", "bad.cl:8:18: error: "),
+        ("    out(\"a\",\n  1\n  ); in(\n?i\n); undeclared;", "bad.cl:12:4: error: "),
+        ("\tin(\"a\", inp(\"b\", undeclared));", "bad.cl:8:"),
         ("    in(\"a\", ?int *);", "field 2 of in is no type of a tuple"),
-        ("    out(\"a\", *q);", "bad.cl:8"),
-        ("    out(\"a\", undeclared);", "bad.cl:8"),
-        ("    eval(\"a\", f(1, q));", "bad.cl:8"),
+        ("    out(\"a\", *q);", "bad.cl:8:14: error: "),
+        ("    out(\"a\", undeclared);", "bad.cl:8:14: error: "),
+        ("    eval(\"a\", f(1, q));", "bad.cl:8:20: error: "),
     ];
     for (lines, expected) in faults {
         let told = told(lines);
@@ -245,6 +254,97 @@ fn no_damaged_file_stops_the_precompiler() {
     let deep = format!("f() {{ in({}1{}); }}", "(".repeat(2000), ")".repeat(2000));
     let told = pvm_clc::translate(&deep, "deep.cl", &|_| None).unwrap_err();
     assert!(told[0].to_string().contains("nested more than 1000 deep"), "{}", told[0]);
+}
+
+/// A file of this text, what clc does with it, and the file that clc makes.
+fn compiled(name: &str, source: &[u8], options: &[&str]) -> (Output, Vec<u8>) {
+    let folder = std::env::temp_dir().join(format!("clc-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("x.cl"), source).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_clc"))
+        .current_dir(&folder)
+        .args(options)
+        .args(["-o", "made", "x.cl"])
+        .output()
+        .unwrap();
+    let made = std::fs::read(folder.join("made")).unwrap_or_default();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+    (output, made)
+}
+
+/// An eval among the arguments of an eval was written twice, and in it the next one.
+#[test]
+fn evals_within_evals_are_written_once() {
+    let depth = 60;
+    let calls = "f(eval(".repeat(depth) + "1" + &"))".repeat(depth);
+    let source =
+        format!("int f(int a) {{ return a; }}\nint real_main(void) {{ eval({calls}); }}\n");
+    let (_, made) = compiled("nested", source.as_bytes(), &["-E"]);
+    assert!(made.len() < 10_000 * depth, "{} bytes", made.len());
+}
+
+#[test]
+fn a_line_of_ten_million_bytes_is_a_line() {
+    let text = "x".repeat(10_000_000);
+    let source =
+        format!("int real_main(void) {{ int i; out(\"{text}\"); in(\"a\", ?i); return i; }}");
+    let (_, made) = compiled("long", source.as_bytes(), &["-E"]);
+    assert!(made.len() > text.len());
+}
+
+/// Ends of lines, marks and bytes that some editors leave behind.
+#[test]
+fn carriage_returns_and_bytes_0_are_passed_over() {
+    let lines = [
+        "int real_main(void)",
+        "{",
+        "  int i;",
+        "  out(\"a\", 1);",
+        "  in(\"a\",",
+        "    ?i);",
+        "  o\\\nut(\"z\0z\", \0 i);",
+        "  return i;",
+        "}",
+        "",
+    ];
+    let source = lines.join("\r\n");
+    let source = source.as_bytes();
+    let (output, made) = compiled("returns", source, &["-c", "-Wall"]);
+    assert!(!made.is_empty() && !text(&output.stderr).contains("error"));
+    let (_, made) = compiled("returns", source, &["-E"]);
+    assert_eq!(text(&made).matches("__linda_begin(\"x.cl\"").count(), 3, "{}", text(&made));
+}
+
+/// A debugger steps through the lines of the user's file, and through no others.
+#[test]
+fn debuggers_see_the_users_lines() {
+    let lines = [
+        "int real_main(int argc, char **argv)",
+        "{",
+        "    int i, a[3];",
+        "    out(\"a\",",
+        "        argc);",
+        "    in(\"a\", ?i,",
+        "       ?a:);",
+        "    if (rdp(\"b\"))",
+        "        i++;",
+        "    return i + !argv;",
+        "}",
+        "",
+    ];
+    let (_, made) = compiled("lines", lines.join("\n").as_bytes(), &["-c", "-g"]);
+    let file = std::env::temp_dir().join(format!("clc-lines-{}.o", std::process::id()));
+    std::fs::write(&file, made).unwrap();
+    let output = Command::new("objdump").arg("--dwarf=decodedline").arg(&file).output().unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let shown = text(&output.stdout);
+    let lines: std::collections::BTreeSet<u32> = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("x.cl "))
+        .filter_map(|rest| rest.split_whitespace().next()?.parse().ok())
+        .collect();
+    assert_eq!(lines.into_iter().collect::<Vec<_>>(), [2, 4, 5, 6, 7, 8, 9, 10, 11], "{shown}");
 }
 
 #[test]

@@ -46,9 +46,33 @@ rd:
 extern int elsewhere(struct s, const char *const name, double [3]);
 int elsewhere_too(int (*)(int), struct s *[]);
 
+static int digraphs(void)
+<%
+    int a<:3:> = <% 1, 2, 3 %>, n;
+    out("h", a<:0:>, a:);
+    in("h", ?a<:0:>, ?a:n);
+    return n;
+%>
+
+/* What a statement may be made of. */
+static int statements(int n)
+{
+    int i, a[3] = { 1, 2, 3 }, b[inp("j") + 1], *q = a;
+    for (in("k", ?i); i < n; out("l", i++)) if (inp("m")) break; else continue;
+    while (in("n"), rd("o"), i--) ;
+    if (i) out("p"); else out("q");
+    switch (in("r", ?i), i) { case 1: out("s"); }
+    out("t", (struct s) { .d = 3 }, (int[]) { 1, inp("u"), 3 }:, ({ out("v", 1); 7; }));
+    in("t", ?(struct s) { .d = 3 }, ?(int[3]) { 0 }:, ?q[({ int k = 0; k; })]);
+    out("w", a[0] ? a[1] ? 1 : 2 : 3, a:a[0] ? 1 : 2, "in(\"x\", ?y)" "rd(1)", '"', L'x');
+    b[0] = inp("x") && (in("y"), !rdp("z"));
+    eval("aa", named(inp("bb")), statements(eval("cc", named(n + i++))));
+    return inp("dd") ? rd("ee") : (in("ff"), b[0]);
+}
+
 int real_main(void)
 {
     in_type *f = named;
     eval("i", named(3), returned(1)(2), f(1) + 0, table[0].a[0]);
-    return sizeof(out_type) == 8 ? 0 : 1;
+    return sizeof(out_type) == 8 ? digraphs() : statements(1);
 }

@@ -1,0 +1,98 @@
+//! Pieces of the C that is written: declarations of the runtime, and questions about types.
+
+/// The runtime's side, in every translated file. The names of C-Linda follow unless the program
+/// declares them.
+pub(crate) const RUNTIME: &str = "\
+struct __linda_function { const char *name; void (*run)(void *); struct __linda_function *next; };
+extern void *__linda_begin(const char *file, int line, int operation, int fields);
+extern void __linda_actual(void *, int type, const void *value, unsigned long size);
+extern void __linda_array(void *, int type, const void *items, unsigned long size, long count);
+extern void __linda_formal(void *, int type, void *place, unsigned long size, int kind);
+extern void __linda_formal_array(void *, int type, void *place, unsigned long size, long room, int \
+kind);
+extern void __linda_call(void *, const char *name, int arguments);
+extern void __linda_argument(void *, int type, const void *value, unsigned long size);
+extern int __linda_do(void *);
+extern long __linda_length(void *, int field);
+extern int __linda_end(void *);
+extern int __linda_main(int, char **, int (*)(int, char **));
+extern void __linda_register(struct __linda_function *);
+extern void __linda_parameter(void *, int number, int type, void *place, unsigned long size);
+extern void __linda_result(void *, int type, const void *value, unsigned long size);
+";
+pub(crate) const CALLS: [(&str, &str); 6] = [
+    ("lexit", "extern void lexit(int);"),
+    ("lhalt", "extern void lhalt(int);"),
+    ("lprocs", "extern int lprocs(void);"),
+    ("start_timer", "extern void start_timer(void);"),
+    ("timer_split", "extern void timer_split(char *);"),
+    ("print_times", "extern void print_times(void);"),
+];
+
+/// Types with their numbers; those of a string are only for values.
+pub(crate) const SCALARS: &str = "\
+    char: 1, signed char: 2, unsigned char: 3, short: 4, unsigned short: 5, int: 6, unsigned: 7, \
+    long: 8, unsigned long: 9, long long: 10, unsigned long long: 11, float: 12, double: 13, \
+    long double: 14, _Bool: 15, float _Complex: 16, double _Complex: 17";
+
+/// Where the runtime puts what has come.
+pub(crate) mod kind {
+    /// At the address.
+    pub(crate) const PLACE: u8 = 0;
+    /// Where the pointer at the address points; a null pointer gets memory.
+    pub(crate) const POINTER: u8 = 1;
+}
+
+pub(crate) fn item_type(value: &str) -> String {
+    format!("__extension__ _Generic(({value}), {SCALARS}, default: 34)")
+}
+
+pub(crate) fn value_type(value: &str) -> String {
+    format!(
+        "__extension__ _Generic(({value}), char *: 32, const char *: 32, {SCALARS}, default: 34)"
+    )
+}
+
+/// Gives a type's number a name, and makes an error at this place (or here) if the type has none:
+/// only a struct has no entry in the list and may have none.
+pub(crate) fn checked(name: &str, number: &str, value: &str, what: &str, place: &str) -> String {
+    let classes =
+        format!("__builtin_classify_type({value}) == 12 || __builtin_classify_type({value}) == 13");
+    format!(
+        "enum {{ {name} = {number} }}; \
+         __extension__ {place}_Static_assert({name} != 34 || {classes}, \"{what}\");"
+    )
+}
+
+/// A line is searched for its beginning so far back; further right a place has no column.
+pub(crate) const COLUMN_MAX: usize = 1000;
+
+/// Blanks that move what follows to the column at which `at` is in the text.
+pub(crate) fn indent(text: &str, at: usize) -> String {
+    let first = at.saturating_sub(COLUMN_MAX);
+    let before = &text.as_bytes()[first..at];
+    let line = match before.iter().rposition(|byte| *byte == b'\n') {
+        Some(newline) => &before[newline + 1..],
+        None if first == 0 => before,
+        None => &[],
+    };
+    // A letter has one byte that continues none.
+    let letters = line.iter().filter(|byte| **byte & 0xc0 != 0x80);
+    letters.map(|byte| if *byte == b'\t' { '\t' } else { ' ' }).collect()
+}
+
+pub(crate) fn is_array(array: &str, what: &str, place: &str) -> String {
+    format!(
+        "__extension__ {place}_Static_assert(!__builtin_types_compatible_p(__typeof__({array}), \
+         __typeof__(&({array})[0])), \
+         \"{what} is a pointer and no declared array; write a:n\");"
+    )
+}
+
+/// Makes an error at a place unless a field is an array or a pointer (5 for the compilers).
+pub(crate) fn has_items(array: &str, what: &str, place: &str) -> String {
+    format!(
+        "__extension__ {place}_Static_assert(__builtin_classify_type({array}) == 5, \
+         \"{what} is no array; write it without a colon\"); "
+    )
+}
