@@ -1,4 +1,5 @@
-//! How far it is, on a terminal as one line that is written anew; elsewhere a line for each suite.
+//! The progress display: on a terminal one line that is written anew, elsewhere a line for each
+//! suite.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::time::Instant;

@@ -27,7 +27,7 @@ impl Budget {
         Self { end: now + time, longest: Duration::ZERO }
     }
 
-    /// How long the first of `runs` runs may take; none if there is too little for any.
+    /// The time that the first of `runs` runs may take; none if too little is left for any.
     pub(crate) fn share(&self, now: Instant, runs: usize) -> Option<Duration> {
         let left = self.end.saturating_duration_since(now);
         let runs = u32::try_from(runs.max(1)).unwrap_or(u32::MAX);

@@ -3,7 +3,7 @@
 use super::system::{Kind, Language, Source};
 use std::time::Duration;
 
-/// How much is measured.
+/// The extent of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Length {
     /// Everything, within half an hour.
@@ -28,7 +28,7 @@ pub(crate) struct Case {
     pub(crate) partner: Option<&'static Source>,
     /// Its further arguments.
     pub(crate) arguments: Vec<String>,
-    /// How many tasks it has.
+    /// The number of tasks.
     pub(crate) tasks: u32,
     /// Route and encoding and the like, for the rows.
     pub(crate) variant: String,
@@ -71,7 +71,8 @@ impl Case {
     }
 }
 
-/// How long all rounds of a suite may take together; what does not fit is cut ([`super::budget`]).
+/// The time that all rounds of a suite may take together; cases that do not fit are cut
+/// ([`super::budget`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seconds {
     /// In the full form.
@@ -96,7 +97,7 @@ pub(crate) struct Suite {
     pub(crate) title: &'static str,
     /// The method, and how it differs from that of the document that the suite repeats.
     pub(crate) method: &'static str,
-    /// How long it may take.
+    /// The time that the suite may take.
     pub(crate) seconds: Seconds,
     /// The cases of one round.
     pub(crate) cases: fn(Length) -> Vec<Case>,

@@ -46,7 +46,7 @@ struct Pair<'a> {
     best: f64,
     /// The variance that the rounds leave to `best`; none if one of the runs has one round only.
     own: Option<f64>,
-    /// How far the rounds of the one run, or of the other, lie apart at most.
+    /// The largest spread of the rounds of either run.
     gap: f64,
     /// More tasks than processors.
     is_crowded: bool,
@@ -113,7 +113,7 @@ fn span(values: &[f64]) -> f64 {
 /// The common properties of the rows of a suite and system.
 struct Family {
     noise: Noise,
-    /// Of those that have more tasks than processors.
+    /// The gaps of rows with more tasks than processors.
     crowd: Crowd,
 }
 
@@ -160,9 +160,9 @@ impl Family {
 /// The sentences about a comparison.
 #[derive(PartialEq, Debug)]
 struct Verdict<'a> {
-    /// How many rows are in both and were judged.
+    /// The number of rows that are in both files and were judged.
     common: usize,
-    /// How many are in both, but of one round in A or in B.
+    /// The number of rows that are in both files, but have one round only in A or in B.
     single: usize,
     /// The change that the rows of each suite and system have in common, as a factor, if it is one.
     shifts: Vec<(String, f64)>,

@@ -38,7 +38,7 @@ impl Key {
 /// Measurements of the same thing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// Of what.
+    /// The suite, system and case of the row.
     #[serde(flatten)]
     pub(crate) key: Key,
     /// `us`, `s`, `Mflop/s` or `MHz`.
@@ -83,22 +83,22 @@ pub(crate) struct Peer {
 /// Something that did not go well.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Problem {
-    /// Of which suite, system and case.
+    /// The suite, system and case.
     pub(crate) what: String,
-    /// How it ended.
+    /// The way in which it ended.
     pub(crate) how: String,
     /// The last lines that the program printed.
     pub(crate) last_words: String,
 }
 
-/// Where it was measured.
+/// The computer of a measurement.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Computer {
     /// Host name.
     pub(crate) host: String,
     /// Kind of processor.
     pub(crate) processor: String,
-    /// How many this process may use.
+    /// The number of processors that this process may use.
     pub(crate) cores: u32,
     /// Clock in MHz as the kernel tells it, 0 if it does not.
     pub(crate) mhz: f64,
@@ -122,7 +122,7 @@ pub(crate) struct Quantity {
     /// The right result; none where nobody knows it.
     #[serde(default)]
     pub(crate) wanted: Option<f64>,
-    /// How far they are apart, relative to the latter.
+    /// The distance of both, relative to the latter.
     #[serde(default)]
     pub(crate) error: Option<f64>,
 }
@@ -134,14 +134,14 @@ pub(crate) struct Communication {
     pub(crate) send_seconds: f64,
     /// In the calls that receive and unpack, waiting included.
     pub(crate) receive_seconds: f64,
-    /// Of all tasks.
+    /// The messages of all tasks.
     pub(crate) messages: f64,
-    /// Of all tasks.
+    /// The bytes of all tasks.
     pub(crate) bytes: f64,
 }
 
 impl Communication {
-    /// Of sending and receiving.
+    /// The time of sending and receiving.
     pub(crate) fn seconds(&self) -> f64 {
         self.send_seconds + self.receive_seconds
     }
@@ -150,7 +150,7 @@ impl Communication {
 /// The result of a program that proves its answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Answer {
-    /// Of which row.
+    /// The suite, system and case of the row.
     #[serde(flatten)]
     pub(crate) key: Key,
     /// Whether the answer was the right one, each time.
@@ -191,11 +191,11 @@ pub(crate) struct Figures {
     pub(crate) version: String,
     /// Seconds since 1970 when it began.
     pub(crate) began_s: u64,
-    /// How many seconds it took.
+    /// The duration in seconds.
     pub(crate) took_s: f64,
     /// Whether it was the short form.
     pub(crate) quick: bool,
-    /// Where.
+    /// The computer.
     pub(crate) place: Computer,
     /// The other work of the computer.
     pub(crate) load: Load,

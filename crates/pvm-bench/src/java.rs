@@ -64,7 +64,7 @@ impl Java {
     }
 }
 
-/// Where a JDK may be.
+/// The folders in which a JDK may be.
 fn homes() -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> =
         std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();

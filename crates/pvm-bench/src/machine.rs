@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 /// A daemon that is not ready by then will never be.
 const READY_TIME_MAX: Duration = Duration::from_secs(20);
-/// How long a machine may take to end by itself.
+/// The time that a machine may take to end by itself.
 const END_TIME_MAX: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(5);
-/// Where PVM 3 looks for programs, on every computer that this runs on.
+/// The name of the folder in which PVM 3 looks for programs, on every computer that this runs on.
 const ARCH: &str = "LINUX64";
 
 /// A folder that is removed when this is dropped.
@@ -90,7 +90,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Where the machine has its files, and a program may have its own.
+    /// The folder for the files of the machine, and for those of a program.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

@@ -1,4 +1,5 @@
-//! How far the rows of a suite and system lie from themselves if they are measured again.
+//! The noise of the rows of a suite and system: their distance from themselves if they are measured
+//! again.
 
 use super::statistics::{Summary, median, scatter, student_tail};
 
@@ -19,7 +20,7 @@ pub(super) fn variance_of_averages(a: &[f64], b: &[f64]) -> Option<f64> {
 pub(super) struct Noise {
     /// Standard deviation of what lies between the two runs.
     runs: f64,
-    /// How many rows tell it.
+    /// The number of rows from which it is known.
     rows: usize,
 }
 
@@ -39,7 +40,8 @@ impl Noise {
         if self.rows < rows_min && other.runs > self.runs { other } else { self }
     }
 
-    /// How likely something as far as `difference` is in a row whose own rounds have this variance.
+    /// The probability of a distance of at least `difference` in a row whose own rounds have this
+    /// variance. Few rows know the noise badly, which Student's distribution takes into account.
     /// Few rows know the noise badly, which Student's distribution reckons with.
     pub(super) fn chance_of(self, difference: f64, own: f64) -> f64 {
         let deviation = (self.runs.powi(2) + own).sqrt();

@@ -1,10 +1,11 @@
-//! Where it is measured, and what else the processors do meanwhile.
+//! The computer of a measurement, and the other load of its processors.
 
 use super::figures::Computer;
 use std::time::Duration;
 
-/// How long the processors are looked at. The kernel counts in hundredths of a second, so only the
-/// average of many looks says something.
+/// The time for which the processors are looked at. The kernel counts in hundredths of a second, so
+/// only the average of many looks says something. The kernel counts in hundredths of a second, so
+/// only the average of many looks says something.
 const LOOK: Duration = Duration::from_millis(30);
 
 /// This computer.
@@ -50,7 +51,7 @@ pub(crate) fn others() -> Option<f64> {
     Some(before.busy_until(Ticks::now()?))
 }
 
-/// How long the processors have been idle, and how long they have been there.
+/// The time for which the processors have been idle, and all their time.
 #[derive(Clone, Copy, Debug)]
 struct Ticks {
     idle: u64,

@@ -14,18 +14,19 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether somebody wants us to stop.
+/// The interval at which the runner checks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(250);
-/// How long a program has to end by itself.
+/// The time that a program has to end by itself.
 const END_TIME_MAX: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
-/// Who uses less of a processor than one in so many parts does nothing: daemons look round now and
-/// then. A task that works gets more even where it shares the processors with a hundred others.
+/// The least share of a processor, as one part in so many, of a program that works. Daemons that
+/// only look round now and then use less; a task that works gets more even if it shares the
+/// processors with a hundred others.
 const WORK_PART_MIN: u32 = 50;
-/// How many lines and bytes of last words are kept.
+/// The number of lines and bytes of a program's last output that are kept.
 const LINES_MAX: usize = 8;
 const BYTES_MAX: usize = 2000;
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     /// With status 0.
@@ -59,7 +60,7 @@ impl End {
 /// A program that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// How.
+    /// The end of the program.
     pub(crate) end: End,
     /// The standard output.
     pub(crate) output: String,

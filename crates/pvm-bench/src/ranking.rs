@@ -1,4 +1,4 @@
-//! Who was fastest at what, by what factor, and how sure that is.
+//! The fastest system of each case, its factor, and the certainty of that.
 
 use super::figures::{Figures, Row};
 use super::statistics::{Summary, geometric_mean, median};
@@ -42,7 +42,7 @@ pub(crate) struct Contest {
     pub(crate) tasks: u32,
     /// With what size.
     pub(crate) size: u64,
-    /// Of the values.
+    /// The unit of the values.
     pub(crate) unit: String,
     /// The systems.
     pub(crate) entries: Vec<Entry>,
@@ -78,7 +78,7 @@ impl Contest {
         matches!((first, own), (Some(first), Some(own)) if first.is_apart_from(own))
     }
 
-    /// That system's place.
+    /// The entry of that system.
     pub(crate) fn entry(&self, system: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.system == system)
     }
@@ -137,7 +137,7 @@ fn contest(rows: &[&Row]) -> Option<Contest> {
     })
 }
 
-/// Where they lie, if they are more than one.
+/// The range of the medians, if there are more than one.
 fn range(medians: &[f64]) -> Option<(f64, f64)> {
     let summary = Summary::of(medians).filter(|summary| summary.count > 1)?;
     Some((summary.min, summary.max))
@@ -154,7 +154,7 @@ pub(crate) struct Standing {
     pub(crate) contests: usize,
     /// In how many of them the first is surely the first.
     pub(crate) sure: usize,
-    /// How often each system is the first, the most frequent in front.
+    /// The number of times that each system is the first, the most frequent in front.
     pub(crate) firsts: Vec<(String, usize)>,
     /// By what factor NeoPVM is better than each peer, over all sizes (geometric mean).
     pub(crate) factors: Vec<(String, f64)>,
@@ -204,7 +204,7 @@ pub(crate) fn messages(contests: &[Contest]) -> impl Iterator<Item = &Contest> {
     })
 }
 
-/// Where it is not.
+/// The contests in which NeoPVM is not the first.
 pub(crate) fn not_first(contests: &[Contest]) -> Vec<&Contest> {
     let is_behind = |contest: &&Contest| contest.is_first(Kind::Ours.name()) == Some(false);
     messages(contests).filter(is_behind).collect()

@@ -32,13 +32,13 @@ const UNBOUNDED: Duration = Duration::from_secs(86_400);
 pub(crate) struct Session {
     /// The tools to build and run with.
     pub(crate) tools: Tools,
-    /// How much.
+    /// The extent of the measurement.
     pub(crate) length: Length,
-    /// How often.
+    /// The number of rounds.
     pub(crate) rounds: u32,
     /// No run may take longer, if the suite's own limits are not to count.
     pub(crate) limit: Option<Duration>,
-    /// Where else.
+    /// Further hosts.
     pub(crate) hosts: Vec<String>,
     /// Somebody wants it to end.
     pub(crate) stop: Arc<AtomicBool>,
@@ -49,7 +49,7 @@ struct Progress {
     figures: Figures,
     programs: BTreeMap<(&'static str, Kind), PathBuf>,
     unbuilt: BTreeSet<(&'static str, Kind)>,
-    /// How often a system has failed in a suite.
+    /// The number of times that a system has failed in a suite.
     failures: BTreeMap<(&'static str, Kind), u32>,
     bar: Bar,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// seed's tables.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Summary {
-    /// How many there are.
+    /// The number of values.
     pub(crate) count: usize,
     /// Their average.
     pub(crate) mean: f64,
@@ -18,14 +18,14 @@ pub(crate) struct Summary {
     pub(crate) max: f64,
     /// Standard deviation of the sample (divided by count - 1); 0 of a single one.
     pub(crate) sd: f64,
-    /// Which one was the smallest.
+    /// The index of the smallest value.
     pub(crate) min_at: usize,
-    /// Which one was the largest.
+    /// The index of the largest value.
     pub(crate) max_at: usize,
 }
 
 impl Summary {
-    /// Of these; nothing can be said of none.
+    /// The summary of these values; none for no values.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
         let by_value =
@@ -59,7 +59,7 @@ pub(crate) fn quantile(values: &[f64], part: f64) -> Option<f64> {
     Some(sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64))
 }
 
-/// How far values lie from their middle, as a standard deviation that a few wild ones do not
+/// The distance of values from their middle, as a standard deviation that a few outliers do not
 /// change: 1.4826 times the median of the distances from the median (Hampel).
 pub(crate) fn scatter(values: &[f64]) -> f64 {
     let Some(middle) = median(values) else { return 0.0 };
@@ -67,9 +67,9 @@ pub(crate) fn scatter(values: &[f64]) -> f64 {
     1.4826 * median(&distances).unwrap_or(0.0)
 }
 
-/// How likely something of Student's distribution with so many degrees of freedom lies at least so
-/// many deviations from 0, on either side. With `t = sqrt(freedom) tan(angle)` that is a ratio of
-/// two integrals over powers of the cosine.
+/// The probability that a value of Student's distribution with so many degrees of freedom lies at
+/// least so many deviations from 0, on either side. With `t = sqrt(freedom) tan(angle)` that is a
+/// ratio of two integrals over powers of the cosine.
 pub(crate) fn student_tail(deviations: f64, freedom: f64) -> f64 {
     // More than the greatest is the normal distribution, of fewer than one nothing is known.
     let freedom = freedom.clamp(1.0, 1000.0);

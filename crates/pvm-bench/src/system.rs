@@ -61,7 +61,7 @@ pub(crate) enum Language {
     Java,
 }
 
-/// How programs of an interface are started.
+/// The way in which programs of an interface are started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Start {
     /// By hand: the first one starts the others.
@@ -77,16 +77,16 @@ pub(crate) enum Start {
 /// A library of NeoPVM for programs of an older interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Interface {
-    /// Of its folders in `lib/neopvm` and `include/neopvm`, and of `pvm run --as`.
+    /// The name of its folders in `lib/neopvm` and `include/neopvm`, and of `pvm run --as`.
     pub(crate) name: &'static str,
     /// The name of the library for the linker.
     pub(crate) library: &'static str,
-    /// How its programs are started.
+    /// The way in which its programs are started.
     pub(crate) start: Start,
 }
 
 impl Interface {
-    /// Where its library is, below the folder of an installation.
+    /// The folder of its library, below that of an installation.
     pub(crate) fn folder(&self, prefix: &Path) -> PathBuf {
         prefix.join("lib/neopvm").join(self.name)
     }
@@ -95,7 +95,7 @@ impl Interface {
 /// A measured program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Source {
-    /// Of the program.
+    /// The name of the program.
     pub(crate) name: &'static str,
     /// The language of the source.
     pub(crate) language: Language,
@@ -105,9 +105,9 @@ pub(crate) struct Source {
     pub(crate) flags: &'static [&'static str],
     /// Whether it talks to other tasks.
     pub(crate) talks: bool,
-    /// Whose figures it tells, if not those of the system that runs it.
+    /// The system whose figures it prints, if not those of the system that runs it.
     pub(crate) subject: Option<&'static str>,
-    /// Whose calls it makes, if not those of `calls`.
+    /// The interface whose calls it makes, if not those of `calls`.
     pub(crate) interface: Option<Interface>,
     /// A peer's libraries with the calls of that interface, for systems that are not NeoPVM.
     pub(crate) libraries: &'static [&'static str],
@@ -161,9 +161,9 @@ impl Source {
 /// The tools that build and run programs.
 #[derive(Debug)]
 pub(crate) struct Tools {
-    /// Where NeoPVM is installed.
+    /// The folder in which NeoPVM is installed.
     pub(crate) prefix: PathBuf,
-    /// Where the programs' sources are.
+    /// The folder of the programs' sources.
     pub(crate) sources: PathBuf,
     /// For the programs in Java; or what is missing.
     pub(crate) java: Result<Java, String>,
@@ -199,7 +199,7 @@ impl Tools {
         Ok(Self { prefix, sources, java })
     }
 
-    /// Which systems are there, and of those that are not, what is missing.
+    /// The systems that are installed, and, for the others, what is missing.
     pub(crate) fn peers(&self) -> Vec<(Kind, Peer)> {
         Kind::ALL.into_iter().map(|kind| (kind, self.peer(kind))).collect()
     }
@@ -341,7 +341,7 @@ impl Tools {
     }
 }
 
-/// Where the classes of a program go.
+/// The folder for the classes of a program.
 fn classes(program: &Path) -> PathBuf {
     program.with_extension("classes")
 }

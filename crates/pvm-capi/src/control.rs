@@ -54,7 +54,7 @@ const extern "C" fn pvmchkuid(user: c_int) -> c_int {
     (user == 0) as c_int
 }
 
-/// What PVM's daemon does when it ends itself; to a task it does nothing.
+/// Has no effect on a task; PVM's daemon calls it when it ends itself.
 #[unsafe(no_mangle)]
 const extern "C" fn pvmbailout(_: c_int) {}
 
@@ -124,7 +124,7 @@ extern "C" fn pvm_tc_noop(message: c_int) -> c_int {
     obey(message, || Ok(()))
 }
 
-/// Which calls are traced.
+/// Sets the calls that are traced.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_tc_settmask(message: c_int) -> c_int {
     obey(message, || {
@@ -134,8 +134,8 @@ extern "C" fn pvm_tc_settmask(message: c_int) -> c_int {
     })
 }
 
-/// Where events and output go, which events (all this of this task, and of those that it spawns),
-/// and how they are told.
+/// Sets the destinations of events and output, the events, and the manner in which they are sent,
+/// for this task and for those that it spawns.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_tc_settrace(message: c_int) -> c_int {
     obey(message, || {
@@ -154,7 +154,7 @@ extern "C" fn pvm_tc_settrace(message: c_int) -> c_int {
     })
 }
 
-/// How many bytes of events are collected.
+/// Sets the number of bytes of events that are collected.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_tc_settrcbuf(message: c_int) -> c_int {
     obey(message, || {
@@ -163,7 +163,7 @@ extern "C" fn pvm_tc_settrcbuf(message: c_int) -> c_int {
     })
 }
 
-/// How events are told.
+/// Sets the manner in which events are sent.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_tc_settrcopt(message: c_int) -> c_int {
     obey(message, || {

@@ -13,7 +13,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-/// What the next argument of the call is.
+/// The next argument of the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Next {
     /// No argument is left.

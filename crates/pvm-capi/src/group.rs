@@ -134,7 +134,7 @@ pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> 
     })
 }
 
-/// How many members there are.
+/// Returns the number of members.
 ///
 /// # Safety
 /// `name` is null or ends with 0.

@@ -340,7 +340,7 @@ enum Step<T> {
     Wait(&'static Task, WaitToken),
 }
 
-/// How long a call waits.
+/// The time limit of a call.
 pub(crate) type Limit = pvm::Deadline;
 
 /// Looks until something is found or the limit is over (`None`). `look` runs inside the library;
@@ -402,7 +402,7 @@ pub(crate) fn same_task(waiting: Option<&'static Task>) -> Result<&'static Task,
     session::current().filter(|&task| std::ptr::eq(task, waiting)).ok_or(Code::SysErr)
 }
 
-/// How long a call waits for others.
+/// The wait of a call for other tasks.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience<'a> {
     /// It waits until then.

@@ -116,7 +116,8 @@ unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
     }))
 }
 
-/// How often the process has enrolled here and not left: several runtimes in it are one task.
+/// The number of times that the process has enrolled here and not left: several runtimes in it are
+/// one task.
 static USERS: Gate<u32> = Gate::new(0);
 
 pub(crate) fn reset_after_fork(forked: &Forked) {

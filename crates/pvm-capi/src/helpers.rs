@@ -43,7 +43,7 @@ fn temporary() -> PathBuf {
     variable("PVM_TMP").unwrap_or_else(|| "/tmp".into())
 }
 
-/// What `dladdr` tells of an address.
+/// The answer of `dladdr` about an address.
 #[repr(C)]
 struct ObjectInfo {
     file: *const c_char,
@@ -71,8 +71,9 @@ fn own_file() -> Option<PathBuf> {
     std::fs::canonicalize(OsStr::from_bytes(file.to_bytes())).ok()
 }
 
-/// Where the system is installed: `PVM_ROOT`, else above this library, else above the program,
-/// else above the daemon on the search path.
+/// The installation of the system: `PVM_ROOT`, else above this library, else above the program,
+/// else above the daemon on the search path. `PVM_ROOT`, else above this library, else above the
+/// program, else above the daemon on the search path.
 fn root() -> PathBuf {
     if let Some(root) = variable("PVM_ROOT") {
         return root;
@@ -118,7 +119,7 @@ extern "C" fn pvmgethome() -> *mut c_char {
     plain(ptr::null_mut(), || forever(variable("HOME").unwrap_or_else(|| "/".into()).as_os_str()))
 }
 
-/// Where the system is installed.
+/// Returns the folder in which the system is installed.
 #[unsafe(no_mangle)]
 extern "C" fn pvmgetroot() -> *mut c_char {
     plain(ptr::null_mut(), || forever(root().as_os_str()))

@@ -73,11 +73,11 @@ impl<T> Table<T> {
 }
 
 thread_local! {
-    /// What the last `pvm_config` of this thread returned.
+    /// The table that the last `pvm_config` of this thread returned.
     static HOSTS: Own<Table<HostEntry>> = const { Own::new() };
-    /// What the last `pvm_tasks` of this thread returned.
+    /// The table that the last `pvm_tasks` of this thread returned.
     static TASKS: Own<Table<TaskEntry>> = const { Own::new() };
-    /// What the last `pvm_reg_rm` of this thread returned.
+    /// The table that the last `pvm_reg_rm` of this thread returned.
     static FIRST: Own<Table<HostEntry>> = const { Own::new() };
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn tasks(place: c_int) -> Result<Vec<TaskInfo>, Code> {
     }
 }
 
-/// How many data representations the hosts have.
+/// The number of data representations of the hosts.
 pub(crate) fn formats(hosts: &[HostInfo]) -> usize {
     let mut signatures: Vec<i32> = hosts.iter().map(|host| host.signature).collect();
     signatures.sort_unstable();
@@ -443,7 +443,7 @@ pub(crate) extern "C" fn pvm_halt() -> c_int {
     }
 }
 
-/// How long a daemon may take to tell that it is ready.
+/// The time that a daemon may take to say that it is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Starts the daemon of this host.

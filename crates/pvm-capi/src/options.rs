@@ -118,7 +118,7 @@ fn whose(who: c_int) -> Result<usize, Code> {
     }
 }
 
-/// Which kinds of events are traced.
+/// Writes the kinds of events that are traced.
 ///
 /// # Safety
 /// `out` has 36 characters.

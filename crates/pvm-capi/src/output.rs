@@ -38,7 +38,7 @@ unsafe extern "C" {
     fn fflush(stream: *mut c_void) -> c_int;
 }
 
-/// What is known of the output being caught.
+/// The state of the output that is being caught.
 struct Catch {
     stream: Option<Stream>,
     /// Tasks whose end of output has not come.

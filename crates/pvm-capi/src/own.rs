@@ -54,7 +54,7 @@ impl<T: Default> Own<T> {
     }
 }
 
-/// What is in a `thread_local!`, and nothing else, can be used.
+/// Use of a value in a `thread_local!`, and of nothing else.
 pub(crate) trait Kept<T> {
     /// The value of this thread, which is freed when the thread ends.
     fn kept<R>(&'static self, work: impl FnOnce(&RefCell<T>) -> R) -> R;

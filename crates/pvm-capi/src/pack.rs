@@ -435,8 +435,8 @@ pub(crate) extern "C" fn pvm_upkmesg() -> c_int {
     })
 }
 
-/// What `pvm_packf` and `pvm_unpackf` look at before their format: whether there is a buffer, which
-/// a format that begins with "%+" makes itself.
+/// Checks before the format of `pvm_packf` and `pvm_unpackf`: whether there is a buffer, which a
+/// format that begins with "%+" makes itself.
 ///
 /// # Safety
 /// `format` is null or ends with 0.

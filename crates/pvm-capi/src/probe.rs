@@ -3,7 +3,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// What a process that is no task looks at.
+/// The word that a process looks at while it is no task.
 static OFF: AtomicU32 = AtomicU32::new(0);
 static WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::from_ref(&OFF).cast_mut());
 

@@ -124,7 +124,7 @@ pub(crate) extern "C" fn pvm_tidtohost(tid: c_int) -> c_int {
 }
 
 thread_local! {
-    /// What the last `pvm_siblings` of this thread returned.
+    /// The list that the last `pvm_siblings` of this thread returned.
     static SIBLINGS: Own<Vec<c_int>> = const { Own::new() };
 }
 
@@ -273,7 +273,7 @@ pub(crate) unsafe extern "C" fn pvm_spawn(
     })
 }
 
-/// How many of the outcomes are tasks.
+/// The number of outcomes that are tasks.
 pub(crate) fn started(outcomes: &[c_int]) -> Result<c_int, Code> {
     c_int::try_from(outcomes.iter().filter(|&&outcome| outcome > 0).count())
         .map_err(|_| Code::Overflow)
@@ -416,7 +416,7 @@ pub(crate) unsafe extern "C" fn pvm_notify(
 }
 
 thread_local! {
-    /// What the last `pvm_getnoresets` of this thread returned.
+    /// The list that the last `pvm_getnoresets` of this thread returned.
     static SPARED: Own<Vec<c_int>> = const { Own::new() };
 }
 

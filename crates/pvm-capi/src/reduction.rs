@@ -10,7 +10,8 @@ use pvm_wire::{Code, Kind};
 use crate::guard::plain;
 use crate::pointer::{load, store};
 
-/// How programs combine two arrays in `pvm_reduce`: type, first and result, second, count, code.
+/// A program's function that combines two arrays in `pvm_reduce`: type, first and result, second,
+/// count, code.
 pub(crate) type Function =
     unsafe extern "C" fn(*const c_int, *mut c_void, *const c_void, *const c_int, *mut c_int);
 

@@ -216,7 +216,7 @@ impl Classes {
 }
 
 thread_local! {
-    /// What the last `pvm_getmboxinfo` of this thread returned.
+    /// The table that the last `pvm_getmboxinfo` of this thread returned.
     static CLASSES: Own<Classes> = const { Own::new() };
 }
 

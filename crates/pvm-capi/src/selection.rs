@@ -1,4 +1,4 @@
-//! Which messages a program means with its numbers.
+//! The messages that a program selects with its numbers.
 
 use std::ffi::c_int;
 

@@ -148,7 +148,7 @@ fn enrol() -> Result<&'static Task, Code> {
     Ok(task)
 }
 
-/// Where this task's trace events go, and how.
+/// The destination and form of this task's trace events.
 pub(crate) struct Tracing {
     /// The task whose events they are.
     pub(crate) own: Tid,
@@ -162,7 +162,7 @@ pub(crate) struct Tracing {
     pub(crate) options: c_int,
 }
 
-/// Where the events of this task go; none if nobody wants them.
+/// The destination of this task's events; none if nobody wants them.
 pub(crate) fn tracing() -> Option<Tracing> {
     let own = current()?.tid();
     let Target { tid: to, context, tag } = target(OWN_TRACE_TID, OWN_TRACE_CONTEXT, OWN_TRACE_TAG);

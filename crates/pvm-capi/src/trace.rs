@@ -130,7 +130,7 @@ pub(crate) fn enrol_first() {
     }
 }
 
-/// What a result is as a number.
+/// The number that stands for a result.
 pub(crate) trait Outcome: Copy {
     /// The number.
     fn number(self) -> i32;
@@ -221,7 +221,8 @@ pub(crate) fn handler_called(wanted: Selection, message: [c_int; 5]) {
     told::tell(kind::MHF_INVOKE, event::ENTRY, &fields);
 }
 
-/// What the program does in a function that a call of it calls is its own again.
+/// Runs a function of the program that a call has called: calls within it count as the program's
+/// own.
 pub(crate) fn as_program<T>(work: impl FnOnce() -> T) -> T {
     let marker = 0u8;
     let here = std::hint::black_box(&raw const marker).addr();
@@ -252,7 +253,7 @@ pub(crate) fn own_event(slot: &Slot) -> Result<(), Code> {
     slot.with(|buffer| told::send_own(&tracing, buffer))?
 }
 
-/// What was collected is sent, also if no more is traced by now; the task leaves.
+/// Sends the collected events, also if nothing more is traced by now; the task leaves.
 pub(crate) fn flush() {
     told::flush();
 }

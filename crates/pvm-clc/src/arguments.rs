@@ -1,4 +1,4 @@
-//! What of a command line is for whom.
+//! The command line, divided among clc, the preprocessor and the compiler.
 
 use std::ffi::{OsStr, OsString};
 
@@ -37,7 +37,7 @@ const NOT_FOR_PREPROCESSOR: [&str; 8] = ["-o", "-L", "-l", "-x", "-T", "-u", "-z
 pub(crate) struct Arguments {
     /// All of it.
     pub(crate) words: Vec<OsString>,
-    /// Which words are C-Linda files.
+    /// The indices of the words that are C-Linda files.
     pub(crate) sources: Vec<usize>,
     /// A program is made.
     pub(crate) links: bool,
@@ -88,7 +88,7 @@ impl Arguments {
         i + 1 + usize::from(takes_next)
     }
 
-    /// What cannot be done at all.
+    /// Refuses a command line that cannot be carried out.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.output.is_some_and(|at| at >= self.words.len()) {
             return Err("clc: expected a file name after -o".into());

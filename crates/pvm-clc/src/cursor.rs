@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }

@@ -2,7 +2,7 @@
 
 use crate::cursor::Cursor;
 
-/// What the specifiers of a declaration say.
+/// The meaning of the specifiers of a declaration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Specifiers {
     /// `typedef`.
@@ -20,7 +20,7 @@ pub(crate) struct Specifiers {
 pub(crate) struct Declarator {
     /// The token that is the name.
     pub(crate) name: Option<usize>,
-    /// Where the name is, or would be.
+    /// The index at which the name is, or would be.
     pub(crate) hole: usize,
     /// A pointer to something, or returns one.
     pub(crate) is_pointer: bool,
@@ -48,7 +48,7 @@ impl Parameter {
     }
 }
 
-/// What a function takes.
+/// The parameters of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// These.
@@ -62,7 +62,7 @@ pub(crate) enum Takes {
 /// A function that is declared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Function {
-    /// What it takes.
+    /// Its parameters.
     pub(crate) takes: Takes,
     /// It returns nothing.
     pub(crate) is_void: bool,

@@ -136,7 +136,7 @@ fn cannot_run(error: &std::io::Error) -> String {
     )
 }
 
-/// Where NeoPVM is: around this program, or where `PVM_ROOT` says.
+/// The folder of NeoPVM: around this program, or where `PVM_ROOT` says.
 fn prefix() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     let around = own.ancestors().nth(DEPTH)?;

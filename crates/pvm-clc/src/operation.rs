@@ -11,7 +11,7 @@ const FIELDS_MAX: usize = 255;
 /// Tokens from one to before another.
 pub(crate) type Span = (usize, usize);
 
-/// How many items an array has.
+/// The number of items of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     /// `a:`

@@ -1,4 +1,4 @@
-//! What is wrong in a file, as a compiler tells it.
+//! Faults of a file, printed as a compiler prints them.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Problem {
     pub line: u32,
     /// Its column, from 1; 0 if it is not known, because a macro stands there.
     pub column: usize,
-    /// What was expected.
+    /// The text that was expected.
     pub what: String,
     /// The line's text, if the file can be read.
     pub source: String,

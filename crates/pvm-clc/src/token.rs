@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A name or a keyword.
@@ -19,11 +19,11 @@ pub(crate) enum Kind {
 /// A token and where it stands.
 #[derive(Debug, Clone)]
 pub(crate) struct Token<'a> {
-    /// What it is.
+    /// The kind of the token.
     pub(crate) kind: Kind,
     /// Its text; that of a digraph is what it stands for.
     pub(crate) text: &'a str,
-    /// Where it begins in the whole text.
+    /// The offset of its begin in the whole text.
     pub(crate) at: usize,
     /// Its bytes there.
     pub(crate) length: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Where it ends in the whole text.
+    /// The offset of its end in the whole text.
     pub(crate) fn end(&self) -> usize {
         self.at + self.length
     }
@@ -52,12 +52,12 @@ impl Token<'_> {
     }
 }
 
-/// What cannot be a token.
+/// Text that cannot be a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unfinished {
-    /// Where it begins.
+    /// The offset of its begin.
     pub(crate) at: usize,
-    /// What is missing.
+    /// The missing part.
     pub(crate) what: &'static str,
 }
 

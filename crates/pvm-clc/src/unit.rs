@@ -10,7 +10,7 @@ pub(crate) const OPERATIONS: [&str; 6] = ["out", "eval", "in", "rd", "inp", "rdp
 /// Before a name of an operation that no program takes.
 pub(crate) const ALWAYS: &str = "__linda_";
 
-/// What is known of a file.
+/// The declarations of a file, as far as they were read.
 #[derive(Debug, Default)]
 pub(crate) struct Unit<'a> {
     /// The tokens that are operations, each before its parenthesis.
@@ -25,7 +25,7 @@ pub(crate) struct Unit<'a> {
 
 struct Walk<'c, 'a> {
     cursor: &'c Cursor<'a>,
-    /// What names are in each scope: types or something else.
+    /// The names of each scope, and whether each is a type.
     scopes: Vec<HashMap<&'a str, bool>>,
     unit: Unit<'a>,
 }

@@ -125,7 +125,7 @@ fn own_names_leave_no_operation_behind() {
     }
 }
 
-/// What is told of a program of these lines, which are put into a function.
+/// The error that clc prints for a program of these lines, which are put into a function.
 fn told(lines: &str) -> String {
     let folder = std::env::temp_dir().join(format!("clc-told-{}-{:p}", std::process::id(), lines));
     std::fs::create_dir_all(&folder).unwrap();

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// Seconds, and whether the answer is the right one.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Told {
-    /// Of the timed section.
+    /// The seconds of the timed section.
     pub(crate) seconds: f64,
     /// Millions of operations a second, as NPB counts them.
     pub(crate) mops: f64,

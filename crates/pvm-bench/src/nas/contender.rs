@@ -1,5 +1,5 @@
-//! Who takes part: our programs on NeoPVM and on PVM 3.4.6, and those of NPB that the user has
-//! built.
+//! The systems that take part: our programs on NeoPVM and on PVM 3.4.6, and those of NPB that the
+//! user has built.
 
 use super::answer::{Told, of_npb, of_ours};
 use crate::machine::{Folder, Machine};
@@ -14,13 +14,13 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Why something was not run: in short, and the last words.
+/// The reason why something was not run: in short, and the program's last output.
 pub(crate) type Why = (String, String);
 
 /// The surroundings of every run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around<'a> {
-    /// Where NeoPVM is, and the sources.
+    /// The folders of NeoPVM and of the sources.
     pub(crate) tools: &'a Tools,
     /// The other hosts.
     pub(crate) hosts: &'a [String],
@@ -35,7 +35,7 @@ pub(crate) struct Contender {
     pub(crate) kind: Kind,
     /// In which way.
     pub(crate) variant: &'static str,
-    /// Where its programs are.
+    /// The folder of its programs.
     folder: PathBuf,
     /// More for `mpirun`; none where the programs are ours.
     mpi: Option<&'static [&'static str]>,
@@ -178,7 +178,7 @@ pub(crate) fn build(
     if ended.end == process::End::Good { Ok(folder) } else { Err(last_words(&ended.errors)) }
 }
 
-/// Where `pvm3.h` and the libraries are.
+/// The make variables with the folders of `pvm3.h` and the libraries.
 fn variables(kind: Kind, prefix: &Path) -> Vec<String> {
     if kind == Kind::Original {
         return ["PVM_INCLUDE=-I/usr/include", "PVM_LIBRARY="].map(str::to_owned).to_vec();

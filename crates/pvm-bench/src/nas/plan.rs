@@ -1,4 +1,4 @@
-//! Which cases are run, by what was asked for.
+//! The cases that are run, chosen by the user's options.
 
 use crate::case::Length;
 use pvm_cli::options::bench::NasOptions;
@@ -37,7 +37,7 @@ pub(crate) fn planned(options: &NasOptions, length: Length) -> (Vec<Case>, Vec<S
     (cases, left_out)
 }
 
-/// Why this cannot be, if it cannot.
+/// The reason why a case is impossible, if it is.
 fn hindrance(case: Case) -> Option<String> {
     let tasks = case.tasks;
     if case.shape == Shape::Thesis && tasks != THESIS_TASKS {

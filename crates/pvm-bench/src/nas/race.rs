@@ -19,10 +19,10 @@ const HANGS_MAX: u32 = 2;
 const LIMIT_MIN: Duration = Duration::from_secs(30);
 const TIMES_SLOWER_MAX: u32 = 20;
 
-/// How often, and how long.
+/// The number and the length of measurements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// How often each case is measured.
+    /// The number of times that each case is measured.
     pub(super) rounds: u32,
     /// No run may take longer, if the classes' own limits are not to count.
     pub(super) limit: Option<Duration>,
@@ -38,9 +38,9 @@ pub(super) struct Race<'a> {
     bar: Bar,
     /// The programs that have failed at a benchmark; they do not run it again.
     failed: BTreeSet<(usize, Case)>,
-    /// How often each had no end.
+    /// The number of times that each contender did not end.
     hangs: BTreeMap<usize, u32>,
-    /// How long the fastest took, with all around it.
+    /// The time of the fastest run of each case, start and end included.
     fastest: BTreeMap<Case, Duration>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// How long a run may take.
+    /// The time that a run may take.
     fn limit_of(&self, case: Case) -> Duration {
         let of_class = match case.class {
             Some(Class::S) => 120,

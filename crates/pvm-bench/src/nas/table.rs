@@ -109,7 +109,7 @@ fn head(figures: &Figures) -> Vec<String> {
     head
 }
 
-/// Which answers were the right ones, in a sentence.
+/// A sentence that says which answers were right.
 fn verdict(figures: &Figures) -> String {
     let ours = figures.answers.iter().filter(|one| one.key.system == Kind::Ours.name());
     let wrong = figures.problems.iter().filter(|one| one.how.starts_with("NOT VERIFIED")).count();

@@ -17,7 +17,7 @@ const LARGE: u64 = 1_000_000;
 struct SizeSweep<'a> {
     system: &'a str,
     name: String,
-    /// Which of the system's sweeps.
+    /// The number of the sweep among those of the system.
     number: usize,
     rows: Vec<&'a Row>,
 }
@@ -120,7 +120,7 @@ fn characteristics(figures: &Figures, sweeps: &[SizeSweep<'_>]) -> String {
     table(&head, &lines)
 }
 
-/// How table 1 of the report names calls, and whose calls are measured here in their place.
+/// Names of calls in table 1 of the report, and the calls that are measured here in their place.
 const CALLS: [(&str, &str); 7] = [
     ("NX", "NX"),
     ("MPL", "MPL"),

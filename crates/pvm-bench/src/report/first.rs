@@ -171,7 +171,7 @@ fn size(contest: &Contest) -> String {
     format!("{} {unit}", contest.size)
 }
 
-/// Where NeoPVM is not the first although it ought to be.
+/// The cases in which NeoPVM is not the first although it ought to be.
 fn behind(contests: &[Contest]) -> String {
     let behind = ordered(ranking::not_first(contests));
     if behind.is_empty() {

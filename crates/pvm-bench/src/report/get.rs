@@ -45,7 +45,7 @@ pub(super) fn content(rows: &[&Row]) -> String {
         + &tables
 }
 
-/// Which line of a plot, none for what is neither.
+/// The line of a plot to which a row belongs; none for a row of neither.
 fn way(row: &Row) -> Option<usize> {
     match &*row.key.test {
         "get" => Some(0),

@@ -4,7 +4,7 @@ use super::html::{element, number, paragraph, table};
 use crate::figures::Row;
 use crate::statistics::Summary;
 
-/// Whose rows these are.
+/// The system to which these rows belong.
 const SYSTEM: &str = "network";
 
 /// Latency in us and bandwidth in MB/s, for the plane of figure 5.

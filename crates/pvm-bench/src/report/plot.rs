@@ -38,7 +38,7 @@ pub(super) struct Series {
     pub(super) points: Vec<(f64, f64)>,
     /// One of [`colour`]'s.
     pub(super) colour: &'static str,
-    /// Which of the series of this colour it is: each has another line.
+    /// The number of the series among those of this colour: each has another line style.
     pub(super) way: usize,
 }
 

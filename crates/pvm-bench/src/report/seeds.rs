@@ -19,7 +19,7 @@ pub(super) struct Pbj {
     pub(super) sender: String,
     /// C or Java.
     pub(super) receiver: String,
-    /// Of 1 000 000 bytes.
+    /// The size in units of 1 000 000 bytes.
     pub(super) megabytes: u64,
     /// `same` or `different`.
     pub(super) hosts: String,
@@ -53,11 +53,11 @@ pub(super) fn pbj() -> Vec<Pbj> {
 pub(super) struct RoundTrip {
     /// Number of the table.
     pub(super) table: String,
-    /// Of the message.
+    /// The size of the message in bytes.
     pub(super) bytes: u64,
     /// All in ms.
     pub(super) average: String,
-    /// Of the sample.
+    /// The deviation of the sample.
     pub(super) deviation: String,
     /// The middle one.
     pub(super) median: String,
@@ -84,9 +84,9 @@ pub(super) fn round_trips() -> Vec<RoundTrip> {
 pub(super) struct Machine {
     /// Its name.
     pub(super) name: String,
-    /// Of an empty message, in us.
+    /// The latency of an empty message, in us.
     pub(super) latency_us: f64,
-    /// Of messages of 1 MB, in MB/s.
+    /// The bandwidth of messages of 1 MB, in MB/s.
     pub(super) bandwidth_mb_s: f64,
     /// By which calls, as the report says it.
     pub(super) message_system: String,

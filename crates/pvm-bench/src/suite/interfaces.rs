@@ -5,7 +5,7 @@ use crate::case::Case;
 use crate::system::{Interface, Kind, Language, Source, Start};
 use std::time::Duration;
 
-/// Whose figures the programs below tell.
+/// The names of the interfaces whose figures the programs below print.
 pub(crate) const NAMES: [&str; 9] =
     ["NX", "Express", "TCGMSG", TCGMSG_OVER_MPI, "P4", "MPL", "CMMD", "Vertex", "MPSC"];
 /// Debian's `libglobalarrays-dev`.

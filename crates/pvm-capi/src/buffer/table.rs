@@ -1,4 +1,4 @@
-//! Which buffer numbers are given out.
+//! The table of buffer numbers.
 
 use std::ffi::c_int;
 
@@ -8,8 +8,9 @@ use pvm_wire::Code;
 use super::places::Places;
 use crate::slot::Slot;
 
-/// Which numbers stand for something. Places stay, so a table that once had many buffers keeps
-/// their places for the next ones.
+/// The buffer numbers that are in use. Entries stay, so a table that once had many buffers keeps
+/// their entries for the next ones. Places stay, so a table that once had many buffers keeps their
+/// places for the next ones.
 pub(super) struct Table {
     /// The largest number so far.
     last: c_int,

@@ -33,7 +33,7 @@ impl Out {
         unsafe { store(self.0, value) };
     }
 
-    /// What the program has put there; 0 if there is no integer.
+    /// The program's integer; 0 if there is none.
     pub(super) fn value(self) -> c_int {
         In(self.0).value()
     }

@@ -219,7 +219,7 @@ pub(crate) unsafe extern "C" fn neopvm_mark(name: *const c_char, value: i64) -> 
     unsafe { own(calls::NEOPVM_MARK, (Class::Mark, name), what) }
 }
 
-/// What the program does from now on; null for nothing more.
+/// States what the program does from now on; null for nothing more.
 ///
 /// # Safety
 /// `name` is null or ends with 0.
@@ -230,7 +230,7 @@ pub(crate) unsafe extern "C" fn neopvm_state(name: *const c_char) -> i32 {
     unsafe { own(calls::NEOPVM_STATE, (Class::State, name), what) }
 }
 
-/// How far the program is.
+/// States how far the program is.
 ///
 /// # Safety
 /// `text` is null or ends with 0.

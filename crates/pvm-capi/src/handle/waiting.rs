@@ -30,7 +30,7 @@ unsafe extern "C" fn neopvm_wait(seen: *mut u32, limit_ns: i64) -> i32 {
     }))
 }
 
-/// What is counted when it is no longer `before`, or the limit is over.
+/// Returns the count of arrivals when it is no longer `before`, or when the limit is over.
 fn wait(before: u32, limit_ns: i64) -> Result<u32, Code> {
     let deadline = limit(limit_ns);
     let task = inside(|| session::current().ok_or(Code::SysErr))?;

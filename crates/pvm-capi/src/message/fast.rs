@@ -254,7 +254,7 @@ fn receive_new_by(
 /// A look, and a token of what had arrived before it: a later arrival ends a wait.
 pub(crate) struct Looked<T = c_int> {
     waiting: Option<(&'static Task, WaitToken)>,
-    /// What was seen.
+    /// The result of the look.
     pub(crate) seen: Glance<T>,
 }
 

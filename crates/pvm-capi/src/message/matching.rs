@@ -61,7 +61,7 @@ pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Mat
     Some(old.ok().flatten().unwrap_or(default))
 }
 
-/// Why a receive with the program's own matching gave up.
+/// The reason why a receive with the program's own matching gave up.
 pub(super) enum Stop {
     /// The library says so.
     Failed(Code),

@@ -1,4 +1,4 @@
-//! What a call of `pvm3.h` was, from the data that its events would tell.
+//! The record of a call of `pvm3.h`, made from the data of its events.
 
 use pvm_wire::record::{Class, What};
 use pvm_wire::{Kind, Tid};
@@ -95,7 +95,8 @@ impl Arguments {
         found
     }
 
-    /// What the call was, with its result; none if that is its only message.
+    /// The record of the call, with its result; none if the call's only record is that of its
+    /// message.
     pub(super) fn what(self, result: i32, tell: impl Fn(Tell<'_>)) -> Option<What> {
         match self {
             Self::Items(bytes) => Some(What::Call { bytes: if result < 0 { 0 } else { bytes } }),

@@ -64,7 +64,7 @@ pub(crate) type Tell<'a> = &'a mut dyn FnMut(&[Field<'_>]);
 
 /// A datum of an event.
 pub(crate) struct Field<'a> {
-    /// What it is.
+    /// The name of the datum.
     pub(crate) name: i32,
     /// Its value.
     pub(crate) value: Value<'a>,
@@ -120,7 +120,7 @@ impl<T> From<*mut T> for Value<'_> {
     }
 }
 
-/// Where a text of the program's begins, for a call that has not checked it yet: null is empty.
+/// The bytes of a text of the program's, for a call that has not checked it yet: null is empty.
 ///
 /// # Safety
 /// `text` is null or ends with 0.

@@ -24,7 +24,7 @@ const COUNT: c_int = 3;
 struct Told {
     /// Codes whose data were described.
     described: [[bool; 3]; KINDS],
-    /// What is collected.
+    /// The collected events.
     waiting: Option<Buffer>,
     counts: [(c_int, Duration); KINDS],
 }

@@ -184,7 +184,7 @@ extern "C" fn neotuple_add_formal(handle: i32, number: i32, shape_number: i32, b
     })
 }
 
-/// How many fields there are.
+/// Stores the number of fields.
 ///
 /// # Safety
 /// `count` points to a number.
@@ -283,7 +283,7 @@ unsafe extern "C" fn neotuple_get(
     }))
 }
 
-/// How often a claim of it came back.
+/// Stores the number of times that a claim of the tuple came back.
 ///
 /// # Safety
 /// `tries` points to a number.

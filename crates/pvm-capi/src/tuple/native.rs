@@ -25,7 +25,7 @@ impl Aligned {
         Ok(Self { words, bytes: bytes.len() })
     }
 
-    /// Where they are, and how many bytes.
+    /// The address of the bytes, and their number.
     pub(super) const fn place(&self) -> (*const c_void, usize) {
         (self.words.as_ptr().cast(), self.bytes)
     }

@@ -133,7 +133,7 @@ fn begin(handle: i32, op: Op, limit: Limit) -> Result<(&'static Spaces, Ticket),
     Ok((spaces, spaces.begin(space, op, limit)?))
 }
 
-/// What an operation came to.
+/// Performs an operation and returns its result.
 fn perform(
     handle: i32,
     limit: Limit,

@@ -17,7 +17,7 @@ pub(super) struct Held {
     pub(super) taken: bool,
     /// The claim, 0 for none.
     pub(super) claim: u64,
-    /// How often it came back before.
+    /// The number of times that it came back before.
     pub(super) tries: u32,
     /// Fields that do not lie in the tuple as this host has them.
     pub(super) converted: Vec<(usize, Aligned)>,
