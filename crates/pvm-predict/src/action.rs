@@ -22,9 +22,10 @@ pub enum Action {
     Meet {
         /// The time in the call without waiting.
         time: Time,
-        /// Which point: a group's number. It can be met again once all have come.
+        /// The point: a group's number. It can be met again once all have come. It can be met again
+        /// once all have come.
         point: u32,
-        /// How many tasks meet there.
+        /// The number of tasks that meet there.
         count: u32,
     },
     /// It looks for a message, which the receive behind this takes: if it is not there, that
@@ -38,7 +39,7 @@ pub enum Action {
     Send {
         /// The time in the call.
         time: Time,
-        /// How much is sent.
+        /// The number of bytes.
         bytes: u64,
         /// The receiver.
         to: TaskNumber,
@@ -49,7 +50,7 @@ pub enum Action {
     Multicast {
         /// The time in the call.
         time: Time,
-        /// How much is sent to each.
+        /// The number of bytes for each receiver.
         bytes: u64,
         /// The receivers.
         to: Box<[TaskNumber]>,
@@ -60,7 +61,7 @@ pub enum Action {
     Receive {
         /// The time in the call without waiting.
         time: Time,
-        /// How many bytes are taken; where messages are matched, how many the message had.
+        /// The number of bytes; if messages are matched, the length of the message.
         bytes: u64,
         /// The sender.
         from: TaskNumber,

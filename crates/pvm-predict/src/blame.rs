@@ -1,5 +1,5 @@
-//! Where time went: each wait split by what held its message up, and the chain of causes behind a
-//! moment.
+//! The causes of lost time: each wait split by what delayed its message, and the chain of causes
+//! behind a moment.
 
 use crate::unit::Time;
 
@@ -19,7 +19,7 @@ pub enum Phase {
     Retransmission,
 }
 
-/// How many phases there are.
+/// The number of phases.
 const PHASES: usize = 5;
 
 /// Times by phase.
@@ -73,7 +73,7 @@ impl Split {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Told {
     until: Time,
-    /// What was told.
+    /// The pieces so far.
     pub split: Split,
 }
 
@@ -105,7 +105,7 @@ pub struct Chain {
     pub computing: Time,
     /// Everything else.
     pub split: Split,
-    /// How often it goes over to another task.
+    /// The number of times that the chain goes over to another task.
     pub messages: u64,
 }
 

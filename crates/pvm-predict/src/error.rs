@@ -3,7 +3,7 @@
 use crate::action::{Matching, TaskNumber};
 use std::fmt;
 
-/// Why there is no prediction.
+/// The reason why there is no prediction.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,7 +18,7 @@ pub enum Error {
     Line {
         /// The task whose line it is; in a file for several tasks, the number that stands in it.
         task: TaskNumber,
-        /// Which line of its file, from 1 on.
+        /// The line of its file, from 1 on.
         line: u64,
         /// The fault.
         what: String,
@@ -26,7 +26,7 @@ pub enum Error {
     /// Something in a platform file makes no sense.
     #[error("line {line} of the platform: {what}")]
     Platform {
-        /// Which line, from 1 on.
+        /// The line, from 1 on.
         line: u64,
         /// The fault there.
         what: String,
@@ -44,7 +44,7 @@ pub enum Error {
         task: TaskNumber,
         /// The thing of which there is too much.
         what: &'static str,
-        /// How many are held.
+        /// The limit of what is held.
         limit: usize,
     },
     /// The run is longer than 64 bits of picoseconds.
@@ -60,7 +60,7 @@ pub enum Error {
 /// A task that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// Which task.
+    /// The task.
     pub task: TaskNumber,
     /// For what.
     pub what: Awaited,
@@ -71,27 +71,27 @@ pub struct Waiting {
 pub enum Awaited {
     /// A message, or bytes.
     Message {
-        /// Whose.
+        /// The sender.
         from: TaskNumber,
-        /// Which of them.
+        /// The message among those of the sender.
         label: Label,
-        /// How many bytes it wants.
+        /// The number of bytes that it wants.
         bytes: u64,
-        /// How many of them have come.
+        /// The number of bytes that have come.
         there: u64,
     },
-    /// That enough tasks come to a point.
+    /// Enough tasks at a point.
     Meeting {
         /// The point.
         point: u32,
-        /// How many are there.
+        /// The number of tasks that are there.
         there: u32,
-        /// How many are to be there.
+        /// The number of tasks that are to be there.
         count: u32,
     },
 }
 
-/// Which of a task's messages.
+/// The wanted message among those of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Label {
     /// The next one.
@@ -116,7 +116,7 @@ impl Matching {
 /// Tasks wait and nothing is under way: each waiting task, and the task for which it waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Standstill {
-    /// How many tasks wait.
+    /// The number of tasks that wait.
     pub count: u64,
     /// The first of them.
     pub first: Vec<Waiting>,

@@ -57,7 +57,7 @@ const PIECE_MIN: usize = 3;
 const WORTH: f64 = 0.5;
 /// Pieces at most.
 const PIECES_MAX: usize = 4;
-/// How often the times are drawn anew for an interval.
+/// The number of times that samples are drawn anew for an interval.
 const DRAWS: usize = 200;
 /// No time is known better than this part of it: without this, times without noise would ask for
 /// breaks without end.
@@ -110,7 +110,7 @@ pub fn median_of(times: &[f64]) -> Estimate {
 /// Bytes and seconds.
 type Point = (f64, f64);
 
-/// Where pieces end: the number of points up to each end.
+/// The ends of pieces: the number of points up to each end.
 fn breaks(points: &[Point]) -> Vec<usize> {
     let most = (points.len() / PIECE_MIN).clamp(1, PIECES_MAX);
     let (mut ends, mut sum) = best(points, 1);

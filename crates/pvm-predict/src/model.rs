@@ -1,4 +1,4 @@
-//! How sources, hosts, transports and links are put together.
+//! Models, which put sources, hosts, transports and links together.
 
 pub mod flow;
 pub mod line;

@@ -5,7 +5,7 @@ use crate::error::Error;
 
 /// The tasks of a program, and what each of them does next.
 pub trait Source {
-    /// How many tasks there are.
+    /// The number of tasks.
     fn tasks(&self) -> TaskNumber;
 
     /// The rule by which a receive takes messages.

@@ -20,9 +20,9 @@ pub struct StationReport {
     pub receiving: Time,
     /// The part of it in which it was blocked, by cause. The five sum up to the whole.
     pub blocked: Split,
-    /// How long its packets took on links, waiting for them included.
+    /// The time that its packets took on links, waiting for them included.
     pub net: Time,
-    /// How long its processor worked for the transport, beside the task.
+    /// The time for which its processor worked for the transport, beside the task.
     pub transport: Time,
     /// The messages that it sent to others.
     pub sent: Traffic,
@@ -35,9 +35,9 @@ pub struct StationReport {
 /// Messages and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    /// How many messages.
+    /// The number of messages.
     pub messages: u64,
-    /// How many bytes they had.
+    /// The number of their bytes.
     pub bytes: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct Report {
     pub time: Time,
     /// Each task, in the order of the source.
     pub stations: Vec<StationReport>,
-    /// How often frames collided, where they can.
+    /// The number of collisions of frames, on a network that has collisions.
     pub collisions: Option<u64>,
     /// Frames that were lost: given up, or thrown away by a full queue.
     pub lost: u64,
@@ -91,9 +91,9 @@ pub struct Report {
     pub last: TaskNumber,
     /// The sections that the program told.
     pub sections: Vec<Section>,
-    /// How many actions tasks did.
+    /// The number of actions of tasks.
     pub actions: u64,
-    /// How many events of the network were simulated: a packet leaves a link or comes to its end, a
+    /// The number of simulated events of the network: a packet leaves a link or comes to its end, a
     /// flow gets another share, a timer goes off. None at depth `line`.
     pub events: u64,
     /// Receives behind a look that would not have found their messages there.
@@ -147,14 +147,14 @@ pub enum Event<'a> {
         from: TaskNumber,
         /// When the call began.
         began: Time,
-        /// How long it waited, from its begin on.
+        /// The time for which it waited, from its begin on.
         waited: Time,
         /// When it ended.
         ended: Time,
     },
 }
 
-/// How often the watcher is asked whether the run goes on, in actions.
+/// The interval, in actions, at which the watcher is asked whether the run goes on.
 pub(crate) const ASKED_EVERY: u64 = 1 << 12;
 
 /// An observer of the events of a run.

@@ -1,4 +1,4 @@
-//! Where actions come from. Every source is a stream: it holds a line or a block of each task.
+//! Sources of actions. Every source is a stream: it holds a line or a block of each task.
 
 mod lines;
 mod pattern;

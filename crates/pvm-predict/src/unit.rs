@@ -41,7 +41,7 @@ impl Time {
         self.0.saturating_add(500) / 1_000
     }
 
-    /// How much later than `earlier`, none if it is not.
+    /// The time since `earlier`; none if that is later.
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
@@ -111,17 +111,17 @@ impl Rate {
         self.0
     }
 
-    /// How long `bytes` bytes take.
+    /// The time of `bytes` bytes.
     pub fn time_of(self, bytes: u64) -> Time {
         Time((bytes as f64 * 8e12 / self.0).round() as u64)
     }
 
-    /// How long `bits` bits take.
+    /// The time of `bits` bits.
     pub fn time_of_bits(self, bits: u64) -> Time {
         Time((bits as f64 * 1e12 / self.0).round() as u64)
     }
 
-    /// How many whole bytes a time is good for.
+    /// The number of whole bytes that a time is good for.
     pub fn bytes_in(self, time: Time) -> u64 {
         (time.0 as f64 * self.0 / 8e12) as u64
     }

@@ -21,7 +21,7 @@ mod thesis;
 
 use std::fmt::Debug;
 
-/// What a check says.
+/// The result of a check.
 type Told = Result<(), String>;
 /// A check, and its name.
 type Check = (&'static str, fn() -> Told);

@@ -70,7 +70,7 @@ impl Block {
         Ok(Self { task, left, summaries, end: base, at, known: Vec::new() })
     }
 
-    /// Whose records: the task's number in the file.
+    /// The number of the task in the file.
     pub const fn task(&self) -> u32 {
         self.task
     }
@@ -80,7 +80,7 @@ impl Block {
         self.left
     }
 
-    /// What each 64 records come to.
+    /// The summaries of each 64 records.
     pub fn summaries(&self) -> &[Summary] {
         &self.summaries
     }

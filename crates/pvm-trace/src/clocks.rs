@@ -31,11 +31,11 @@ pub struct HostClock {
     pub drift: f64,
     /// A corrected time is off by at most so much; `None` if nothing is known of this clock.
     pub error: Option<u64>,
-    /// How it was found.
+    /// The source of the line.
     pub source: ClockSource,
 }
 
-/// Where a clock's line comes from.
+/// The source of a clock's line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClockSource {
     /// It is the reference.

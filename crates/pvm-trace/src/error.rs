@@ -38,7 +38,7 @@ impl From<pvm_wire::DecodeError> for Fault {
     }
 }
 
-/// Why a trace cannot be read or written.
+/// The reason why a trace cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -59,19 +59,19 @@ pub enum Error {
     /// Something in it is damaged.
     #[error("at byte {at} of the trace, {what}: {fault}")]
     Damaged {
-        /// Where the damaged part begins.
+        /// The byte at which the damaged part begins.
         at: u64,
-        /// What it should be.
+        /// The part that should be there.
         what: &'static str,
-        /// What is wrong with it.
+        /// The fault.
         fault: Fault,
     },
     /// A text file of another tool has a line that makes no sense.
     #[error("line {line}: {what}")]
     Line {
-        /// Which, from 1 on.
+        /// The line, from 1 on.
         line: u64,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
 }

@@ -22,9 +22,9 @@ const BEGAN_ERROR: u64 = 100_000_000;
 pub struct Intake<W> {
     writer: Writer<W>,
     tasks: HashMap<Tid, TaskIndex>,
-    /// Of tasks that have not ended.
+    /// The histories of tasks that have not ended.
     histories: HashMap<TaskIndex, History>,
-    /// Of all tasks: a recorder that was replaced may tell an end once more.
+    /// The accounts of all tasks: a recorder that was replaced may report an end once more.
     accounts: HashMap<TaskIndex, Account>,
     /// Records in the file, and those that are known to be missing.
     records: u64,
@@ -216,13 +216,13 @@ impl<W: Write + Seek> Intake<W> {
     }
 }
 
-/// What there was in a block.
+/// The content of a block.
 #[derive(Default)]
 struct Came {
     records: u64,
     /// Names and the like, which are no records of a file.
     names: u64,
-    /// What makes no sense.
+    /// The number of records that make no sense.
     damaged: u64,
     /// When the last one ended.
     last: u64,

@@ -23,7 +23,7 @@ pub struct Summary {
     pub calls: u64,
     /// Time that they took, in nanoseconds. A call counts where it ended.
     pub call_time: u64,
-    /// Of that, waiting.
+    /// The part of that time that is waiting.
     pub wait_time: u64,
     /// Messages sent, one for each receiver.
     pub sent: u64,

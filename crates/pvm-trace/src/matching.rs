@@ -21,7 +21,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// How long it was.
+    /// The length of the span.
     pub const fn length(&self) -> u64 {
         self.end.saturating_sub(self.begin)
     }
@@ -30,9 +30,9 @@ impl Span {
 /// A message with both its ends. Times are corrected ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Matched {
-    /// Who sent it.
+    /// The sender.
     pub from: TaskIndex,
-    /// Who took it.
+    /// The receiver.
     pub to: TaskIndex,
     /// Its number in the pair.
     pub number: u64,
@@ -88,7 +88,7 @@ impl Matcher {
         Self { tasks, open: HashMap::new(), unmatched: Unmatched::default(), lost: HashMap::new() }
     }
 
-    /// Which task had a tid at a time: the last one that had begun by then.
+    /// The task that had a tid at a time: the last one that had begun by then.
     pub fn task(&self, tid: Tid, at: u64) -> Option<TaskIndex> {
         let all = self.tasks.get(&tid)?;
         let begun = all.iter().rev().find(|(began, _)| *began <= at);
@@ -173,8 +173,8 @@ impl Matcher {
         }
     }
 
-    /// What has no other half, when all records were seen; by task how long it waited for such
-    /// messages.
+    /// Returns the messages with one end only, when all records were seen, and, by task, the time
+    /// for which it waited for such messages.
     pub fn finish(mut self) -> (Unmatched, Vec<(TaskIndex, u64)>) {
         for ((_, to, _), half) in std::mem::take(&mut self.open) {
             self.give_up(to, &half);

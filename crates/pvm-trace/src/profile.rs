@@ -1,4 +1,4 @@
-//! Where the time went: of each function, each pair of tasks, each task.
+//! The profile of a trace: the time of each function, each pair of tasks, each task.
 //!
 //! One pass over the trace. The time that a task does not spend in calls of the library is
 //! computing. A wait for a message is split at the moment when its sender began to send: until then
@@ -38,7 +38,7 @@ pub struct Profile {
     pub functions: BTreeMap<u16, Function>,
     /// By sender and receiver; tasks that were not recorded have no number.
     pub pairs: BTreeMap<(TaskIndex, Option<TaskIndex>), Traffic>,
-    /// What tasks sent to themselves.
+    /// The messages that tasks sent to themselves.
     pub own: Traffic,
     /// Messages that have not both ends in the trace.
     pub unmatched: Unmatched,
@@ -61,9 +61,9 @@ pub struct TaskProfile {
     pub call_time: u64,
     /// Its waits.
     pub waiting: Waiting,
-    /// What it sent, messages to itself included.
+    /// The messages that it sent, those to itself included.
     pub sent: Traffic,
-    /// What it took.
+    /// The messages that it took.
     pub received: Traffic,
 }
 
@@ -110,13 +110,13 @@ impl Waiting {
 /// One function of the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Function {
-    /// How often it was called, by other functions of the library included.
+    /// The number of its calls, those by other functions of the library included.
     pub calls: u64,
-    /// How long it took.
+    /// The time in it.
     pub time: u64,
-    /// Of that, not in calls within it nor waiting.
+    /// The part of that time that is neither in calls within it nor waiting.
     pub own: u64,
-    /// Of that, waiting.
+    /// The part of that time that is waiting.
     pub waiting: u64,
     /// The longest call.
     pub longest: u64,
@@ -142,7 +142,7 @@ impl Traffic {
     }
 }
 
-/// How well the tasks were used: `total = balance x transfer`.
+/// The efficiency of the tasks: `total = balance x transfer`. `total = balance x transfer`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Efficiency {
     /// The tasks' mean computing as a share of the run.
@@ -167,7 +167,7 @@ impl Profile {
         Ok(pass.finish())
     }
 
-    /// How long the run was.
+    /// The length of the run.
     pub const fn length(&self) -> u64 {
         self.end.saturating_sub(self.begin)
     }

@@ -26,7 +26,7 @@ pub type Host = HostFacts;
 /// A task of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
-    /// What was known at its beginning.
+    /// The facts that were known at its beginning.
     pub facts: TaskFacts,
     /// Its end, if it was recorded.
     pub ended: Option<Ended>,
@@ -41,7 +41,7 @@ pub struct Ended {
     pub status: i32,
     /// Records that it noted.
     pub noted: u64,
-    /// Of these, not in the file.
+    /// The number of these that are not in the file.
     pub lost: u64,
 }
 
@@ -54,17 +54,17 @@ impl From<(u64, i32, Counts)> for Ended {
 /// Records that are missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gap {
-    /// Of this host; of all without one.
+    /// The host; none for all hosts.
     pub host: Option<HostIndex>,
-    /// Of this task; of all of the host without one.
+    /// The task; none for all tasks of the host.
     pub task: Option<TaskIndex>,
     /// From this time on,
     pub from: u64,
     /// up to this one.
     pub to: u64,
-    /// How many; 0 if nobody knows.
+    /// The number of lost records; 0 if it is not known.
     pub lost: u64,
-    /// Why.
+    /// The reason.
     pub reason: Loss,
 }
 
@@ -128,7 +128,7 @@ pub struct Tables {
     pub tasks: Vec<Task>,
     /// Clocks, each as its first host saw the other one.
     pub clocks: Vec<(HostIndex, ClockPair)>,
-    /// What is missing.
+    /// The gaps.
     pub gaps: Vec<Gap>,
     /// Names.
     pub names: Names,
@@ -228,7 +228,7 @@ impl Tables {
         self.gaps.push(gap);
     }
 
-    /// What was thrown away to make room is one gap.
+    /// Adds a gap of records that were removed to make room; all of these are one gap.
     pub(crate) fn add_thrown(&mut self, gap: Gap) {
         let thrown = |known: &&mut Gap| {
             known.reason == Loss::Size && known.host.is_none() && known.task.is_none()

@@ -1,4 +1,4 @@
-//! What other tools read, beside what is known of the run.
+//! Exports as other tools read them, compared with what is known of the run.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -98,7 +98,7 @@ fn csv_keeps_its_columns_for_every_kind_of_record() {
     assert!(csv.contains("\"'=1+1,\"\"x\"\" \""), "{csv}");
 }
 
-/// Who comes first knows of no other member yet.
+/// A task that comes first knows of no other member yet.
 #[test]
 fn a_barrier_to_which_one_task_came_before_the_others_had_joined_was_not_told_of_it() {
     let mut writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).unwrap();

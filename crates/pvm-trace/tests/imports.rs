@@ -1,4 +1,4 @@
-//! What other tools recorded, as traces.
+//! Recordings of other tools, as traces.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -157,7 +157,7 @@ fn end(read: u64) -> Frame {
     Frame::Ended { tid: TID, at: 9000, status: 0, read }
 }
 
-/// What a trace of these frames says: records in it, what the task noted and lost, gaps.
+/// The trace of these frames: records in it, the counts that the task noted and lost, gaps.
 fn told(frames: impl IntoIterator<Item = Frame>) -> (u64, (u64, u64), Vec<(u64, Loss)>) {
     let mut intake = intake();
     for frame in frames {

@@ -1,4 +1,4 @@
-//! What a trace comes to, beside what is known of the run that made it.
+//! The profile of a trace, compared with what is known of the run that made it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

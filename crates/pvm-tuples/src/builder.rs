@@ -9,7 +9,7 @@ const ROOM: usize = HEAD + FIELD * 16;
 /// A tuple with more bytes of data is made without a copy.
 const LARGE: usize = 16 << 10;
 
-/// Why a field cannot be added.
+/// The reason why a field cannot be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BuildError {
     /// A tuple has at most [`FIELDS_MAX`] fields.
@@ -55,7 +55,7 @@ impl Builder {
         self.data.clear();
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     pub const fn arity(&self) -> usize {
         self.heads.len() / FIELD
     }

@@ -22,24 +22,24 @@ const LOST_MS: u64 = 60_000;
 pub enum Output {
     /// To be sent to a server.
     Send {
-        /// Which.
+        /// The server.
         to: Tid,
-        /// What.
+        /// The request.
         ask: Ask,
     },
     /// To be watched: [`Client::gone`] is to be called when it has ended.
     Watch {
-        /// Which task.
+        /// The task.
         task: Tid,
     },
     /// The last entry of the space is to be looked up, for [`Client::looked`].
     Look {
-        /// Which look this is.
+        /// The number of the look.
         number: u64,
     },
 }
 
-/// How a request has ended.
+/// The end of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
     /// As the server says.
@@ -255,7 +255,7 @@ impl Client {
         self.requests.get(&number).is_none_or(|request| request.end.is_some())
     }
 
-    /// How a request has ended, if it has; it is told once.
+    /// Takes out the end of a request, if it has ended; an end is returned once.
     pub fn take_end(&mut self, number: u64) -> Option<End> {
         self.requests.get(&number)?.end.as_ref()?;
         self.requests.remove(&number)?.end

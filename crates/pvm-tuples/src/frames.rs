@@ -195,15 +195,16 @@ record! {
         pub owner: Tid,
         /// It was deleted.
         pub deleted: bool,
-        /// Where each of its servers keeps it on disk; empty if it is in memory only.
+        /// The directory in which each of its servers keeps it on disk; empty if it is in memory
+        /// only.
         pub directory: Blob,
-        /// How often it was made anew of what was on disk.
+        /// The number of times that it was made again of what was on disk.
         pub generation: u64,
     }
 
     /// A client that waits.
     pub struct Waiter {
-        /// Who.
+        /// The client.
         pub client: Tid,
         /// For what; for a put, what is to be put.
         pub template: Tuple,
@@ -219,9 +220,9 @@ record! {
     pub struct Claimed {
         /// By whom.
         pub client: Tid,
-        /// Which.
+        /// The tuple.
         pub tuple: Tuple,
-        /// How often it came back before.
+        /// The number of times that it came back before.
         pub tries: u32,
         /// For how long it has been claimed, in milliseconds.
         pub held_ms: u64,
@@ -229,7 +230,7 @@ record! {
 
     /// The content of a space.
     pub struct Seen {
-        /// How many tuples.
+        /// The number of tuples.
         pub tuples: u64,
         /// Their bytes, with the claimed ones.
         pub bytes: u64,

@@ -1,5 +1,5 @@
-//! Where tuples and waiters of one space are found: by signature, then by the hashes of the first
-//! two fields.
+//! The index of tuples and waiters of one space: by signature, then by the hashes of the first two
+//! fields.
 
 use crate::hash::{Map, mix};
 use crate::ids::Ids;

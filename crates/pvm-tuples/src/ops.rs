@@ -100,7 +100,7 @@ choice! {
             reason: Reason },
     }
 
-    /// Why something could not be done.
+    /// The reason why an operation could not be done.
     pub enum Reason {
         /// The space has no room for the tuples.
         1 => Full,

@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Steps that a copy has not confirmed are sent again after this time.
 pub const RESEND_MS: u64 = 1000;
-/// Where no server was found for a missing copy, one is looked for again after this time.
+/// The time after which a server for a missing copy is looked for again, if none was found.
 const SEARCH_AGAIN_MS: u64 = 10_000;
 /// A server that has not found its entry in the names looks again after this time ...
 const LOOK_AGAIN_MS: u64 = 500;
@@ -40,21 +40,21 @@ const RESENDS_MAX: u32 = 5;
 pub enum Event {
     /// A client says something.
     Asked {
-        /// Who.
+        /// The client.
         client: Tid,
-        /// What.
+        /// The request.
         ask: Ask,
     },
     /// Another server says something.
     Heard {
-        /// Who.
+        /// The server.
         from: Tid,
-        /// What.
+        /// The message.
         said: Between,
     },
     /// A task that was watched has ended.
     Gone {
-        /// Which.
+        /// The task.
         task: Tid,
     },
     /// The answer to [`Output::Put`].
@@ -74,7 +74,7 @@ pub enum Event {
     },
     /// An answer to [`Output::Want`]: another server, on another host; none if there is no more.
     Helper {
-        /// Which.
+        /// The server.
         server: Option<Tid>,
     },
     /// A host has joined: more servers may be found.
@@ -91,23 +91,23 @@ pub enum Event {
 pub enum Output {
     /// To be sent to a client.
     Tell {
-        /// Whom.
+        /// The client.
         client: Tid,
         /// The number of the request.
         number: u64,
-        /// What.
+        /// The answer.
         told: Told,
     },
     /// To be sent to another server.
     Say {
-        /// Whom.
+        /// The server.
         to: Tid,
-        /// What.
+        /// The message.
         what: Between,
     },
     /// To be watched: [`Event::Gone`] is the answer, also if it has ended already.
     Watch {
-        /// Which task.
+        /// The task.
         task: Tid,
     },
     /// The entry of an epoch is to be put, if neither that epoch nor a later one has one.
@@ -134,7 +134,7 @@ pub enum Output {
     },
     /// A record is to be written behind the others, for [`Event::Persisted`].
     Persist {
-        /// Which.
+        /// The record.
         record: Record,
     },
     /// A new file is to be begun with [`Partition::checkpoint`], for [`Event::Persisted`].
@@ -172,7 +172,7 @@ enum Role {
 struct Follower {
     /// The last step that it has confirmed; none before it has what there is to begin with.
     confirmed: Option<u64>,
-    /// How often in a row something was sent to it again.
+    /// The number of times in a row that something was sent to it again.
     resends: u32,
     /// It has ended, or confirms nothing: it is dropped once the entry does not name it.
     is_lost: bool,
@@ -209,7 +209,7 @@ pub struct Partition {
     name: Blob,
     me: Tid,
     role: Role,
-    /// That of the last entry.
+    /// The epoch of the last entry.
     epoch: i32,
     /// The term of the primary that this is, or follows.
     term: i32,
@@ -266,7 +266,7 @@ pub fn is_no_step(space: &Partition, (client, number): (Tid, u64), op: &Op) -> b
     space.journal.is_durable() && (is_known() || looks())
 }
 
-/// Where each server of a space keeps it on disk; empty if it is in memory only.
+/// The directory in which each server of a space keeps it on disk; empty if it is in memory only.
 pub const fn directory_of(space: &Partition) -> &Blob {
     &space.entry.directory
 }

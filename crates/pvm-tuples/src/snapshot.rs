@@ -9,13 +9,13 @@ record! {
     pub struct Kept {
         /// The tuple.
         pub tuple: Tuple,
-        /// How often it came back.
+        /// The number of times that it came back.
         pub tries: u32,
     }
 
     /// A client's request that waits for a tuple.
     pub struct Waiting {
-        /// Whose.
+        /// The client.
         pub client: Tid,
         /// The request's number.
         pub number: u64,
@@ -31,11 +31,11 @@ record! {
 
     /// Tuples for which there is no room yet.
     pub struct Blocked {
-        /// Whose.
+        /// The client.
         pub client: Tid,
         /// The request's number.
         pub number: u64,
-        /// Which.
+        /// The tuples.
         pub tuples: Vec<Tuple>,
         /// Since when.
         pub since: u64,
@@ -49,7 +49,7 @@ record! {
         pub id: u64,
         /// The tuple.
         pub tuple: Tuple,
-        /// How often it came back before.
+        /// The number of times that it came back before.
         pub tries: u32,
         /// Its lease; 0 has no end.
         pub lease_ms: u64,
@@ -59,7 +59,7 @@ record! {
 
     /// An answer that a client got.
     pub struct Remembered {
-        /// Which client.
+        /// The client.
         pub client: Tid,
         /// It has the answers to all requests below this one.
         pub settled: u64,

@@ -125,7 +125,7 @@ impl Store {
         self.answer(asked, Outcome::Failed { reason });
     }
 
-    /// How many tuples are free.
+    /// The number of free tuples.
     pub fn count(&self) -> usize {
         self.tuples.len()
     }
@@ -140,7 +140,7 @@ impl Store {
         self.clients.get(&client)
     }
 
-    /// What all tuples count, claimed and free.
+    /// The size of all tuples, claimed and free.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }

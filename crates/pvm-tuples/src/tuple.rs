@@ -25,7 +25,7 @@ pub(crate) const ALIGNMENT: usize = 16;
 #[derive(Clone)]
 pub struct Tuple(Lying);
 
-/// Where the bytes of a tuple lie.
+/// The memory of a tuple's bytes.
 #[derive(Clone)]
 enum Lying {
     /// In memory of their own.
@@ -178,7 +178,7 @@ impl Tuple {
         }
     }
 
-    /// How many fields it has: at least one.
+    /// The number of its fields, at least one.
     pub fn arity(&self) -> usize {
         self.encoded()[0].into()
     }

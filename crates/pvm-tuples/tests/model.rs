@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const COST: u64 = 128;
 
-/// What a client does, in numbers that the tests draw.
+/// An operation of a client, in numbers that the tests draw.
 #[derive(Clone, Debug)]
 enum Do {
     Put(Vec<(u8, u8)>, bool),
@@ -117,7 +117,7 @@ struct Model {
     waiters: Vec<Waiter>,
     blocked: Vec<((Tid, u64), Vec<Tuple>)>,
     claims: Vec<Claim>,
-    /// What requests have taken.
+    /// The tuples that requests have taken.
     taken: BTreeMap<(Tid, u64), Vec<Held>>,
     age: u64,
     answers: Vec<(Tid, u64, Outcome)>,
@@ -459,7 +459,7 @@ impl Pair {
     }
 }
 
-/// How many operations one run has, and how many runs there are.
+/// The number of operations of one run, and the number of runs.
 fn amounts() -> (usize, u32) {
     let wanted = std::env::var("TUPLES_OPERATIONS").ok().and_then(|text| text.parse().ok());
     let runs = wanted.unwrap_or(50_000_usize).div_ceil(200);

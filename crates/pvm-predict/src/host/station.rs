@@ -55,13 +55,13 @@ enum State {
 /// A receive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Receive {
-    /// Whose bytes it takes.
+    /// The sender of the bytes that it takes.
     pub(crate) from: TaskNumber,
-    /// How many.
+    /// The number of bytes.
     pub(crate) bytes: u64,
     /// When it began.
     pub(crate) began: Time,
-    /// How long it waited before it read.
+    /// The time for which it waited before it read.
     pub(crate) waited: Time,
     time: Time,
     /// The message that held the last of its bytes, once they are all here.

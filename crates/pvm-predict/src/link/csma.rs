@@ -49,7 +49,7 @@ impl Rules {
         }
     }
 
-    /// How long a frame with such a packet takes, its preamble included.
+    /// The time of a frame with such a packet, its preamble included.
     pub fn frame(&self, bytes: u64) -> Time {
         let shortest = if planted::is(Bug::ShortFrames) { 0 } else { self.shortest };
         let bytes = bytes.saturating_add(self.header).max(shortest);
@@ -90,12 +90,12 @@ pub enum Output {
     Wake(Time),
 }
 
-/// How a frame came across.
+/// The transmission of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carried {
     /// The station that sent it.
     pub port: usize,
-    /// Which frame.
+    /// The token of the frame.
     pub token: u64,
     /// When its station first put a bit of it on the cable.
     pub tried: Time,
@@ -174,7 +174,7 @@ impl Csma {
         }
     }
 
-    /// How often frames have collided.
+    /// The number of times that frames have collided.
     pub const fn collisions(&self) -> u64 {
         self.collisions
     }

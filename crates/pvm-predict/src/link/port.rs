@@ -15,7 +15,7 @@ pub struct Rules {
     pub rate: Rate,
     /// From its begin to its end.
     pub latency: Time,
-    /// How many bytes wait at most.
+    /// The largest number of bytes that wait.
     pub queue: u64,
     /// With a token bucket, its burst in bytes.
     pub burst: Option<u64>,

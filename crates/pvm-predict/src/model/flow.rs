@@ -37,12 +37,12 @@ enum Planned {
     Arrival(u32),
 }
 
-/// How a message crossed.
+/// The transfer of a message.
 #[derive(Clone, Copy, Debug)]
 struct Crossed {
     /// When it was there.
     at: Time,
-    /// How long it would have taken with all links for itself.
+    /// The time that it would have taken with all links for itself.
     alone: Time,
 }
 
@@ -59,7 +59,8 @@ struct Connection {
     from: TaskNumber,
     to: TaskNumber,
     links: [u32; 2],
-    /// What was handed over, with its bytes; the first is the flow under way, since a moment.
+    /// The messages that were handed over, with their bytes; the first is the flow under way, since
+    /// a moment.
     queue: VecDeque<(Message, u64)>,
     since: Time,
     /// Bytes of all but the first.
@@ -73,7 +74,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// How much of the first message may be left when there is room behind it.
+    /// The number of bytes of the first message that may be left when there is room behind it.
     fn mark(&self, buffer: u64) -> Option<u64> {
         if self.waits { buffer.checked_sub(self.behind) } else { None }
     }
@@ -90,7 +91,7 @@ struct Flows {
     share: Share,
     connections: Vec<Connection>,
     numbers: Map<(TaskNumber, TaskNumber), u32>,
-    /// How long messages of each task took.
+    /// The time that messages of each task took.
     net: Vec<Time>,
     out: VecDeque<Output<Planned, Crossed>>,
 }

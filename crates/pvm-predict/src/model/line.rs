@@ -406,7 +406,8 @@ impl LineRun<'_> {
 }
 
 impl Message {
-    /// What held it up, and what led to its arrival, if that is the last so far.
+    /// Adds to a receive the causes of its message's delay, and the chain that led to its arrival,
+    /// if that is the last so far.
     fn tell(&self, receive: &mut Receive) {
         let wait = &mut receive.wait;
         let before = wait.end();

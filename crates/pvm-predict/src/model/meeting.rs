@@ -63,7 +63,7 @@ impl Met {
         &self.all
     }
 
-    /// How one of them waited, when the news takes `there`, and what led to the end of that.
+    /// The wait of one task, when the news takes `there`, and the chain that led to its end.
     pub(super) fn wait_of(&self, one: &Came, there: Time) -> (Split, Chain) {
         let mut wait = Told::since(one.at);
         wait.until(Phase::Late, self.last.at);

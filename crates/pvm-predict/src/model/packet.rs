@@ -70,7 +70,7 @@ struct Packets {
     ends: Vec<Side>,
     connections: Map<(TaskNumber, TaskNumber), u32>,
     debts: Debts,
-    /// How long packets of each task took.
+    /// The time that packets of each task took.
     net: Vec<Time>,
     out: VecDeque<Output<Planned, Packet>>,
 }

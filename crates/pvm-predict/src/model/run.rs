@@ -99,7 +99,7 @@ struct Run<'a, N: Network> {
 }
 
 impl<N: Network> Run<'_, N> {
-    /// How much longer a call takes by chance.
+    /// The random extra time of a call.
     const fn jitter(&mut self) -> Time {
         match self.host.jitter.0 {
             0 => Time::ZERO,

@@ -93,7 +93,7 @@ struct Message {
 }
 
 impl Message {
-    /// What held it up, up to the arrival of a packet.
+    /// Adds the causes of the delay up to the arrival of a packet.
     fn tell(&self, told: &mut Told, packet: &Carried) {
         told.until(Phase::Late, self.began);
         told.until(Phase::Host, self.handed);

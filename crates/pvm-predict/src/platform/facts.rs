@@ -17,9 +17,9 @@ pub struct Platform {
     pub network: Network,
     /// The properties of each host.
     pub host: Host,
-    /// How messages become packets.
+    /// The transport that makes packets of messages.
     pub transport: Transport,
-    /// Which task is on which host. No file says that.
+    /// The host of each task. No file says that. No file says that.
     pub place: Placement,
 }
 
@@ -45,7 +45,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// How long `bytes` bytes take one after the other.
+    /// The time of `bytes` bytes one after the other.
     pub fn time_of(&self, bytes: u64) -> Time {
         Time((bytes as f64 * self.byte).round() as u64)
     }
@@ -60,7 +60,7 @@ pub struct Switch {
     pub latency: Time,
     /// The most that a port, of the switch or of a host, holds back, in bytes of frames.
     pub queue: u64,
-    /// Where the ports are shaped by a token bucket (Linux' tbf), its burst in bytes.
+    /// The burst in bytes, if the ports are shaped by a token bucket (Linux' tbf).
     pub burst: Option<u64>,
     /// Bytes of a frame beside its packet, as the rate counts them.
     pub header: u64,
@@ -86,9 +86,10 @@ pub struct Host {
     pub jitter: Time,
     /// The time of a message between tasks of one host.
     pub memory: Line,
-    /// How many cores there are; without this as many as tasks want.
+    /// The number of cores; without it each task has one.
     pub cores: Option<u32>,
-    /// How many computers all hosts are on, in turns; without this each host is a computer.
+    /// The number of computers on which the hosts are, in turns; without it each host is a
+    /// computer.
     pub computers: Option<u32>,
 }
 
@@ -116,7 +117,7 @@ impl Host {
     }
 }
 
-/// How messages become packets.
+/// The transport that makes packets of messages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Transport {
     /// A message is what crosses the network.
@@ -125,7 +126,7 @@ pub enum Transport {
     Tcp(Tcp),
 }
 
-/// Which algorithm says how much may be under way.
+/// The algorithm that bounds the data under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Congestion {
     /// RFC 5681 and 6582.
@@ -139,7 +140,7 @@ pub enum Congestion {
 /// The properties of a TCP.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tcp {
-    /// How much may be under way.
+    /// The algorithm that bounds the data under way.
     pub congestion: Congestion,
     /// Data of a full segment.
     pub segment: u64,
@@ -151,7 +152,7 @@ pub struct Tcp {
     pub idle_restart: bool,
     /// A segment that is not full waits while others are under way.
     pub nagle: bool,
-    /// How long an acknowledgement waits for a second segment; none waits if this is none.
+    /// The time for which an acknowledgement waits for a second segment; without it none waits.
     pub delayed_ack: Time,
     /// The unacknowledged bytes that a sender holds: a write waits beyond them.
     pub send_buffer: u64,
@@ -232,7 +233,7 @@ impl Platform {
         }
     }
 
-    /// How long a packet takes across a network with nothing else.
+    /// The time of a packet across a network with nothing else on it.
     pub fn shortest(&self, bytes: u64) -> Time {
         match self.network {
             Network::Line(line) => line.latency + line.time_of(bytes),
@@ -242,7 +243,7 @@ impl Platform {
         }
     }
 
-    /// How many bytes of frames there are for a byte of data.
+    /// The number of bytes of frames for a byte of data.
     fn overhead(&self, frame: u64) -> f64 {
         match self.transport {
             Transport::None => (1500 + frame) as f64 / 1500.0,
@@ -252,12 +253,12 @@ impl Platform {
 }
 
 impl Switch {
-    /// How long a frame with such a packet takes at the rate of a cable.
+    /// The time of a frame with such a packet at the rate of a cable.
     pub fn frame(&self, bytes: u64) -> Time {
         self.rate.time_of(self.length(bytes))
     }
 
-    /// How long a frame with such a packet is.
+    /// The length of a frame with such a packet.
     pub fn length(&self, bytes: u64) -> u64 {
         bytes.saturating_add(self.header).max(self.shortest)
     }

@@ -1,4 +1,4 @@
-//! Which task is on which host.
+//! The host of each task.
 
 use crate::action::TaskNumber;
 

@@ -47,7 +47,7 @@ pub struct Pattern {
     places: Vec<Progress>,
 }
 
-/// Where a task is.
+/// The progress of a task.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     round: u32,

@@ -28,7 +28,7 @@ const PLAIN_MAX: u64 = 1 << 53;
 pub struct Ranks<R> {
     rows: Rows<R>,
     ranks: Vec<Rank>,
-    /// How long one flop takes.
+    /// The time of one flop.
     flop: f64,
 }
 

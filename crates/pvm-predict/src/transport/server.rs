@@ -165,7 +165,7 @@ impl Server {
         }
     }
 
-    /// How many bytes the read that waits lacks.
+    /// The number of bytes that the waiting read lacks.
     pub(crate) const fn lacks(&self) -> Option<u64> {
         match self.step {
             Step::Waiting(read) => Some(read.left),
@@ -173,7 +173,7 @@ impl Server {
         }
     }
 
-    /// How many bytes of a station wait here.
+    /// The number of bytes of a station that wait here.
     pub(crate) fn there(&self, from: TaskNumber) -> u64 {
         let parcels = self.inbox.get(&from);
         parcels.map_or(0, |all| all.iter().map(|parcel| parcel.arrived - parcel.taken).sum())

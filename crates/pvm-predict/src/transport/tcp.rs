@@ -87,12 +87,12 @@ impl End {
         self.out.pop_front()
     }
 
-    /// How many more bytes a write may hand over.
+    /// The number of further bytes that a write may hand over.
     pub(crate) fn room(&self) -> u64 {
         self.sending.room()
     }
 
-    /// How often segments were sent anew.
+    /// The number of segments that were sent again.
     pub(crate) const fn resent(&self) -> u64 {
         self.sending.resent
     }

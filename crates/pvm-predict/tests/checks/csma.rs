@@ -4,7 +4,7 @@ use super::{Told, is, near};
 use pvm_predict::link::csma::{Csma, Output, Rules};
 use pvm_predict::{Rate, Time};
 
-/// What came of stations that always have a frame.
+/// The result of stations that always have a frame.
 struct Load {
     frames: u64,
     collisions: u64,

@@ -85,7 +85,7 @@ pub(crate) fn a_byte_behind_a_full_buffer_crosses_once() -> Told {
     near("two thousand bytes", time - 1e-3, f64::from(count) * byte, 1e-3)
 }
 
-/// Where nothing is shared, a flow is a line.
+/// If nothing is shared, a flow is a line.
 pub(crate) fn a_ring_is_the_same_on_lines() -> Told {
     let platform = Platform::parse(SWITCH).map_err(|error| error.to_string())?;
     let ring = || Pattern::new(Shape::Ring, 7, 20, 12_345, Time::microseconds(77));

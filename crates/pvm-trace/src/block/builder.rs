@@ -65,7 +65,7 @@ impl BlockBuilder {
         self.records.len() + self.summaries.len() * 16
     }
 
-    /// What all its records come to.
+    /// The summary of all its records.
     pub fn summary(&self) -> Summary {
         let mut all = self.summary;
         self.summaries.iter().for_each(|summary| all.add(summary));

@@ -16,7 +16,7 @@ const SLEPT: u8 = 2;
 const ANY_SOURCE: u8 = 2;
 const ANY_TAG: u8 = 4;
 
-/// How many values of a kind stay, and how many move.
+/// The numbers of fixed and of moving values of a kind.
 const fn values(kind: u8) -> Option<(usize, usize)> {
     Some(match kind {
         kind::CALL | kind::COPY => (0, 1),
@@ -58,7 +58,7 @@ impl Manner {
         (Self { kind, flags, depth, thread, call, fixed }, moving)
     }
 
-    /// How many of the moving values count.
+    /// The number of moving values that count.
     #[inline]
     pub(super) const fn moving(&self) -> usize {
         match values(self.kind) {
@@ -213,7 +213,7 @@ impl Manner {
         })
     }
 
-    /// What a record has behind its moving values.
+    /// Writes the part of a record behind its moving values.
     pub(super) fn put_tail(record: &Record, out: &mut Vec<u8>) {
         match &record.what {
             What::Spawn { children } => {

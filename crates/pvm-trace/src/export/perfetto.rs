@@ -274,7 +274,7 @@ impl<W: Write> Perfetto<'_, W> {
         proto::number(&mut self.event, event::NAME, name);
     }
 
-    /// What is told of a message, and where its flow begins.
+    /// Writes the data of a message, and the begin of its flow.
     fn message(&mut self, mine: u32, record: &Record) {
         let (What::Send { message, .. } | What::Receive { message, .. } | What::Chunk { message }) =
             &record.what

@@ -31,7 +31,7 @@ pub(super) enum Action<'a> {
         waited: u64,
         /// The message.
         message: Transfer,
-        /// Who sent it.
+        /// The sender.
         from: TaskIndex,
         /// When the call began.
         begin: u64,
@@ -85,7 +85,7 @@ struct Row<'a> {
     sends: Vec<(Transfer, TaskIndex)>,
     received: Vec<(Transfer, TaskIndex)>,
     waited: u64,
-    /// Where the last send or receive ended.
+    /// The end of the last send or receive.
     end: u64,
 }
 

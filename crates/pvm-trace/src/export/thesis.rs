@@ -16,7 +16,7 @@ use crate::tables::TaskIndex;
 use pvm_wire::record::{Record, calls};
 use std::io::{self, Read, Seek, Write};
 
-/// Which file is to be opened.
+/// The name of the file to be opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThesisFile(String);
 

@@ -32,7 +32,7 @@ pub(super) struct Chapter {
 }
 
 impl Chapter {
-    /// Where it begins.
+    /// The byte at which it begins.
     pub(super) const fn begin(&self) -> u64 {
         self.size.saturating_mul(self.sequence % CHAPTERS)
     }
@@ -86,7 +86,7 @@ impl Chapter {
         footer
     }
 
-    /// Where the section END begins, if this is the chapter's footer.
+    /// The byte at which the section END begins, if this is the chapter's footer.
     pub(super) fn of_footer(&self, footer: &[u8; FOOTER_SIZE]) -> Option<u64> {
         let end = u64::from_le_bytes(*footer.first_chunk()?);
         (self.footer(end) == *footer).then_some(end)

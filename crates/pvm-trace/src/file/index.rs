@@ -15,17 +15,17 @@ pub(super) const PLACES_IN_SECTION: usize = 4096;
 /// A block's place in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockEntry {
-    /// Where its section begins.
+    /// The byte at which its section begins.
     pub at: u64,
-    /// Whose records.
+    /// The task of the records.
     pub task: TaskIndex,
-    /// What they come to.
+    /// The summary of the records.
     pub summary: Summary,
     pub(super) chapter: Chapter,
 }
 
 impl BlockEntry {
-    /// Of a block that was read.
+    /// The entry of a block that was read.
     pub(super) fn of_block(at: u64, chapter: Chapter, bytes: &[u8]) -> Result<Self, Fault> {
         let block = Block::new(bytes)?;
         let mut summary = Summary::default();

@@ -34,7 +34,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(reader)
     }
 
-    /// What it tells besides records.
+    /// The tables of the trace.
     pub const fn tables(&self) -> &Tables {
         &self.tables
     }
@@ -44,12 +44,12 @@ impl<R: Read + Seek> Reader<R> {
         &self.places
     }
 
-    /// Where it is cut off, if it is: the file was not completed, or is still written.
+    /// The byte at which it is cut off, if it is: the file was not completed, or is still written.
     pub const fn cut(&self) -> Option<u64> {
         self.cut
     }
 
-    /// What all of it comes to.
+    /// The summary of the whole trace.
     pub fn summary(&self) -> Summary {
         let mut all = Summary::default();
         self.places.iter().for_each(|place| all.add(&place.summary));
@@ -109,7 +109,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(())
     }
 
-    /// What each 64 records of a block come to.
+    /// The summaries of each 64 records of a block.
     pub fn summaries_of(&mut self, place: &BlockEntry) -> Result<Vec<Summary>, Error> {
         let bytes = self.read_block(place)?;
         let block = Block::new(&bytes).map_err(|fault| damaged(place.at, "a block", fault))?;

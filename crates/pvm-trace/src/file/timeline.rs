@@ -31,11 +31,11 @@ pub enum Edge {
 /// A moment of a record.
 #[derive(Clone, Debug)]
 pub struct Happening {
-    /// Whose.
+    /// The task.
     pub task: TaskIndex,
     /// When, as the given clocks tell it.
     pub time: u64,
-    /// Which edge.
+    /// The edge.
     pub edge: Edge,
     /// The record; its own times are as the host's clock told them.
     pub record: Rc<Record>,
@@ -58,8 +58,8 @@ struct Held {
     /// By thread.
     records: BTreeMap<u16, Vec<Rc<Record>>>,
     ready: VecDeque<Happening>,
-    /// What was told of each thread last: records that overlap by an error of their clock are told
-    /// one after the other.
+    /// The last record of each thread that was handed out: records that overlap by an error of
+    /// their clock follow one another.
     told: BTreeMap<u16, u64>,
     is_over: bool,
 }

@@ -44,7 +44,7 @@ pub struct Writer<W> {
     tables_size: usize,
     /// Bytes of names that were told.
     named: usize,
-    /// What the chapters that are in the file come to, by their place.
+    /// The summaries of the chapters that are in the file, by their place.
     kept: [Summary; CHAPTERS as usize],
 }
 
@@ -68,7 +68,7 @@ impl<W: Write + Seek> Writer<W> {
         Ok(writer)
     }
 
-    /// What was told besides records.
+    /// The tables of the trace.
     pub const fn tables(&self) -> &Tables {
         &self.tables
     }

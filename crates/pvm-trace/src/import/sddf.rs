@@ -66,7 +66,7 @@ fn wrong(line: u64, what: &str) -> Error {
     Error::Line { line, what: what.to_owned() }
 }
 
-/// Why a statement is refused.
+/// The reason why a statement is refused.
 enum Refused {
     Text(String),
     Error(Error),

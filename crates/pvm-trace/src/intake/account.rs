@@ -1,4 +1,5 @@
-//! What has come of a task's records, and what is missing, by the numbers of the records.
+//! The account of a task's records, by their numbers: those that have come, and those that are
+//! missing.
 
 use crate::tables::Ended;
 use pvm_wire::record::Loss;
@@ -8,7 +9,7 @@ use pvm_wire::record::Loss;
 pub(super) struct Account {
     /// Records in the file, and those that are missing.
     noted: u64,
-    /// Of these, missing.
+    /// The number of these that are missing.
     lost: u64,
     /// The number behind the last record that came or is missing, if there was one.
     read: Option<u64>,
@@ -19,7 +20,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Of a task that began at this time, and whose records are all wanted.
+    /// The account of a task that began at this time, and whose records are all wanted.
     pub(super) fn from_the_first_record(began: u64) -> Self {
         Self { read: Some(0), full: Some(0), at: began, ..Self::default() }
     }

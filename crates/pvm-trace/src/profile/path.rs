@@ -13,13 +13,13 @@ const STEPS_MAX: usize = 10_000;
 /// The chain that the end of the run had to wait for. Its times sum to `end - begin`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CriticalPath {
-    /// Where it begins.
+    /// The begin of the path.
     pub begin: u64,
-    /// Where it ends: the end of the last task.
+    /// The end of the path, which is the end of the last task.
     pub end: u64,
-    /// What each task on it ran.
+    /// The running time of each task on it.
     pub running: BTreeMap<TaskIndex, u64>,
-    /// What messages on it took.
+    /// The time of the messages on it.
     pub on_the_way: u64,
     /// Messages on it.
     pub messages: u64,
@@ -34,7 +34,7 @@ pub struct CriticalPath {
 pub struct Step {
     /// The task that ran; of a message the one that sent it.
     pub task: TaskIndex,
-    /// Of a message: who waited for it.
+    /// The task that waited for the message, if this is a message.
     pub to: Option<TaskIndex>,
     /// When.
     pub span: Span,
@@ -142,7 +142,7 @@ impl CriticalPath {
         }
     }
 
-    /// How long it is.
+    /// The length of the path.
     pub const fn length(&self) -> u64 {
         self.end.saturating_sub(self.begin)
     }

@@ -16,7 +16,7 @@ const PACK: u64 = 300;
 const SEND: u64 = 900;
 const TAKE: u64 = 400;
 
-/// What the ring is to be.
+/// The properties of the ring.
 #[derive(Clone, Copy)]
 pub(crate) struct Ring {
     pub(crate) tasks: u32,
@@ -25,9 +25,9 @@ pub(crate) struct Ring {
     pub(crate) bytes: u64,
     /// From a send's end to the arrival, in nanoseconds.
     pub(crate) latency: u64,
-    /// What a task computes before it sends, in nanoseconds.
+    /// The time for which a task computes before it sends, in nanoseconds.
     pub(crate) computing: u64,
-    /// How far the clock of host `n` is off, in nanoseconds times `n`.
+    /// The offset of the clock of host `n`, in nanoseconds times `n`.
     pub(crate) offset: i64,
     /// Parts in a million by which the clock of host `n` runs fast, times `n`.
     pub(crate) drift: i64,

@@ -1,4 +1,4 @@
-//! What clients did, and what must hold of it.
+//! The operations of clients, and the checks of them.
 
 use pvm_tuples::{Outcome, Tuple};
 use pvm_wire::Tid;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A tuple of a simulation: a name, and a number that no other one has.
 pub(crate) type Item = (u8, i32);
 
-/// What a client asked for.
+/// The operation that a client asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Deed {
     Put(Vec<Item>),
@@ -167,7 +167,7 @@ fn finds_a_taker(
     })
 }
 
-/// What is known of an item, for the message.
+/// The known operations on an item, for the message.
 fn about(all: &[Did], item: Item) -> Vec<&Did> {
     let names = |did: &&Did| match &did.deed {
         Deed::Put(items) => items.contains(&item),

@@ -34,12 +34,12 @@ pub(crate) struct Power {
     next: u64,
     next_item: i32,
     asked: BTreeMap<u64, Open>,
-    /// What this life of the server was asked: it may come again, late.
+    /// The requests to this life of the server: they may come again, late.
     sent: Vec<Ask>,
     claims: Vec<(u64, Item)>,
     put: BTreeSet<Item>,
     taken: BTreeSet<Item>,
-    /// What a request that was never answered may have put or taken.
+    /// The items that a request that was never answered may have put or taken.
     maybe_put: Vec<Vec<Item>>,
     maybe_taken: usize,
     pub(crate) failures: u64,
@@ -233,8 +233,8 @@ impl Power {
         }
     }
 
-    /// What the disk has when the power has come back: a part of what was not synced, damaged or
-    /// not.
+    /// Makes the content of the disk after a power failure: a part of what was not synced, damaged
+    /// or not.
     fn power_fails(&mut self) -> Result<(), String> {
         self.carry_out();
         self.failures += 1;

@@ -49,7 +49,7 @@ impl Dice {
     }
 }
 
-/// What the runs came to.
+/// The results of the runs.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Tally {
     pub(crate) taken: u64,
@@ -98,7 +98,7 @@ struct Server {
     paused_until: u64,
     /// Counts the files that it has begun.
     file: u64,
-    /// What came in the pause.
+    /// The messages that came in the pause.
     backlog: VecDeque<(Tid, Said)>,
 }
 
@@ -110,7 +110,7 @@ struct Worker {
     deed: usize,
     /// Those of all requests.
     deeds: BTreeMap<u64, usize>,
-    /// What it has claimed.
+    /// The tuples that it has claimed.
     claims: Vec<(u64, Item)>,
     is_collector: bool,
 }
@@ -721,7 +721,7 @@ impl World {
         }
     }
 
-    /// What a client that dies has left behind may have been done: it was not answered.
+    /// Notes that requests of a client that dies may have been done: they were not answered.
     fn forget_left_behind(&mut self, client: Tid) {
         let Some(worker) = self.workers.get(&client) else { return };
         for number in worker.client.left_behind() {
@@ -779,7 +779,7 @@ impl World {
         self.queue.insert((at, self.count), Happening::Arrives { from: task, to: watcher, said });
     }
 
-    /// What must hold at the end.
+    /// Checks what must hold at the end.
     pub(crate) fn judge(&mut self) -> Result<(), String> {
         if let Some(failure) = self.failure.take() {
             return Err(format!("{failure} at {}\n{}", self.now, self.about()));

@@ -19,7 +19,7 @@ pub(in crate::model) struct Message {
     pub(in crate::model) chain: Chain,
 }
 
-/// How a message crossed the network.
+/// The transfer of a message over the network.
 pub(in crate::model) trait Way: Copy + Debug {
     /// Tells what held the message up, from the moment at which it was handed over.
     fn tell(&self, told: &mut Told);
@@ -46,7 +46,7 @@ pub(in crate::model) struct Receive {
     pub(in crate::model) time: Time,
     pub(in crate::model) began: Time,
     pub(in crate::model) wait: Told,
-    /// What led to the last of what it has taken.
+    /// The chain that led to the last message that it has taken.
     pub(in crate::model) cause: Chain,
     /// The message whose last byte it took.
     pub(in crate::model) message: Option<u64>,
@@ -63,7 +63,7 @@ impl<W: Way> Arrived<W> {
         Self { message, left: message.bytes, way: None, there }
     }
 
-    /// What held it up.
+    /// Adds the causes of the message's delay.
     fn tell(&self, told: &mut Told) {
         told.until(Phase::Late, self.message.began);
         told.until(Phase::Host, self.there);

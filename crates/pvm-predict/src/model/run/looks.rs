@@ -20,7 +20,7 @@ pub(super) struct Looks {
     /// It looks what of that has come, or takes all of it.
     looks: bool,
     settles: bool,
-    /// How often something was not there.
+    /// The number of looks that found nothing.
     pub(super) count: u64,
 }
 
@@ -37,12 +37,13 @@ impl Looks {
         self.settles = true;
     }
 
-    /// How many are put off.
+    /// The number of receives that are put off.
     pub(super) const fn open(&self) -> usize {
         self.put_off.len()
     }
 
-    /// What the task takes now: what has come if it looks, the rest in its order if it settles.
+    /// The receive that the task completes now: one whose message has come if the task looks, the
+    /// others in their order if it settles.
     pub(super) fn take(&mut self, is_there: impl Fn(&Wanted) -> bool) -> Option<Wanted> {
         if !self.looks && !self.settles {
             return None;

@@ -9,15 +9,15 @@ use std::fmt::Debug;
 
 /// A network between hosts, as one small machine.
 pub(in crate::model) trait Network {
-    /// How a message crossed it.
+    /// The transfer of a message over it.
     type Way: Way;
-    /// What it wants to be reminded of.
+    /// An event of which it wants to be reminded.
     type Planned: Copy + Debug;
 
     /// The length of a message of `bytes` bytes on the network.
     fn length(&self, bytes: u64) -> u64;
 
-    /// How long nothing takes there and back.
+    /// The round trip time of an empty message.
     fn there_and_back(&self) -> Time;
 
     /// A task hands over a message for a task of another host, of which `left` bytes are to be

@@ -1,5 +1,4 @@
-//! Which task is on which host: cores that tasks share, and messages through the memory of one
-//! host.
+//! The hosts of tasks: cores that tasks share, and messages through the memory of one host.
 
 use super::inbox::{Arrived, Message, Way};
 use crate::action::TaskNumber;

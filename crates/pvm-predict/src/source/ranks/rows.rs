@@ -30,7 +30,7 @@ pub(super) enum Rows<R> {
     },
 }
 
-/// Where one rank's lines are.
+/// The place of one rank's lines.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     runs: Vec<Run>,
@@ -222,7 +222,8 @@ impl Held {
     }
 }
 
-/// How many bytes the next line has. Of a line that is too long, only the begin is kept.
+/// Takes the next line and returns its number of bytes. Of a line that is too long, only the begin
+/// is kept.
 fn take_line<R: BufRead>(reader: &mut R, text: &mut Vec<u8>) -> Result<usize, Error> {
     let mut length = 0;
     loop {

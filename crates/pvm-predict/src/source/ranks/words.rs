@@ -2,7 +2,7 @@
 
 use crate::unit::{BYTES_MAX, Time};
 
-/// How long a number of flops takes.
+/// The time of a number of flops.
 pub(super) fn computing(words: &[&str], flop: f64) -> Result<Time, String> {
     let word = words.first().ok_or("how much it computes is missing")?;
     let flops: f64 = word.parse().map_err(|_| format!("{word:?} is no number of flops"))?;

@@ -31,7 +31,7 @@ pub(super) struct Row {
     /// off.
     has_looked: bool,
     put_off: Option<i32>,
-    /// Where the last call ended, and what its own record cost behind that.
+    /// The end of the last call, and the cost of its own record behind that.
     end: u64,
     debt: Time,
     is_over: bool,

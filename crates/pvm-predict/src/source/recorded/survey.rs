@@ -9,7 +9,7 @@ use std::io::{Read, Seek};
 /// The gaps of a trace, and the facts that no trace can tell.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lacks {
-    /// Where the file is cut off.
+    /// The byte at which the file is cut off.
     pub cut: Option<u64>,
     /// Spans of time of which records are missing.
     pub gaps: u64,
@@ -188,7 +188,7 @@ impl Survey {
         self.started.contains_key(&task)
     }
 
-    /// Which task had a tid at a time: the last one that had begun by then.
+    /// The task that had a tid at a time: the last one that had begun by then.
     pub(super) fn task(&self, tid: Tid, at: u64) -> Option<TaskNumber> {
         let all = self.tasks.get(&tid)?;
         let begun = all.iter().rev().find(|(began, _)| *began <= at);

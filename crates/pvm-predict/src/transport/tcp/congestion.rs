@@ -1,4 +1,5 @@
-//! How many segments may be under way: reno and cubic; [`super::bbr`] is told of its own.
+//! The number of segments that may be under way: reno and cubic; [`super::bbr`] has a file of its
+//! own.
 
 use super::bbr::Bbr;
 use super::sample::Sample;
@@ -56,7 +57,7 @@ impl Window {
         }
     }
 
-    /// How much faster than a window in a time there and back segments may follow one another.
+    /// The factor by which segments may follow one another faster than a window a round trip.
     pub(super) fn haste(&self) -> f64 {
         if self.segments < self.threshold / 2.0 { 2.0 } else { 1.2 }
     }

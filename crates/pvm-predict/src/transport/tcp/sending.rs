@@ -95,7 +95,7 @@ pub(super) struct Sending {
     corks: bool,
     /// A probe of the end sends a segment whatever the window says.
     forced: bool,
-    /// How many segments are left of what goes there at once.
+    /// The number of segments that are left of the present train.
     train: u64,
     last_sent: Time,
     pub(super) resent: u64,
@@ -160,7 +160,7 @@ impl Sending {
         }
     }
 
-    /// How many more bytes fit into the buffer.
+    /// The number of further bytes that fit into the buffer.
     pub(super) fn room(&self) -> u64 {
         if planted::is(Bug::BufferWithoutBound) {
             return u64::MAX;
@@ -188,7 +188,7 @@ impl Sending {
         self.quota() > 0 && !self.is_held_back()
     }
 
-    /// How many segments the window lets go.
+    /// The number of segments that the window lets go.
     fn quota(&self) -> u64 {
         if self.forced {
             return 1;
@@ -206,7 +206,7 @@ impl Sending {
         (window * 1e9 / mean.0.max(1) as f64) as u64
     }
 
-    /// How many segments go to the host's queue at once.
+    /// The number of segments that go to the host's queue at once.
     fn next_train(&self) -> u64 {
         let near = TRAIN >> (self.shortest.0 / 512_000_000).min(63);
         let most = ((self.pace() + near).min(TRAIN) / self.tcp.segment).clamp(2, TRAIN);
