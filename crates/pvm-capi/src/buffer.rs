@@ -15,7 +15,7 @@ use pvm_wire::{Code, Encoding, Envelope, Tid};
 
 use crate::guard::{brief_call, call, call_here, inside};
 use crate::own::{Kept as _, Own};
-use crate::slot::{Content, Slot};
+use crate::slot::{Content, Role, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
 use crate::{globals, session};
@@ -99,16 +99,17 @@ pub(crate) fn sign_all(tid: Tid) {
 
 /// A number for a buffer that is packed.
 pub(crate) fn insert_packed(buffer: Buffer) -> Result<c_int, Code> {
-    Ok(insert(Content { buffer, reading: false, shown: None })?.0)
+    Ok(insert(Content { buffer, reading: false, role: Role::Own })?.0)
 }
 
 /// A number for a buffer that is read.
 pub(crate) fn insert_received(buffer: Buffer) -> Result<c_int, Code> {
-    Ok(insert(received(buffer))?.0)
+    Ok(insert(Content { buffer, reading: true, role: Role::Own })?.0)
 }
 
-const fn received(buffer: Buffer) -> Content {
-    Content { buffer, reading: true, shown: None }
+/// A number for a message that a matching function is shown.
+pub(crate) fn insert_held(buffer: Buffer, place: u64) -> Result<c_int, Code> {
+    Ok(insert(Content { buffer, reading: true, role: Role::Held(place) })?.0)
 }
 
 fn insert(content: Content) -> Result<(c_int, &'static Slot), Code> {
@@ -154,19 +155,25 @@ pub(crate) fn not_current(code: Code) -> Code {
 
 /// Frees a number that may be none.
 pub(crate) fn free(id: c_int) {
-    if id > 0 {
-        // Dropped when the table is free again.
-        let _remains = TABLE.enter().ok().map(|mut table| table.remove(id));
+    let Some(slot) = PLACES.at(id) else { return };
+    // What remains is dropped when nobody waits for the place or the table.
+    if let Ok((true, _remains)) = slot.free() {
+        let _ = give_back(id);
     }
 }
 
-/// Takes a buffer out of the table; none if the number is free.
-pub(crate) fn withdraw(id: c_int) -> Result<Option<Buffer>, Code> {
-    let buffer = TABLE.enter()?.take(id)?;
-    Ok(buffer.map(|mut buffer| {
-        buffer.rewind();
-        buffer
-    }))
+/// The number of an empty place is free.
+fn give_back(id: c_int) -> Result<(), Code> {
+    TABLE.enter()?.free.push(id);
+    Ok(())
+}
+
+/// Takes a buffer of this role out of its place; none if none is there. Its number is free.
+pub(crate) fn withdraw(id: c_int, role: Role) -> Result<Option<Buffer>, Code> {
+    let Some(mut buffer) = get(id)?.take(role)? else { return Ok(None) };
+    give_back(id)?;
+    buffer.rewind();
+    Ok(Some(buffer))
 }
 
 /// The place of a number that becomes current.
@@ -235,15 +242,14 @@ pub(crate) fn receive(
     if received == Ok(true) {
         return Ok(Some(id));
     }
-    TABLE.enter()?.free.push(id);
+    give_back(id)?;
     thread::here(|thread| thread.receiving.clear());
     received.map(|_| None)
 }
 
 /// Receives into a buffer with a number of its own; none if `receive` gives nothing. The number is
 /// there before the message leaves its queue, so that no message is lost for want of one. `receive`
-/// holds the place, and must not enter the table: one that frees a number holds the table and waits
-/// for its place.
+/// holds the place.
 pub(crate) fn receive_new(
     receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
 ) -> Result<Option<c_int>, Code> {
@@ -252,7 +258,7 @@ pub(crate) fn receive_new(
     if received == Ok(true) {
         return Ok(Some(id));
     }
-    TABLE.enter()?.free.push(id);
+    give_back(id)?;
     received.map(|_| None)
 }
 
@@ -271,7 +277,7 @@ pub(crate) fn probed(envelope: &Envelope, size: usize) -> Result<c_int, Code> {
     free(thread::here(|thread| thread.probed.clear()));
     let mut buffer = Buffer::new(envelope.encoding);
     buffer.edit(|about| *about = *envelope);
-    let (id, slot) = insert(Content { buffer, reading: true, shown: Some(size) })?;
+    let (id, slot) = insert(Content { buffer, reading: true, role: Role::Probed(size) })?;
     thread::here(|thread| {
         watch(thread);
         thread.probed.set(id, Some(slot));
@@ -296,7 +302,7 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
     let begun = slot.map(|slot| {
         slot.content(|content| {
             content.buffer.begin(encoding);
-            (content.reading, content.shown) = (false, None);
+            (content.reading, content.role) = (false, Role::Own);
         })
     });
     match begun {
@@ -304,7 +310,7 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
         None | Some(Err(Code::NoSuchBuf)) => {}
         Some(Err(code)) => return Err(code),
     }
-    let content = Content { buffer: Buffer::new(encoding), reading: false, shown: None };
+    let content = Content { buffer: Buffer::new(encoding), reading: false, role: Role::Own };
     let (id, slot) = insert(content)?;
     set_sending(id, Some(slot));
     Ok(id)
@@ -350,6 +356,12 @@ pub(crate) extern "C" fn pvm_freebuf(id: c_int) -> c_int {
 
 /// Frees a buffer and forgets it as this thread's current one.
 pub(crate) fn free_everywhere(id: c_int) {
+    forget_current(id);
+    free(id);
+}
+
+/// It is none of this thread's current buffers any more.
+pub(crate) fn forget_current(id: c_int) {
     thread::here(|thread| {
         for current in [&thread.sending, &thread.receiving, &thread.probed] {
             if current.id() == id {
@@ -357,7 +369,6 @@ pub(crate) fn free_everywhere(id: c_int) {
             }
         }
     });
-    free(id);
 }
 
 /// The send buffer, 0 for none.

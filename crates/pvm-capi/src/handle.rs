@@ -16,7 +16,7 @@ mod waiting;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Forked, Gate, Glance};
+use pvm::{Buffer, Forked, Gate, Glance, Pattern, Task};
 use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, RunList};
 
@@ -376,13 +376,25 @@ fn long_receive(
             return Ok(Look::Handler(due));
         }
         let wanted = pattern(context(in_context)?, source, tag);
-        let handle = if is_near && !held::is_possible() {
-            buffer::receive_new(|buffer| task.receive_into(&wanted, buffer))?
-        } else {
-            held::receive(task, &wanted)?.map(buffer::insert_received).transpose()?
-        };
+        let handle = receive_once(task, &wanted, is_near)?;
         Ok(handle.map_or(Look::Nothing, Look::Done))
     })
+}
+
+/// One look for a message, which gets a number of its own.
+fn receive_once(task: &Task, wanted: &Pattern, is_near: bool) -> Result<Option<i32>, Code> {
+    if !held::is_possible() {
+        let handle = if is_near {
+            buffer::receive_new(|buffer| task.receive_into(wanted, buffer))?
+        } else {
+            task.receive(wanted)?.map(buffer::insert_received).transpose()?
+        };
+        if handle.is_some() || !held::is_possible() {
+            return Ok(handle);
+        }
+        // Another thread has shown messages meanwhile, and took them out of the queue.
+    }
+    held::receive(task, wanted)?.map(buffer::insert_received).transpose()
 }
 
 /// Tells of a message.

@@ -9,6 +9,7 @@ use std::ffi::c_int;
 use pvm::{Buffer, Forked, Gate, Pattern, Task};
 use pvm_wire::{Code, Envelope};
 
+use crate::slot::{Content, Role};
 use crate::{aside, buffer};
 
 /// A message that waits here.
@@ -19,7 +20,7 @@ struct Held {
 }
 
 /// A message as the program's function is shown it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shown {
     /// The number of its buffer.
     pub(crate) id: c_int,
@@ -47,7 +48,9 @@ pub(crate) fn is_possible() -> bool {
 pub(crate) fn reset_after_fork(forked: &Forked) {
     HELD.reset_after_fork(forked, || Queue { messages: Vec::new(), last: 0 });
     if let Ok(mut held) = HELD.enter() {
-        held.messages.clear();
+        for message in std::mem::take(&mut held.messages) {
+            let _ = look(message.shown, |content| content.role = Role::Own);
+        }
     }
 }
 
@@ -57,7 +60,10 @@ pub(crate) fn forget_all() -> Result<(), Code> {
         return Ok(());
     }
     let left = std::mem::take(&mut HELD.enter()?.messages);
-    left.iter().for_each(|message| buffer::free_everywhere(message.shown.id));
+    for Shown { id, place } in left.into_iter().map(|message| message.shown) {
+        buffer::forget_current(id);
+        drop(buffer::withdraw(id, Role::Held(place))?);
+    }
     Ok(())
 }
 
@@ -70,86 +76,75 @@ pub(crate) fn show_all(task: &Task, seen: u64) -> Result<Vec<Shown>, Code> {
             continue;
         }
         if let Some(message) = task.take(key)? {
-            let id = buffer::insert_received(message)?;
-            held.last += 1;
-            let shown = Shown { id, place: held.last };
-            held.messages.push(Held { envelope, shown });
+            let place = held.last + 1;
+            let id = buffer::insert_held(message, place)?;
+            held.last = place;
+            held.messages.push(Held { envelope, shown: Shown { id, place } });
         }
     }
+    held.messages.retain(|message| look(message.shown, |_| ()) != Ok(None));
     Ok(held.messages.iter().map(|message| message.shown).filter(|s| s.place > seen).collect())
 }
 
-/// Reads a shown message again from its start.
-pub(crate) fn put_back(id: c_int) -> Result<(), Code> {
-    match buffer::get(id)?.with(Buffer::rewind) {
-        // The matching function freed it.
-        Err(Code::NoSuchBuf) => remove(id),
-        done => done,
+/// Reads a shown message again from its start; false if it is not here any more: another thread
+/// has received it, or the program has freed it.
+pub(crate) fn put_back(shown: Shown) -> Result<bool, Code> {
+    let mut held = HELD.enter()?;
+    let is_here = look(shown, |content| content.buffer.rewind())?.is_some();
+    if !is_here {
+        held.messages.retain(|message| message.shown != shown);
+    }
+    Ok(is_here)
+}
+
+/// The message is the program's from now on; false if it is not here any more.
+pub(crate) fn remove(shown: Shown) -> Result<bool, Code> {
+    let mut held = HELD.enter()?;
+    held.messages.retain(|message| message.shown != shown);
+    Ok(look(shown, |content| content.role = Role::Own)?.is_some())
+}
+
+/// Runs `body` on a message that waits here; none if it does so no more: the program has freed it,
+/// or another message lies in its place.
+fn look<T>(shown: Shown, body: impl FnOnce(&mut Content) -> T) -> Result<Option<T>, Code> {
+    let found = buffer::get(shown.id)?
+        .content(|content| (content.role == Role::Held(shown.place)).then(|| body(content)));
+    match found {
+        Err(Code::NoSuchBuf) => Ok(None),
+        found => found,
     }
 }
 
-/// The message is the program's from now on.
-pub(crate) fn remove(id: c_int) -> Result<(), Code> {
-    HELD.enter()?.messages.retain(|message| message.shown.id != id);
-    Ok(())
+fn fits(pattern: &Pattern, message: &Held) -> bool {
+    let envelope = &message.envelope;
+    pattern.context == envelope.context
+        && pattern.source.is_none_or(|source| source == envelope.src)
+        && pattern.tag.is_none_or(|tag| tag == envelope.tag)
 }
 
-fn first(held: &[Held], pattern: &Pattern) -> Option<usize> {
-    held.iter().position(|message| {
-        let envelope = &message.envelope;
-        pattern.context == envelope.context
-            && pattern.source.is_none_or(|source| source == envelope.src)
-            && pattern.tag.is_none_or(|tag| tag == envelope.tag)
-    })
-}
-
-/// The first message that matches, from here or from the queue.
+/// The first message that matches, from here or from the queue. The caller holds the place of no
+/// buffer: a message that waits here may lie in that place.
 pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
-    if !is_possible() {
-        return task.receive(pattern);
+    // Held until the queue has been asked: a message that another thread has shown meanwhile would
+    // be behind both looks.
+    let mut held = HELD.enter()?;
+    while let Some(index) = held.messages.iter().position(|message| fits(pattern, message)) {
+        let Shown { id, place } = held.messages.remove(index).shown;
+        if let Some(message) = buffer::withdraw(id, Role::Held(place))? {
+            return Ok(Some(message));
+        }
     }
-    let found = {
-        let mut held = HELD.enter()?;
-        first(&held.messages, pattern).map(|index| held.messages.remove(index).shown.id)
-    };
-    match found.and_then(|id| buffer::withdraw(id).transpose()) {
-        Some(message) => message.map(Some),
-        None => task.receive(pattern),
-    }
-}
-
-/// Like `receive`, into a buffer; false if there is none. `waits`: the caller stays until it has
-/// one.
-#[inline]
-pub(crate) fn receive_into(
-    task: &Task,
-    pattern: &Pattern,
-    waits: bool,
-    buffer: &mut Buffer,
-) -> Result<bool, Code> {
-    if !is_possible() && waits {
-        return task.receive_awaited(pattern, buffer);
-    }
-    if !is_possible() {
-        return task.receive_into(pattern, buffer);
-    }
-    let found = receive(task, pattern)?;
-    Ok(found.map(|message| *buffer = message).is_some())
+    task.receive(pattern)
 }
 
 /// Envelope and length of the first message that matches; it stays.
 pub(crate) fn probe(task: &Task, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
-    if !is_possible() {
-        return task.probe(pattern);
-    }
-    let found = {
-        let held = HELD.enter()?;
-        first(&held.messages, pattern).map(|index| held.messages[index])
-    };
-    if let Some(Held { envelope, shown }) = found
-        && let Ok(size) = buffer::get(shown.id)?.with(|buffer| buffer.reported_size())
-    {
-        return Ok(Some((envelope, size)));
+    // Held as in `receive`.
+    let held = HELD.enter()?;
+    for message in held.messages.iter().filter(|message| fits(pattern, message)) {
+        if let Some(size) = look(message.shown, |content| content.size())? {
+            return Ok(Some((message.envelope, size)));
+        }
     }
     task.probe(pattern)
 }

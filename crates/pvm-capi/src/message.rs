@@ -7,7 +7,7 @@ pub(crate) mod matching;
 use std::ffi::{c_int, c_long};
 use std::time::{Duration, Instant};
 
-use pvm::{Biased, Buffer, Glance, Task, orders};
+use pvm::{Biased, Buffer, Glance, Pattern, Task, orders};
 use pvm_wire::{Code, Tid};
 
 use crate::buffer;
@@ -242,8 +242,7 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
                 }
                 let wanted = pattern(session::context(), tid, tag);
                 let waits = limit == Limit::Never;
-                let id =
-                    buffer::receive(|buffer| held::receive_into(task, &wanted, waits, buffer))?;
+                let id = receive_current(task, &wanted, waits)?;
                 Ok(id.map_or(Look::Nothing, Look::Done))
             })
             .map_err(Stop::from),
@@ -263,6 +262,30 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
             stop.report(name)
         }
     }
+}
+
+/// One look for a message, which becomes the receive buffer; the old one is given up in any case.
+/// `waits`: the caller stays until it has one.
+fn receive_current(task: &Task, wanted: &Pattern, waits: bool) -> Result<Option<c_int>, Code> {
+    if !held::is_possible() {
+        let id = buffer::receive(|buffer| receive_queued(task, wanted, waits, buffer))?;
+        if id.is_some() || !held::is_possible() {
+            return Ok(id);
+        }
+        // Another thread has shown messages meanwhile, and took them out of the queue.
+    }
+    buffer::give_up_receiving();
+    held::receive(task, wanted)?.map(buffer::receive_into).transpose()
+}
+
+/// One look into the queue.
+fn receive_queued(
+    task: &Task,
+    wanted: &Pattern,
+    waits: bool,
+    buffer: &mut Buffer,
+) -> Result<bool, Code> {
+    if waits { task.receive_awaited(wanted, buffer) } else { task.receive_into(wanted, buffer) }
 }
 
 /// A receive with the program's own matching.
@@ -404,7 +427,7 @@ pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
     let custom = inside(matching::custom).ok().flatten();
     if let Some(function) = custom {
         return match matching::choose(function, (tid, tag), &mut 0) {
-            Ok(id) => id.unwrap_or(0),
+            Ok(shown) => shown.map_or(0, |shown| shown.id),
             Err(stop) => stop.report("pvm_probe"),
         };
     }

@@ -17,19 +17,34 @@ pub(crate) struct Content {
     /// and goes on behind what is there in others, or if bytes or another message's items are
     /// packed first.
     pub(crate) reading: bool,
-    /// For a message that stays in the queue and is only shown: its length.
-    pub(crate) shown: Option<usize>,
+    /// The owner of the message.
+    pub(crate) role: Role,
+}
+
+/// Whose a message is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// The program's.
+    Own,
+    /// The queue's, where it stays: only its head is here, and its length.
+    Probed(usize),
+    /// The queue's: it waits among those that a matching function was [shown](crate::held), under
+    /// this number. As in PVM, the program may free it there.
+    Held(u64),
 }
 
 impl Content {
     /// It is packed from now on, with items of `first`.
     fn begin_packing(&mut self, first: Kind) {
         self.reading = false;
-        let is_shown = self.shown.take().is_some();
+        let is_probed = matches!(self.role, Role::Probed(_));
         let encoding = self.buffer.encoding();
         let goes_on = first == Kind::Byte || matches!(encoding, Encoding::Raw | Encoding::InPlace);
-        if !is_shown && goes_on {
+        if !is_probed && goes_on {
             return;
+        }
+        if is_probed {
+            self.role = Role::Own;
         }
         let Envelope { src, dst, tag, context, wait_id, .. } = self.buffer.envelope();
         self.buffer.begin(encoding);
@@ -39,7 +54,10 @@ impl Content {
 
     /// Bytes as `pvm_bufinfo` tells them.
     pub(crate) fn size(&self) -> usize {
-        self.shown.unwrap_or_else(|| self.buffer.reported_size())
+        match self.role {
+            Role::Probed(size) => size,
+            Role::Own | Role::Held(_) => self.buffer.reported_size(),
+        }
     }
 }
 
@@ -85,7 +103,7 @@ pub(crate) struct SlotState {
 
 impl SlotState {
     const fn vacant() -> Self {
-        let content = Content { buffer: Buffer::vacant(), reading: false, shown: None };
+        let content = Content { buffer: Buffer::vacant(), reading: false, role: Role::Own };
         Self { content, live: false, mode: Mode::OTHER }
     }
 
@@ -99,8 +117,8 @@ impl SlotState {
     /// The content has changed.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
-        self.mode = match self.content.shown {
-            None if self.live => Mode::of(self.content.buffer.form(), self.content.reading),
+        self.mode = match self.content.role {
+            Role::Own if self.live => Mode::of(self.content.buffer.form(), self.content.reading),
             _ => Mode::OTHER,
         };
     }
@@ -121,7 +139,7 @@ fn receive_into(
 ) -> Result<bool, Code> {
     let received = receive(&mut place.content.buffer);
     place.live = received == Ok(true);
-    (place.content.reading, place.content.shown) = (true, None);
+    (place.content.reading, place.content.role) = (true, Role::Own);
     let remains = if place.live { None } else { place.content.buffer.vacate() };
     drop(place);
     drop(remains);
@@ -274,12 +292,13 @@ impl Slot {
         Ok((live, if live { place.content.buffer.vacate() } else { None }))
     }
 
-    /// Takes the buffer out; none if nothing is here.
-    pub(crate) fn take(&self) -> Result<Option<Buffer>, Code> {
+    /// Takes the buffer out; none if none of this role is here.
+    pub(crate) fn take(&self, role: Role) -> Result<Option<Buffer>, Code> {
         let mut place = self.enter()?;
-        if !std::mem::replace(&mut place.live, false) {
+        if !place.live || place.content.role != role {
             return Ok(None);
         }
+        place.live = false;
         Ok(Some(std::mem::replace(&mut place.content.buffer, Buffer::vacant())))
     }
 
@@ -326,7 +345,7 @@ mod tests {
             let mut buffer = Buffer::new(encoding);
             buffer.pack(Kind::Int, &[1, 0, 0, 0]).expect("room");
             buffer.edit(|about| about.tag = 51);
-            slot.put(Content { buffer, reading: true, shown: None }).expect("nobody is in");
+            slot.put(Content { buffer, reading: true, role: Role::Own }).expect("nobody is in");
             let packed = slot.write(kind, |buffer| buffer.pack(kind, &[2, 0, 0, 0]));
             assert_eq!(packed, Ok(Ok(())));
             let told = slot.with(|buffer| (buffer.reported_size(), buffer.envelope().tag));

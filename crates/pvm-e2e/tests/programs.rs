@@ -59,6 +59,13 @@ fn lists_asked_for_in_the_destructor_of_a_key_were_an_internal_error() {
 }
 
 #[test]
+fn a_receive_behind_a_matching_function_and_a_free_of_its_buffer_waited_for_each_other() {
+    let machine = Machine::start();
+    machine.run("shown.c", &["20000"]);
+    machine.halt();
+}
+
+#[test]
 fn messages_by_handles_come_whole_and_in_order_alone_and_among_threads() {
     let machine = Machine::start();
     machine.run("handles.c", &["1"]);

@@ -9,7 +9,7 @@ use pvm_wire::record::calls;
 use super::table::{PLACES, TABLE};
 use crate::guard::{Fast, fast};
 use crate::probe;
-use crate::slot::{Mode, Slot};
+use crate::slot::{Mode, Role, Slot};
 use crate::thread::Thread;
 use crate::trace::noting::Begun;
 
@@ -66,7 +66,7 @@ fn begin_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
     if !place.content.buffer.fast_begin(encoding) {
         return None;
     }
-    (place.content.reading, place.content.shown) = (false, None);
+    (place.content.reading, place.content.role) = (false, Role::Own);
     place.settle();
     Some(fast.thread.sending.id())
 }
@@ -86,7 +86,7 @@ fn fill_next<O: Owner, T>(
     if let Err(no) = fill(&mut place.content.buffer) {
         return Some(Err(no));
     }
-    (place.content.reading, place.content.shown) = (reading, None);
+    (place.content.reading, place.content.role) = (reading, Role::Own);
     place.take();
     table.free.pop();
     Some(Ok(id))

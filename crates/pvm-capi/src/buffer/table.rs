@@ -2,15 +2,16 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Remains};
+use pvm::Gate;
 use pvm_wire::Code;
 
 use super::places::Places;
 use crate::slot::Slot;
 
-/// The buffer numbers that are in use. Entries stay, so a table that once had many buffers keeps
-/// their entries for the next ones. Places stay, so a table that once had many buffers keeps their
-/// places for the next ones.
+/// The buffer numbers that are in use. Places stay, so a table that once had many buffers keeps
+/// their places for the next ones.
+///
+/// Who holds a place may enter the table, so who is in the table must not wait for a place.
 pub(super) struct Table {
     /// The largest number so far.
     last: c_int,
@@ -36,23 +37,5 @@ impl Table {
         let slot = PLACES.make(id).ok_or(Code::OutOfRes)?;
         self.last = id;
         Ok((id, slot))
-    }
-
-    pub(super) fn remove(&mut self, id: c_int) -> Result<Option<Remains>, Code> {
-        let Some(slot) = PLACES.at(id) else { return Ok(None) };
-        let (freed, remains) = slot.free()?;
-        if freed {
-            self.free.push(id);
-        }
-        Ok(remains)
-    }
-
-    pub(super) fn take(&mut self, id: c_int) -> Result<Option<Buffer>, Code> {
-        let Some(slot) = PLACES.at(id) else { return Ok(None) };
-        let buffer = slot.take()?;
-        if buffer.is_some() {
-            self.free.push(id);
-        }
-        Ok(buffer)
     }
 }

@@ -13,6 +13,7 @@ use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::fast::few;
 use crate::pack::{self, Items};
 use crate::selection::{Selection, address, pattern};
+use crate::slot::Role;
 use crate::trace::noting::{Begun, items_within};
 use crate::trace::{int_at, traced};
 use crate::{buffer, handler, held, pointer, probe, session};
@@ -291,9 +292,15 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
         return Ok(Look::Handler(due));
     }
     let wanted = pattern(session::context(), tid, tag);
-    let mut message = Buffer::vacant();
-    let found = held::receive_into(task, &wanted, true, &mut message)?;
-    Ok(if found { Look::Done(message) } else { Look::Nothing })
+    if !held::is_possible() {
+        let mut message = Buffer::vacant();
+        let found = task.receive_awaited(&wanted, &mut message)?;
+        if found || !held::is_possible() {
+            return Ok(if found { Look::Done(message) } else { Look::Nothing });
+        }
+        // Another thread has shown messages meanwhile, and took them out of the queue.
+    }
+    Ok(held::receive(task, &wanted)?.map_or(Look::Nothing, Look::Done))
 }
 
 /// The arguments of `pvm_precv` that say where the items go.
@@ -317,7 +324,7 @@ unsafe fn receive_bulk(
             return Ok(());
         };
         return inside(|| {
-            let message = buffer::withdraw(id)?.ok_or(Code::NoSuchBuf)?;
+            let message = buffer::withdraw(id, Role::Own)?.ok_or(Code::NoSuchBuf)?;
             // SAFETY: the items and the answers can be written: this function asks its callers for
             // it, too.
             unsafe { unpack_bulk(message, kind, items, answers) }

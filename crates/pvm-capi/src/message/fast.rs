@@ -8,7 +8,7 @@ use pvm_wire::{Address, Encoding};
 
 use crate::guard::{Done, Fast, Limit, fast};
 use crate::selection::{Selection, address, pattern};
-use crate::slot::{Mode, Slot};
+use crate::slot::{Mode, Role, Slot};
 use crate::thread::Thread;
 use crate::trace::noting::{self, Begun};
 use crate::{aside, buffer, probe, session};
@@ -213,7 +213,7 @@ fn receive_by(
     let wanted = pattern(session::context(), tid, tag);
     match task.fast_take(fast.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
-            (place.content.reading, place.content.shown) = (true, None);
+            (place.content.reading, place.content.role) = (true, Role::Own);
             place.settle();
             let id = fast.thread.receiving.id();
             then(id, &place.content.buffer);

@@ -8,9 +8,10 @@ use pvm_wire::Code;
 
 use super::fast;
 use crate::guard::{self, Limit, failed, inside, refused};
+use crate::held::{self, Shown};
 use crate::selection::Selection;
 use crate::trace::traced;
-use crate::{aside, buffer, handler, held, session};
+use crate::{aside, buffer, handler, session};
 
 /// Says of a message (its number) whether a receive (of this task id and tag) takes it.
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
@@ -87,31 +88,31 @@ impl Stop {
     }
 }
 
-/// Shows the messages that came after the one of number `seen` (in the order of [`held::Shown`]),
-/// of all contexts, as PVM does, to the program's function: below zero ends the search with that
-/// result, 0 passes the message over, 1 takes it, and of the larger answers the largest takes its
-/// message.
+/// Shows the messages that came after the one of number `seen` (in the order of [`Shown`]), of all
+/// contexts, as PVM does, to the program's function: below zero ends the search with that result, 0
+/// passes the message over, 1 takes it, and of the larger answers the largest takes its message.
 pub(super) fn choose(
     function: Match,
     (tid, tag): (c_int, c_int),
     seen: &mut u64,
-) -> Result<Option<c_int>, Stop> {
-    let shown = inside(|| held::show_all(session::task()?, *seen))?;
-    let mut best: Option<(c_int, c_int)> = None;
-    for held::Shown { id, place } in shown {
-        *seen = place;
+) -> Result<Option<Shown>, Stop> {
+    let all = inside(|| held::show_all(session::task()?, *seen))?;
+    let mut best: Option<(c_int, Shown)> = None;
+    for shown in all {
+        *seen = shown.place;
         // SAFETY: the program registered this function for this purpose.
-        let rank = unsafe { function(id, tid, tag) };
-        inside(|| held::put_back(id))?;
+        let rank = unsafe { function(shown.id, tid, tag) };
+        let is_here = inside(|| held::put_back(shown))?;
         match rank {
-            1 => return Ok(Some(id)),
-            0 => {}
             number if number < 0 => return Err(Stop::Refused(number)),
-            rank if best.is_none_or(|(other, _)| rank > other) => best = Some((rank, id)),
+            _ if !is_here => {}
+            1 => return Ok(Some(shown)),
+            0 => {}
+            rank if best.is_none_or(|(other, _)| rank > other) => best = Some((rank, shown)),
             _ => {}
         }
     }
-    Ok(best.map(|(_, id)| id))
+    Ok(best.map(|(_, shown)| shown))
 }
 
 /// The number of a message that the program's function takes. Each message is shown once, however
@@ -127,9 +128,13 @@ pub(super) fn receive(
         let over = limit.passed();
         let task = inside(|| guard::same_task(waiting))?;
         let token = task.token();
-        if let Some(id) = choose(function, wanted, &mut seen)? {
-            inside(|| held::remove(id))?;
-            return Ok(Some(id));
+        if let Some(shown) = choose(function, wanted, &mut seen)? {
+            if inside(|| held::remove(shown))? {
+                return Ok(Some(shown.id));
+            }
+            // Another thread was faster: all others are shown once more.
+            seen = 0;
+            continue;
         }
         if over {
             return Ok(None);
