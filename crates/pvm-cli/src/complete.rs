@@ -26,7 +26,8 @@ pub(crate) fn complete(options: &CompleteOptions) -> std::io::Result<()> {
     show(text)
 }
 
-/// What may stand in the place of the last word, and what the shell adds. `live` knows the machine.
+/// The words that may stand in the place of the last one, and those that the shell adds. `live`
+/// knows the machine.
 fn candidates(words: &[String], live: &dyn Fn(Kind) -> Vec<Candidate>) -> (Shell, Vec<Candidate>) {
     let mut command = Options::command();
     command.build();
@@ -107,7 +108,7 @@ fn first_words(about: Option<&clap::builder::StyledStr>) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Where on a command's line the word stands.
+/// The position of the word on a command's line.
 enum Position<'a> {
     /// It is the value of this option, which stands in front.
     Value(&'a Arg),
@@ -180,7 +181,7 @@ fn choices(arg: &Arg, current: &str) -> Option<(Shell, Vec<Candidate>)> {
     Some((Shell::Nothing, found.collect()))
 }
 
-/// What the value's name in the help stands for.
+/// The kind of value that the value's name in the help stands for.
 fn kind_of(command: &Command, arg: &Arg) -> Kind {
     let name =
         arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());

@@ -49,8 +49,8 @@ use terminal::{Known, Terminal, Typed};
 
 const PROMPT: &str = "pvm> ";
 const RC_FILE: &str = ".pvmrc";
-/// What may have come and is not shown yet, as whoever reads our output is slow: the rest stays
-/// with its senders.
+/// The number of events that may wait to be shown if the reader of our output is slow: the rest
+/// stays with its senders.
 const EVENTS_MAX: usize = 64;
 
 enum Event {

@@ -1,4 +1,4 @@
-//! What a command says when it cannot do what was asked, and how it ends.
+//! The message and the exit status of a command that cannot do what was asked.
 //!
 //! A text says what failed and where, then the likely cause (one that was looked for, not guessed),
 //! then the command to try next. Exit statuses are part of the interface.
@@ -7,7 +7,7 @@ use crate::stopped;
 use pvm_wire::Code;
 use std::fmt;
 
-/// How a command ends that did not succeed.
+/// The exit status of a command that did not succeed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Status {

@@ -14,7 +14,7 @@ const LOCAL: &str = "local";
 pub(crate) struct Wanted {
     /// As it was written.
     pub(crate) shown: String,
-    /// What is asked for.
+    /// The host that is asked for.
     pub(crate) line: HostLine,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path) -> Result<Hostfile, Failure> {
     Ok(parse_file(&text))
 }
 
-/// What is wrong with the lines of a host file, one text each.
+/// The faults in the lines of a host file, one text each.
 pub(crate) fn faults(path: &Path, file: &Hostfile) -> Vec<String> {
     file.errors.iter().map(|error| format!("{}: {error}", path.display())).collect()
 }
@@ -44,8 +44,9 @@ pub(crate) fn options(words: &[String]) -> Result<HostLine, Failure> {
     Ok(HostLine { name: Blob::default(), ..line })
 }
 
-/// What `NAME`, `USER@NAME`, an address, or `'NAME option=value ...'` means. Of an option that is
-/// given several times the nearest counts: the word's own, then the command's, then the file's.
+/// The host that `NAME`, `USER@NAME`, an address, or `'NAME option=value ...'` stands for. Of an
+/// option that is given several times the nearest counts: the word's own, then the command's, then
+/// the file's.
 pub(crate) fn wanted(
     word: &str,
     options: &HostLine,
@@ -82,8 +83,8 @@ pub(crate) fn listed(file: &Hostfile, options: &HostLine) -> Vec<Wanted> {
     started.map(|line| Wanted { shown: line.name.to_text(), line: named(line).or(line) }).collect()
 }
 
-/// What the machine is to know of hosts that are not added now: the `&` lines, and under the name
-/// `*` the options of hosts that no line names.
+/// The lines that the machine keeps for hosts that are not added now: the `&` lines, and under the
+/// name `*` the options of hosts that no line names.
 pub(crate) fn known_lines(file: &Hostfile) -> Vec<Blob> {
     let later = file.hosts.iter().filter(|line| line.later).map(HostLine::to_line);
     let any = (file.defaults != HostLine::default()).then(|| {
@@ -93,7 +94,7 @@ pub(crate) fn known_lines(file: &Hostfile) -> Vec<Blob> {
     later.chain(any).collect()
 }
 
-/// What a command says of the machine while it has two hosts, as the options of a line.
+/// The rules of a command for a machine of two hosts, as the options of a line.
 pub(crate) fn rules(witness: Option<&str>, on_silence: Option<&str>) -> Result<HostLine, Failure> {
     let words = [("witness", witness), ("on_silence", on_silence)];
     let words = words.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));

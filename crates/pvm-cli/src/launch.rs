@@ -17,12 +17,12 @@ use std::time::{Duration, Instant};
 
 /// A daemon that is not ready by then will never be.
 const READY_TIME_MAX: Duration = Duration::from_secs(20);
-/// What a daemon says that finds another one in its folder.
+/// The message of a daemon that finds another one in its folder.
 const ALREADY_RUNNING: &str = "pvmd already running";
-/// How long a bound daemon may take to end its tasks and remove its files.
+/// The time that a bound daemon may take to end its tasks and remove its files.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// What to start.
+/// The daemon to start.
 #[derive(Debug, Default)]
 pub(crate) struct Launch {
     /// The host's name in the machine, if not the computer's.
@@ -149,7 +149,7 @@ impl Launch {
     }
 }
 
-/// What the daemon prints when it is ready.
+/// The line that the daemon prints when it is ready.
 fn first_line(stdout: ChildStdout) -> Result<Option<String>, Failure> {
     let (sender, receiver) = mpsc::channel();
     threads::start(move || {

@@ -67,8 +67,8 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// What a wrong command line ends with, or a question for help: that is answered where the answer
-/// can be read.
+/// Prints the error of a wrong command line, or the answer to a question for help, which goes to
+/// standard output.
 fn told_instead(told: &clap::Error) -> ExitCode {
     let printed = told.print().and_then(|()| stdout().flush());
     let unread = printed.err().filter(|error| error.kind() != ErrorKind::BrokenPipe);

@@ -1,4 +1,4 @@
-//! Which of the words that there are somebody may have meant.
+//! The known word that somebody may have meant.
 
 /// The most alike, if it is alike enough that a slip of the finger explains the difference.
 pub fn to<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {

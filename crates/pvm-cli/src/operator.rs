@@ -20,7 +20,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 /// A daemon that lives greets at once; one that is being replaced, a moment later.
 const GREETING_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// What came of a connection.
+/// The result of a connection.
 enum Greeting {
     Ready(Operator),
     /// Nobody listens, or it went down between our connect and its answer: as good as not running.
@@ -102,7 +102,7 @@ impl Answers {
 pub(crate) struct Operator {
     asker: Asker,
     answers: Answers,
-    /// How long an answer may take.
+    /// The time that an answer may take.
     patience: Duration,
 }
 
@@ -272,7 +272,7 @@ fn other_machines(folder: &Path) -> Vec<String> {
     living.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect()
 }
 
-/// What is in a folder, in order.
+/// The content of a folder, in order.
 pub fn entries(folder: &Path) -> Vec<PathBuf> {
     let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();

@@ -94,10 +94,10 @@ pub(crate) enum Command {
     /// Print a tuple of a tuple space that fits, which stays there
     #[command(after_help = notes::READ)]
     Read(FindOptions),
-    /// Read, draw and convert traces of what tasks did
+    /// Record, read, draw and convert traces of tasks
     #[command(after_help = notes::TRACE, disable_help_subcommand = true)]
     Trace(TraceOptions),
-    /// Predict what a recorded program would take on another network
+    /// Predict the time of a recorded program on another network
     #[command(after_help = notes::PREDICT, disable_help_subcommand = true,
         args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Predict(PredictOptions),

@@ -1,4 +1,4 @@
-//! What became of hosts that were added, removed or drained: as text and as JSON.
+//! The results for hosts that were added, removed or drained, as text and as JSON.
 
 use crate::failure::{Failure, Status};
 use pvm_wire::request::HostResult;

@@ -1,4 +1,5 @@
-//! Where the daemon's program is, and whether a program is ours: PVM 3 calls its daemon pvmd, too,
+//! The path of the daemon's program, and the check whether a program is ours: PVM 3 calls its
+//! daemon pvmd, too, and starts it whatever the arguments are. PVM 3 calls its daemon pvmd, too,
 //! and starts it whatever the arguments are.
 
 use crate::failure::{Failure, Status};
@@ -66,7 +67,7 @@ pub fn is_executable(file: &Path) -> bool {
         .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// That a program that is there cannot be run.
+/// The error that an existing program cannot be run.
 pub fn cannot_run(program: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Status::Daemon, format!("cannot run {}: {error}", program.display()))
 }

@@ -56,7 +56,7 @@ fn show(what: &str, ended: &mpsc::Receiver<()>) {
     let _ = write!(out, "\r\x1b[K");
 }
 
-/// What becomes of many things at once: a line for each that changes, once two seconds have passed.
+/// The progress of many things at once: a line for each that changes, once two seconds have passed.
 #[derive(Debug)]
 pub(crate) struct Board {
     names: Vec<String>,

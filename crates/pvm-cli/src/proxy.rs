@@ -49,11 +49,11 @@ struct Proxy {
     /// Threads that are about to lead.
     idle: AtomicUsize,
     receiver: Receiver,
-    /// What else waits and can be cancelled, by the numbers of the asks: true once it is to end.
+    /// Further asks that wait and can be cancelled, by their numbers: true once an ask is to end.
     waiting: Mutex<BTreeMap<u32, Arc<AtomicBool>>>,
 }
 
-/// What needs its time, while another thread leads.
+/// The asks that take time, while another thread leads.
 enum Rest {
     Ask(u32, Box<Ask>),
     Watch,
@@ -304,7 +304,7 @@ impl Proxy {
         }
     }
 
-    /// What may take its time.
+    /// Carries out an ask that may take its time.
     fn wait_for(&self, id: u32, ask: Ask) -> Answer {
         let call = Call::begin(self.task, &ask);
         let answer = self.wait_for_this(id, ask);
@@ -405,7 +405,7 @@ impl Proxy {
         }
     }
 
-    /// How many members were frozen; none once the ask is cancelled.
+    /// Returns the number of members that were frozen; none once the ask is cancelled.
     fn freeze(&self, id: u32, group: Blob, size: i32) -> Result<Option<i32>, Code> {
         let name = group.0.clone();
         match self.ask_host(id, &Request::FreezeGroup { group, size })? {

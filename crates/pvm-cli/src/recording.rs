@@ -27,12 +27,12 @@ use std::time::{Duration, Instant};
 
 /// Most bytes of a frame that are believed.
 const FRAME_MAX: usize = 1 << 20;
-/// How long the next frame of a host that has not said its last one is waited for. A recorder has a
-/// low priority until it hears that it is waited for.
+/// The timeout for the next frame of a host that has not sent its last one. A recorder has a low
+/// priority until it hears that it is waited for.
 const LAST_WORD: Duration = Duration::from_secs(60);
-/// How long the recorders of all hosts are waited for. Each is a process that has to be started.
+/// The timeout for the recorders of all hosts. Each is a process that has to be started.
 const BEGIN: Duration = Duration::from_secs(30);
-/// What has come is written to the file so often.
+/// The interval at which frames that have come are written to the file.
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// The name under which the registry has all recordings that a command may stop.
@@ -40,7 +40,7 @@ pub(crate) const NAME: &str = "###_NEOPVM_RECORDING_###";
 /// `PvmMboxMultiInstance`
 const MULTI_INSTANCE: i32 = 2;
 
-/// What is to be recorded.
+/// The tasks that are to be recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Which {
     /// All tasks, those to come included.
@@ -69,7 +69,7 @@ pub(crate) struct Recording {
     lost: u64,
 }
 
-/// What came of it.
+/// The result of a recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
     /// Records in the file.
@@ -219,7 +219,7 @@ impl Recording {
         Ok(())
     }
 
-    /// How the clocks compare; at the end of the recording all that is known of it.
+    /// Writes the comparisons of clocks; at the end of the recording all that is known of them.
     fn write_clocks(&mut self, at_end: bool) {
         for (host, pair) in self.clocks.take(self.task.tid().host(), at_end) {
             self.write(|intake| intake.writer().clock(host, pair));

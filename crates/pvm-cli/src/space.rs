@@ -122,7 +122,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
     Ok(show(table)?)
 }
 
-/// Who has a copy, and how many more were asked for.
+/// The servers that have a copy, and how many more were asked for.
 fn copies(entry: &Entry) -> String {
     let mut all: Vec<String> = entry.copies.iter().map(Tid::to_string).collect();
     let missing = usize::from(entry.options.copies).saturating_sub(all.len());

@@ -54,7 +54,7 @@ pub(crate) fn is_stopped(pid: Pid) -> bool {
     matches!(state, Some('T' | 't'))
 }
 
-/// What to say of a daemon that is stopped.
+/// The message about a daemon that is stopped.
 pub(crate) fn words(pid: Pid) -> String {
     let pid = text(pid);
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -81,7 +81,7 @@ pub(crate) fn first() -> Option<Pid> {
     of_machine().next()
 }
 
-/// That this daemon is stopped and does not go on within [`TIME_MAX`].
+/// The message that this daemon is stopped, if it does not go on within [`TIME_MAX`].
 pub(crate) fn stays(pid: Pid) -> Option<String> {
     let end = Instant::now() + TIME_MAX;
     while is_stopped(pid) {

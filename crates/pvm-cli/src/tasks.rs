@@ -1,4 +1,5 @@
-//! What commands know of tasks: which there are, whose they are, and which are consoles.
+//! The tasks of the machine, as commands need them: their ids, their owners, and which are
+//! consoles.
 
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;

@@ -10,7 +10,7 @@ pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
     Builder::new().spawn(work).map_err(|error| shortage(&error))
 }
 
-/// That a thread cannot be started.
+/// The error that a thread cannot be started.
 pub(crate) fn shortage(error: &Error) -> Failure {
     use rustix::process::{Resource, getrlimit};
     let most = getrlimit(Resource::Nproc).current;

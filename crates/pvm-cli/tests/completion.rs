@@ -14,7 +14,7 @@ fn pvm(place: &Place, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Where `pvm generate` has written this.
+/// The path at which `pvm generate` has written this.
 fn made(place: &Place, what: &str) -> PathBuf {
     let folder = place.home().join(what);
     pvm(place, &["generate", what, folder.to_str().unwrap()]);

@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a line waits for the output before it; then the transcripts differ anyway.
+/// The time for which a line waits for the output before it; then the transcripts differ anyway.
 const LINE_TIME_MAX: Duration = Duration::from_secs(60);
 const LONG_HEADER: &str = "HOST      TID     PTID    PID";
 

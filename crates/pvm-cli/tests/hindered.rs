@@ -19,7 +19,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What it says and how it ends; that it ends at all.
+/// The exit status and the output of a child; that it ends at all.
 fn end_of(mut child: Child) -> (i32, String, String) {
     let end = Instant::now() + TIME_MAX;
     while child.try_wait().unwrap().is_none() {

@@ -16,11 +16,11 @@ use testbed::eventually;
 
 /// Nothing here takes a tenth of it.
 const TIME_MAX: Duration = Duration::from_secs(60);
-/// What this program is to be, if it is a task.
+/// The part that this program plays, if it is a task.
 const PART: &str = "PVM_TEST_PART";
 /// Children tell here that they have begun, each by a file: the master ends when both have.
 const BEGUN: &str = "PVM_TEST_BEGUN";
-/// How long a child goes on, and how long the master, in milliseconds.
+/// The time for which a child goes on, and for which the master goes on, in milliseconds.
 const CHILD_MS: &str = "PVM_TEST_CHILD_MS";
 const MASTER_MS: &str = "PVM_TEST_MASTER_MS";
 const PART_ARGS: [&str; 4] = ["part", "--exact", "--ignored", "--nocapture"];
@@ -84,7 +84,7 @@ fn lines(bytes: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect()
 }
 
-/// How many lines are of a child, with its mark, and say this.
+/// The number of lines of a child, with its mark, that say this.
 fn said(lines: &[String], what: &str) -> usize {
     let of_child = |line: &&String| line.starts_with("[t") && line.ends_with(what);
     lines.iter().filter(of_child).count()

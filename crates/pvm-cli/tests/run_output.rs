@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// Nothing here takes a tenth of it.
 const TIME_MAX: Duration = Duration::from_secs(60);
-/// What the command may take beside its program, libraries and threads.
+/// The memory that the command may take beside its program, libraries and threads.
 const RESIDENT_KB_MAX: u64 = 64 << 10;
 
 /// Waits for `condition` without a chance to hang for ever.

@@ -24,7 +24,7 @@ pub(crate) fn bench() -> Failure {
     Failure::new(Status::Daemon, format!("{}: {error}", program.display()))
 }
 
-/// Where it is installed, and where cargo builds it.
+/// The paths of the program: in an installation, and where cargo builds it.
 fn places() -> Vec<PathBuf> {
     let Ok(pvm) = std::env::current_exe() else { return Vec::new() };
     let installed = pvm.parent().map(|bin| bin.with_file_name("libexec/neopvm").join(PROGRAM));

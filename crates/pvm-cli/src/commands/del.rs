@@ -79,7 +79,7 @@ fn wait_for(operator: &mut Operator, mut waited: Vec<(String, Tid)>) -> Result<(
     }
 }
 
-/// What PVM's word leaves open.
+/// Adds to a failure what PVM's word does not say.
 fn explain(failure: Failure, operator: &mut Operator, results: &[HostResult]) -> Failure {
     let has = |code: Code| {
         results.iter().any(|result| result.outcome == code.number() && result.failure.is_none())

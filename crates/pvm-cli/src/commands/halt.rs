@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const HALT_TIME_MAX: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What there was when the machine was halted.
+/// The hosts and tasks of the machine when it was halted.
 #[derive(Default)]
 struct Found {
     hosts: Vec<String>,
@@ -52,8 +52,8 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
     }?)
 }
 
-/// What there is to halt; nothing where the connection ends, as somebody else has halted the
-/// machine.
+/// Lists the things to halt; returns nothing if the connection ends, as somebody else has halted
+/// the machine.
 fn look(operator: &mut Operator) -> Result<Option<Found>, Failure> {
     let told = conf::hosts(operator).and_then(|hosts| Ok((hosts, tasks::of(operator, Tid::NONE)?)));
     match told {

@@ -1,4 +1,4 @@
-//! What tasks have registered: `names`, `groups`.
+//! Names and groups that tasks have registered: `names`, `groups`. `names`, `groups`.
 
 use crate::failure::Failure;
 use crate::operator::Operator;

@@ -7,7 +7,7 @@ use crate::text;
 use pvm_wire::request::{DaemonStatus, Reply, Request};
 use serde_json::json;
 
-/// What the daemon tells of itself.
+/// The daemon's report about itself.
 pub(crate) fn of(operator: &mut Operator) -> Result<DaemonStatus, Failure> {
     match operator.ask(&Request::DaemonStatus) {
         Ok(Reply::Status { status }) => Ok(status),

@@ -11,7 +11,7 @@ use pvm_wire::{Blob, Code};
 use serde_json::json;
 use std::os::unix::ffi::OsStrExt as _;
 
-/// What became of one host.
+/// The result for one host.
 struct Outcome {
     host: String,
     versions: Option<(String, String)>,

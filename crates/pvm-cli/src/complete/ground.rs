@@ -1,6 +1,6 @@
-//! What completion speaks of.
+//! The vocabulary of completion.
 
-/// What a word can be.
+/// The kinds of words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A host of the machine.
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What the shell adds to the candidates.
+    /// The candidates that the shell adds.
     pub(crate) fn shell(self) -> Shell {
         match self {
             Self::File => Shell::Files,
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// What the shell adds by itself.
+/// The candidates that the shell adds by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shell {
     /// Nothing.
@@ -65,12 +65,12 @@ impl Shell {
 pub(crate) struct Candidate {
     /// The word.
     pub(crate) word: String,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub(crate) about: String,
 }
 
 impl Candidate {
-    /// Of these two.
+    /// A candidate of these two texts.
     pub(crate) fn new(word: &str, about: &str) -> Self {
         Self { word: word.to_owned(), about: about.to_owned() }
     }

@@ -1,5 +1,5 @@
-//! What the running machine and the user's ssh know. A machine that is not there, or that takes its
-//! time, knows nothing.
+//! Candidates from the running machine and from the user's ssh. A machine that is not there, or
+//! that takes its time, knows nothing.
 
 use super::ground::{Candidate, Kind};
 use crate::operator::Operator;

@@ -7,7 +7,7 @@ use crate::options::hosts::name_of_host;
 use clap::CommandFactory as _;
 use std::path::{Path, PathBuf};
 
-/// What the usage allows.
+/// The arguments that the usage allows.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
     /// The name of this host in a machine that is started.

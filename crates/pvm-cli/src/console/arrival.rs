@@ -1,4 +1,4 @@
-//! What comes to the console from the machine while it waits for a line.
+//! Messages that come to the console from the machine while it waits for a line.
 
 use crate::console::traces::is_trace;
 use pvm_wire::Tid;
@@ -17,7 +17,7 @@ pub(crate) enum Arrival {
         job: i32,
         /// The task.
         tid: Tid,
-        /// What of it.
+        /// The news about the output.
         what: Wrote,
     },
     /// Trace events of a task of a job.
@@ -33,7 +33,7 @@ pub(crate) enum Arrival {
     Lost,
 }
 
-/// What a message about output says.
+/// The content of a message about output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wrote {
     /// The task exists.

@@ -1,4 +1,4 @@
-//! What `help` prints: the words are part of the console's interface.
+//! The text of `help`: its words are part of the console's interface.
 
 /// A command's name, its summary, and the lines after it.
 type Page = (&'static str, &'static str, &'static str);

@@ -14,12 +14,12 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     jobs: BTreeMap<i32, Job>,
-    /// What events of traced jobs look like.
+    /// The forms of events of traced jobs.
     known: Known,
     last: i32,
 }
 
-/// Where the output of a job goes.
+/// The destination of a job's output.
 #[derive(Debug)]
 pub(crate) enum Sink {
     /// To the console.
@@ -34,7 +34,7 @@ pub(crate) enum Sink {
 #[derive(Debug)]
 pub(crate) struct Job {
     sink: Sink,
-    /// Where its trace goes, if it is traced.
+    /// The destination of its trace, if it is traced.
     trace: Option<(Sink, Traces)>,
     /// Its tasks that have not ended, in the order in which they came, with the lines they have
     /// begun.

@@ -9,7 +9,7 @@ use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Kind, Tid};
 use rustix::process::Pid;
 
-/// What commands need of the machine.
+/// The machine, as far as commands need it.
 pub(crate) trait Machine {
     /// The console's own id.
     fn tid(&self) -> Tid;

@@ -1,4 +1,4 @@
-//! Which calls are traced: the mask of `trace`, and the names of the events.
+//! The mask of traced calls (`trace`), and the names of the events.
 
 /// The events that can be chosen, in the order of their names, with their numbers in pvmtev.h.
 #[rustfmt::skip]

@@ -1,12 +1,12 @@
-//! Where the console's words go.
+//! The destination of the console's output.
 
 use std::io::{Write as _, stderr, stdout};
 
 /// Shows texts.
 pub(crate) trait Screen {
-    /// What a command answers, or what a task wrote.
+    /// Shows a command's answer, or the output of a task.
     fn say(&mut self, text: &[u8]);
-    /// What PVM's library would say on standard error.
+    /// Shows an error of PVM's library, which goes to standard error.
     fn complain(&mut self, text: &str);
 }
 

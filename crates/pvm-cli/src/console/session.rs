@@ -11,7 +11,7 @@ use crate::text;
 use pvm_wire::request::{HostInfo, Reply, Request};
 use pvm_wire::{Code, Tid};
 
-/// What the console does after a command.
+/// The console's next step after a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     /// The next command.
@@ -26,7 +26,7 @@ pub(crate) enum Next {
 pub(crate) struct Session {
     /// The machine.
     pub(crate) machine: Box<dyn Machine>,
-    /// Where words go.
+    /// The destination of output.
     pub(crate) screen: Box<dyn Screen>,
     /// Variables: the console's own copy of its environment, in its order.
     pub(crate) variables: Vec<(String, String)>,
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     pub(crate) aliases: Aliases,
     /// PVM's options.
     pub(crate) settings: Settings,
-    /// What is traced.
+    /// The mask of traced calls.
     pub(crate) mask: Mask,
     /// Running jobs.
     pub(crate) jobs: Jobs,
@@ -66,7 +66,7 @@ impl Session {
         self.screen.say(text.as_ref().as_bytes());
     }
 
-    /// What PVM's library says when `call` fails, if `PvmAutoErr` asks for it.
+    /// Prints the message of PVM's library when `call` fails, if `PvmAutoErr` asks for it.
     pub(crate) fn complain(&mut self, call: &str, code: Code) {
         if self.settings.value("PvmAutoErr") != 0 {
             let tid = self.machine.tid();
@@ -102,7 +102,7 @@ impl Session {
         }
     }
 
-    /// What the console shows of something that came.
+    /// The text that the console shows for a message that came.
     pub(crate) fn take(&mut self, arrival: Arrival) -> Vec<u8> {
         match arrival {
             Arrival::Output { job, tid, what } => {

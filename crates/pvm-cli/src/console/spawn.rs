@@ -17,7 +17,7 @@ const TASK_TRACE: i32 = 8;
 /// `PvmNoSpawnParent`: the console is nobody's parent.
 const NO_PARENT: i32 = 64;
 
-/// Where `->` sends output.
+/// The destination that `->` gives to output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Redirection {
     Console,
@@ -25,7 +25,7 @@ enum Redirection {
     Append(String),
 }
 
-/// What stands before the program.
+/// The options in front of the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Plan {
     count: i32,
@@ -110,7 +110,7 @@ fn open(output: Option<&Redirection>) -> Result<Sink, String> {
     opened.map(Sink::File).map_err(|error| format!("{path}: {}\n", reason(&error)))
 }
 
-/// Where a job's trace goes: a new file, or the console.
+/// Opens the destination of a job's trace: a new file, or the console.
 fn open_trace(path: &Option<String>) -> Result<Sink, String> {
     let Some(path) = path else { return Ok(Sink::Console) };
     let opened = File::options().write(true).create(true).truncate(true).open(path);

@@ -30,7 +30,7 @@ fn row(task: &TaskInfo, hosts: &[HostInfo], own: Tid, long: bool) -> String {
     format!("{host:>24} {name:>8}{origin} {flags:>9} {command:<12}\n")
 }
 
-/// What `ps` is to show.
+/// The tasks and columns that `ps` is to show.
 struct Wanted {
     place: Tid,
     long: bool,
@@ -110,7 +110,7 @@ pub(crate) fn jobs(session: &mut Session, args: &[String]) -> Next {
     Next::Go
 }
 
-/// What PVM's library refuses before it asks anybody.
+/// Refuses an id that PVM's library refuses before it asks anybody.
 fn check(tid: Tid) -> Result<(), Code> {
     if tid.is_daemon() || tid.local() == 0 { Err(Code::BadParam) } else { Ok(()) }
 }

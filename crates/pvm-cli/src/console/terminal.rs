@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex};
 
 const HISTORY: &str = ".pvm_history";
 
-/// What completion knows of the machine; the session keeps it up to date.
+/// The words of the machine that completion knows; the session keeps them up to date.
 pub(crate) type Known = Arc<Mutex<Vec<String>>>;
 
-/// What a person did.
+/// The input of a person.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Typed {
     /// A line.

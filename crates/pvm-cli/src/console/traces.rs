@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 const COLLECTED: i32 = -1;
 const COLLECTED_END: i32 = -2;
-/// What a program has packed itself begins with this, if it keeps to the form.
+/// The first number of data that a program has packed itself, if the program keeps to the form.
 const OWN: i32 = -9;
 const ENTRY: i32 = 0x4000;
 const EXIT: i32 = 0x8000;
@@ -21,7 +21,7 @@ pub(crate) const fn is_trace(first: i32) -> bool {
     matches!(first, COLLECTED | TABLE | DESCRIBED | RECORD | OWN)
 }
 
-/// What events look like, by their codes: the name, and the types of the data. Daemons describe
+/// The forms of events, by their codes: the name, and the types of the data. Daemons describe
 /// theirs to the console once, whatever job they are of; the library does it for each task, and
 /// always alike.
 pub(crate) type Known = BTreeMap<i32, (String, Vec<(&'static str, i32)>)>;
@@ -37,7 +37,7 @@ pub(crate) struct Traces {
     begun: Vec<String>,
 }
 
-/// What a file begins with.
+/// The head of a file.
 pub(crate) fn head() -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!("/*\n * \"Machine\" \"Console (NeoPVM {version})\"\n */ ;;\n")
@@ -125,7 +125,7 @@ fn describe(data: &[(&str, i32)]) -> String {
 }
 
 impl Traces {
-    /// Which tasks come and go. The third datum of each event is the task.
+    /// Follows the begins and ends of tasks. The third datum of each event is the task.
     fn follow(&mut self, code: i32, values: &[String]) {
         let Some(task) = values.get(2) else { return };
         if code == NEW_TASK && self.open.insert(task.clone()) {

@@ -3,7 +3,7 @@
 //! Words stand between blanks; `'...'`, `"..."` and a backslash quote; `#` at the start of a word
 //! begins a comment. Nothing is expanded: `$NAME`, `*` and `;` are ordinary text.
 
-/// Why a line is no command: a quote or backslash that nothing follows.
+/// The reason why a line is no command: a quote or backslash that nothing follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Unmatched(pub(crate) char);
 

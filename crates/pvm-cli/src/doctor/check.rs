@@ -4,7 +4,7 @@ use crate::text;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// How it is.
+/// The state of a thing that was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// As it should be.
@@ -25,11 +25,11 @@ impl State {
     }
 }
 
-/// What was looked at, how it is, and what to do.
+/// A thing that was checked, its state, and the advice.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Check {
     what: &'static str,
-    /// How it is.
+    /// The state.
     pub(crate) state: State,
     detail: String,
     remedy: String,

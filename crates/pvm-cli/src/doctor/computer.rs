@@ -117,7 +117,7 @@ pub(crate) fn ssh() -> Check {
     Check::warning("ssh", detail, remedy)
 }
 
-/// What the computer's name means; in the original a loopback address was the end.
+/// Checks what the computer's name resolves to; in the original a loopback address was the end.
 pub(crate) fn name() -> Check {
     let computer = rustix::system::uname();
     let name = computer.nodename().to_string_lossy().into_owned();

@@ -5,7 +5,7 @@ use crate::program;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// What there is of others.
+/// Checks for files and daemons of other PVMs.
 pub(crate) fn others() -> Vec<Check> {
     let mut checks: Vec<Check> = address_files().iter().map(|file| daemon(file)).collect();
     checks.extend(program());

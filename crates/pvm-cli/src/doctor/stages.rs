@@ -78,7 +78,7 @@ fn members() -> Option<Vec<HostInfo>> {
     conf::hosts(&mut Operator::connect_quickly(ANSWER_TIME_MAX)?).ok()
 }
 
-/// That a daemon of the machine runs there already is as it should be, if the host is in.
+/// Accepts that a daemon of the machine runs there already, if the host is a member.
 fn forgive_member(told: &mut Value, host: &Wanted, members: &[HostInfo]) {
     let Some(member) = tasks::member(members, &host.line.name) else { return };
     let Some(stages) = told["stages"].as_array_mut() else { return };

@@ -6,7 +6,7 @@ use cases::{Class, Name, Shape};
 use clap::Args;
 use std::path::PathBuf;
 
-/// The suites, each with what it is.
+/// The suites, each with a description.
 pub const SUITES: [(&str, &str); 7] = [
     ("echo", "Echo: latency and bandwidth"),
     ("linpack", "LINPACK: computation, and latency in lost operations"),
@@ -24,16 +24,16 @@ pub struct BenchOptions {
     /// none is named. Or nas, by itself: the NAS Parallel Benchmarks
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
-    /// The short form: what is most important, within three minutes
+    /// The short form: the most important cases, within three minutes
     #[arg(long)]
     pub quick: bool,
     /// Spread the tasks over this host and these, separated by commas
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub hosts: Vec<String>,
-    /// Where report.html, figures.json and figures.csv go; made if it is not there
+    /// The folder for report.html, figures.json and figures.csv; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "pvm-bench")]
     pub out: PathBuf,
-    /// How often each case is measured, in turns with the others [3; 2 with --quick]
+    /// The number of rounds of each case, in turns with the other systems [3; 2 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
     /// End a run of a program after so many seconds, and let the suites take as long as they need
@@ -43,11 +43,11 @@ pub struct BenchOptions {
     /// Measure with these programs instead of the installed ones
     #[arg(long, value_name = "DIR")]
     pub sources: Option<PathBuf>,
-    /// Say what changed beyond noise between two runs: the figures.json of each
+    /// Print the changes beyond noise between two runs, from the figures.json of each
     #[arg(long, num_args = 2, value_names = ["FILE", "FILE"])]
     #[arg(conflicts_with_all = ["suites", "report"])]
     pub compare: Vec<PathBuf>,
-    /// Write the report of a run anew from its figures.json
+    /// Write the report of an earlier run again, from its figures.json
     #[arg(long, value_name = "FILE", conflicts_with = "suites")]
     pub report: Option<PathBuf>,
     /// The options of `pvm bench nas`
@@ -62,7 +62,7 @@ pub struct NasOptions {
     /// The classes, that is sizes, separated by commas [S,W; S with --quick]
     #[arg(long, value_name = "CLASS", value_delimiter = ',', ignore_case = true)]
     pub class: Vec<Class>,
-    /// On how many tasks, separated by commas
+    /// The numbers of tasks, separated by commas
     /// [1,2,4; 1,4 with --quick; 4 in the shape of the thesis]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]

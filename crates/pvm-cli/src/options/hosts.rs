@@ -20,7 +20,7 @@ pub(crate) struct UpOptions {
     /// The name of this host in the machine; the default is the computer's name
     #[arg(long, value_name = "NAME", value_parser = name_of_host)]
     pub(crate) name: Option<String>,
-    /// How long to wait for the hosts of the host file
+    /// The time to wait for the hosts of the host file
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
@@ -58,7 +58,7 @@ pub(crate) struct AddOptions {
     /// Send the traffic through the ssh connection, for hosts behind a firewall or NAT
     #[arg(long)]
     pub(crate) tunnel: bool,
-    /// How long to wait for the hosts
+    /// The time to wait for the hosts
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
@@ -93,7 +93,7 @@ pub(crate) struct DelOptions {
 /// The arguments of `pvm token`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenOptions {
-    /// How many minutes the token is valid
+    /// The minutes for which the token is valid
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub(crate) minutes: u32,

@@ -10,7 +10,7 @@ use super::notes;
 /// The arguments of `pvm predict`.
 #[derive(Debug, Args)]
 pub(crate) struct PredictOptions {
-    /// Something else than a prediction
+    /// A command beside the prediction
     #[command(subcommand)]
     pub(crate) what: Option<PredictCommand>,
     /// A prediction
@@ -24,13 +24,13 @@ pub(crate) enum PredictCommand {
     /// List the networks that are known by name, or print one as a file
     #[command(after_help = notes::PREDICT_NETWORKS)]
     Networks(NetworksOptions),
-    /// Read a trace as a prediction would, and tell what is in it
+    /// Read a trace as a prediction would, and summarise it
     #[command(after_help = notes::PREDICT_CHECK)]
     Check(CheckOptions),
     /// Predict a grid of networks, speeds and overheads, side by side
     #[command(after_help = notes::PREDICT_WHAT_IF)]
     WhatIf(WhatIfOptions),
-    /// Run a trace's messages for real on this machine, while its computing is slept
+    /// Send a trace's messages for real on this machine; tasks sleep where the program computed
     #[command(after_help = notes::PREDICT_REHEARSE)]
     Rehearse(RehearseOptions),
     /// Measure the network and the hosts of this machine, and write a platform file
@@ -39,7 +39,7 @@ pub(crate) enum PredictCommand {
     /// Plays a task of a rehearsal or a calibration, which starts it
     #[command(hide = true)]
     Part(PartOptions),
-    /// Write a prediction before the program has run there, with hashes of all that went into it
+    /// Write a prediction before the program has run there, with hashes of all its inputs
     #[command(after_help = notes::PREDICT_SEAL)]
     Seal(SealOptions),
     /// Compare a sealed prediction with real runs
@@ -60,30 +60,30 @@ pub(crate) struct SimulateOptions {
     /// A network by name, or a platform file
     #[arg(long, value_name = "NETWORK", default_value = "switch-1000")]
     pub(crate) network: String,
-    /// Whose model
+    /// The model: ours, or that of the thesis
     #[arg(long, value_name = "MODEL", default_value = "ours")]
     pub(crate) model: ModelName,
-    /// How closely
+    /// The detail of the simulation
     #[arg(long, value_name = "DEPTH")]
     pub(crate) depth: Option<Depth>,
-    /// So many runs with seeds of their own, where chance plays a part
+    /// The number of runs, each with a seed of its own, for platforms with chance
     #[arg(long, value_name = "COUNT", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) seeds: u32,
     /// Leave this task out of the average of the workers
     #[arg(long, value_name = "TASK")]
     pub(crate) master: Option<u32>,
-    /// Take computing times by the clock on the wall, with what other programs took from them;
-    /// without this option by the processor's clock, where the trace has it
+    /// Use wall-clock times of computing, which include interruptions by other programs; by default
+    /// the processor time is used, if the trace has it
     #[arg(long)]
     pub(crate) wall: bool,
-    /// Leave in what the recording itself cost
+    /// Do not subtract the cost of the recording itself
     #[arg(long)]
     pub(crate) probes: bool,
     /// Changes of the network and the program, and the places of tasks
     #[command(flatten)]
     pub(crate) change: ChangeOptions,
-    /// Write the simulated run as a trace
+    /// Write the simulated run as a trace into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) as_trace: Option<PathBuf>,
     /// Print JSON
@@ -94,29 +94,29 @@ pub(crate) struct SimulateOptions {
 /// Changes of a platform and a program, and the places of tasks.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ChangeOptions {
-    /// Which task is on which host: each (a host of its own), block:N (N tasks a host), round:N (N
-    /// hosts in turns), or the host of each task: 0,0,1,1
+    /// The host of each task: each (a host of its own), block:N (N tasks a host), round:N (N hosts
+    /// in turns), or a list of hosts: 0,0,1,1
     #[arg(long, value_name = "PLACE", default_value = "each", value_parser = place)]
     pub(crate) place: Placement,
-    /// So many cores a host, or a computer
+    /// The number of cores of each host, or of each computer
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) cores: Option<u32>,
-    /// All hosts are on so many computers, whose cores they share
+    /// The number of computers that carry all hosts; their cores are shared
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) computers: Option<u32>,
-    /// The rate of all links, times this
+    /// A factor for the rate of all links
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub(crate) rate: f64,
-    /// The latency of all links, times this
+    /// A factor for the latency of all links
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub(crate) latency: f64,
-    /// Switches lose this share of frames
+    /// The share of frames that switches lose
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) loss: Option<f64>,
-    /// The speed of computing, times this
+    /// A factor for the speed of computing
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub(crate) speed: f64,
-    /// The time in calls of the library, times this
+    /// A factor for the time in calls of the library
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub(crate) overhead: f64,
 }
@@ -175,16 +175,16 @@ pub(crate) struct RehearseOptions {
     /// The trace, as for a prediction
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Put the tasks on these hosts, in turns; without this option where the machine puts them
+    /// Put the tasks on these hosts, in turns; by default the machine chooses
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) on: Vec<String>,
-    /// Send between hosts through the daemons; without this option by direct routes
+    /// Send between hosts through the daemons; by default by direct routes
     #[arg(long)]
     pub(crate) routed: bool,
-    /// Sleep computing times by the clock on the wall, with what other programs took from them
+    /// Use wall-clock times of computing, which include interruptions by other programs
     #[arg(long)]
     pub(crate) wall: bool,
-    /// Leave in what the recording itself cost
+    /// Do not subtract the cost of the recording itself
     #[arg(long)]
     pub(crate) probes: bool,
     /// Print JSON
@@ -212,15 +212,14 @@ pub(crate) struct CalibrateOptions {
     /// Measure between these hosts; without names between all hosts of the machine
     #[arg(value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// Measure for so many seconds at most; what finds no time is named
+    /// Measure for at most this many seconds; series that find no time are named
     #[arg(long, value_name = "SECONDS", default_value_t = 50,
         value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub(crate) seconds: u32,
     /// Write a platform file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Draw how far the fit and the model are from what was measured, as SVG or PNG by the file's
-    /// ending
+    /// Draw the errors of the fit and of the model, as SVG or PNG by the file's ending
     #[arg(long, value_name = "FILE")]
     pub(crate) picture: Option<PathBuf>,
     /// Print JSON
@@ -234,7 +233,7 @@ pub(crate) struct SealOptions {
     /// The prediction
     #[command(flatten)]
     pub(crate) run: SimulateOptions,
-    /// Where to
+    /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 }
@@ -251,7 +250,7 @@ pub(crate) struct ScoreOptions {
     /// Compare this section of the program, not the whole run
     #[arg(long, value_name = "NAME")]
     pub(crate) section: Option<String>,
-    /// The error that is to be kept, in percent
+    /// The largest error that counts as met, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
     pub(crate) goal: f64,
     /// Print JSON
@@ -259,7 +258,7 @@ pub(crate) struct ScoreOptions {
     pub(crate) json: bool,
 }
 
-/// Whose model.
+/// The model of a prediction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ModelName {
     /// This program's
@@ -268,21 +267,21 @@ pub(crate) enum ModelName {
     Thesis,
 }
 
-/// How closely.
+/// The detail of a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Depth {
     /// A latency and a time a byte, nothing shared but the sender's door
     Line,
     /// Messages share cables by max-min fairness: no packets, windows or losses
     Flow,
-    /// Each segment of TCP on each cable; without this option up to 1000 tasks
+    /// Each segment of TCP on each cable; the default up to 1000 tasks
     Packet,
 }
 
 /// The arguments of `pvm predict networks`.
 #[derive(Debug, Args)]
 pub(crate) struct NetworksOptions {
-    /// Print this one as a platform file
+    /// Print this network as a platform file
     #[arg(value_name = "NETWORK")]
     pub(crate) name: Option<String>,
     /// Print JSON
@@ -304,13 +303,13 @@ pub(crate) struct CheckOptions {
 /// The arguments of `pvm predict generate`.
 #[derive(Debug, Args)]
 pub(crate) struct PatternOptions {
-    /// Which tasks send to which
+    /// The pattern of messages
     #[arg(value_name = "PATTERN")]
     pub(crate) pattern: PatternName,
-    /// How many tasks
+    /// The number of tasks
     #[arg(long, value_name = "COUNT")]
     pub(crate) tasks: u32,
-    /// How often
+    /// The number of rounds
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) rounds: u32,
     /// Bytes of a message
@@ -319,15 +318,15 @@ pub(crate) struct PatternOptions {
     /// Microseconds that a task computes in a round
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 1000)]
     pub(crate) compute: u64,
-    /// As lines c, s, m, r of the thesis, into this folder, a file for each task
+    /// Write lines c, s, m, r of the thesis into this folder, a file for each task
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(crate) stations: Option<PathBuf>,
-    /// Where to, in SimGrid's form. Standard output without it
+    /// The file to write, in SimGrid's form. Standard output without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Which tasks send to which.
+/// The pattern of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PatternName {
     /// Tasks 0 and 1, 2 and 3 ... send one message forth and back

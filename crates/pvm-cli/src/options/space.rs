@@ -21,10 +21,10 @@ pub(crate) enum SpaceCommand {
     /// List the tuple spaces
     #[command(after_help = notes::SPACE_LIST)]
     List(AllOptions),
-    /// Show what is in a tuple space: its oldest tuples, and what is claimed
+    /// Show the content of a tuple space: its oldest tuples and its claims
     #[command(after_help = notes::SPACE_SHOW)]
     Show(ShowSpaceOptions),
-    /// Tell who waits for what in a tuple space, since when, and what nearly fits
+    /// Show the clients that wait in a tuple space, their templates, and the tuples that nearly fit
     #[command(after_help = notes::SPACE_WHY)]
     Why(NameOptions),
     /// Write down all tuples of a tuple space
@@ -33,7 +33,7 @@ pub(crate) enum SpaceCommand {
     /// Put tuples that `pvm space dump` has written down
     #[command(after_help = notes::SPACE_LOAD)]
     Load(LoadOptions),
-    /// Delete a tuple space with all that is in it
+    /// Delete a tuple space with all its tuples
     #[command(after_help = notes::SPACE_DELETE)]
     Delete(NameOptions),
 }
@@ -44,17 +44,17 @@ pub(crate) struct CreateOptions {
     /// Its name
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Copies on other hosts: so many hosts may die without a loss
+    /// The number of copies on other hosts, and so of hosts that may die without a loss
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) copies: u8,
-    /// The most bytes that it may hold, such as 500M or 20G
+    /// The limit of its size, such as 500M or 20G
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     pub(crate) limit: u64,
     /// Keep it on disk, too, in this directory of each host that keeps it
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) durable: Option<PathBuf>,
-    /// When it is full a put fails; otherwise it waits
+    /// Let puts fail when the space is full; by default they wait
     #[arg(long)]
     pub(crate) fail_when_full: bool,
     /// Print JSON
@@ -87,7 +87,7 @@ pub(crate) struct LoadOptions {
     /// The space
     #[arg(value_name = "SPACE")]
     pub(crate) name: String,
-    /// Where the tuples are; the standard input if it is left out
+    /// The file with the tuples; standard input without it
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// Print JSON
@@ -101,7 +101,7 @@ pub(crate) struct ShowSpaceOptions {
     /// The space
     #[arg(value_name = "SPACE")]
     pub(crate) name: String,
-    /// At most so many tuples
+    /// The largest number of tuples to show
     #[arg(short, long, value_name = "COUNT", default_value_t = 20)]
     pub(crate) tuples: u64,
     /// Print JSON

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The arguments of `pvm run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// How many tasks
+    /// The number of tasks
     #[arg(short = 'n', long = "tasks", value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..=16384))]
     pub(crate) count: u16,
@@ -27,11 +27,11 @@ pub(crate) struct RunOptions {
     /// Record what the tasks do, and all that they start, into this file (pvm trace)
     #[arg(long, value_name = "FILE", conflicts_with = "interface")]
     pub(crate) trace: Option<PathBuf>,
-    /// The recorded tasks of a host compute one after the other, as if each had a computer of its
-    /// own: for predictions (pvm predict)
+    /// Let the recorded tasks of a host compute one after the other, as if each had a computer of
+    /// its own: for predictions (pvm predict)
     #[arg(long, requires = "trace")]
     pub(crate) alone: bool,
-    /// Output as it is, without a prefix per task (there is none for a single task's own output)
+    /// Print output without a prefix for each task (the output of a single task never has one)
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The program - a path, or a name in the spawn path or in PATH - and its arguments

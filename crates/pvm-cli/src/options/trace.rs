@@ -24,22 +24,22 @@ pub(crate) enum TraceCommand {
     /// Stop the recordings of the machine and complete their files
     #[command(after_help = notes::TRACE_STOP)]
     Stop(StopOptions),
-    /// Tell what a trace holds: hosts, tasks, clocks, what is missing; or its records
+    /// Show the content of a trace: hosts, tasks, clocks, gaps; or its records
     #[command(after_help = notes::TRACE_SHOW)]
     Show(ShowOptions),
-    /// Tell where the time went
+    /// Show the time of each function, each task and each pair of tasks
     #[command(after_help = notes::TRACE_PROFILE)]
     Profile(ProfileOptions),
     /// Write a trace in the form of another tool
     #[command(after_help = notes::TRACE_EXPORT)]
     Export(ExportOptions),
-    /// Make a trace of what another tool recorded
+    /// Make a trace of another tool's recording
     #[command(after_help = notes::TRACE_IMPORT)]
     Import(ImportOptions),
     /// Draw a trace as a picture
     #[command(after_help = notes::TRACE_DRAW)]
     Draw(DrawOptions),
-    /// Write one HTML page about a trace, which needs nothing else
+    /// Write one HTML page about a trace, which needs no other file
     #[command(after_help = notes::TRACE_REPORT)]
     Report(ReportOptions),
 }
@@ -47,11 +47,11 @@ pub(crate) enum TraceCommand {
 /// The arguments of `pvm trace record`.
 #[derive(Debug, Args)]
 pub(crate) struct RecordOptions {
-    /// The tasks; what they start is recorded, too
+    /// The tasks; tasks that they start are recorded, too
     #[arg(value_name = "TID", required_unless_present = "all", conflicts_with = "all",
           value_parser = tid)]
     pub(crate) tasks: Vec<Tid>,
-    /// All tasks of the machine, those to come included
+    /// Record all tasks of the machine, and those that start later
     #[arg(short, long)]
     pub(crate) all: bool,
     /// The trace
@@ -107,7 +107,7 @@ pub(crate) struct ShowOptions {
     /// Only up to so many seconds after the begin
     #[arg(long, value_name = "SECONDS", requires = "events", value_parser = seconds)]
     pub(crate) to: Option<f64>,
-    /// Leave times as the hosts' clocks told them
+    /// Use the times of the hosts' clocks without correction
     #[arg(long)]
     pub(crate) raw: bool,
     /// Print JSON
@@ -121,7 +121,7 @@ pub(crate) struct ProfileOptions {
     /// The trace
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Leave times as the hosts' clocks told them
+    /// Use the times of the hosts' clocks without correction
     #[arg(long)]
     pub(crate) raw: bool,
     /// Print JSON
@@ -138,10 +138,10 @@ pub(crate) struct ExportOptions {
     /// The form
     #[arg(long, value_name = "FORM")]
     pub(crate) to: ExportForm,
-    /// Where to; a folder for otf2 and thesis. Standard output without it
+    /// The file to write, or the folder for otf2 and thesis. Standard output without it
     #[arg(short, long, value_name = "FILE", required_if_eq_any([("to", "otf2"), ("to", "thesis")]))]
     pub(crate) output: Option<PathBuf>,
-    /// Leave times as the hosts' clocks told them
+    /// Use the times of the hosts' clocks without correction
     #[arg(long)]
     pub(crate) raw: bool,
     /// Print JSON about what was made
@@ -203,7 +203,7 @@ pub(crate) struct DrawOptions {
     /// The picture
     #[arg(long, value_name = "PICTURE")]
     pub(crate) what: Picture,
-    /// Where to. Standard output without it
+    /// The file to write. Standard output without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The form; without it PNG if the file's name ends with .png, otherwise SVG
@@ -215,7 +215,7 @@ pub(crate) struct DrawOptions {
     /// Only up to so many seconds after the begin
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) to: Option<f64>,
-    /// Leave times as the hosts' clocks told them
+    /// Use the times of the hosts' clocks without correction
     #[arg(long)]
     pub(crate) raw: bool,
     /// Print JSON about what was made
@@ -223,12 +223,12 @@ pub(crate) struct DrawOptions {
     pub(crate) json: bool,
 }
 
-/// How a picture is written.
+/// The form of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PictureForm {
     /// For pages and for every size
     Svg,
-    /// For what shows pixels: two for each point
+    /// For displays: two pixels for each point
     Png,
 }
 
@@ -251,10 +251,10 @@ pub(crate) struct ReportOptions {
     /// The trace
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Where to
+    /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Leave times as the hosts' clocks told them
+    /// Use the times of the hosts' clocks without correction
     #[arg(long)]
     pub(crate) raw: bool,
     /// Print JSON about what was made

@@ -35,7 +35,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<(), Failure> {
     .and_then(|()| lacks(&trace))?)
 }
 
-/// What the trace lacks.
+/// Prints what the trace lacks.
 fn lacks(trace: &Trace) -> std::io::Result<()> {
     trace.lacks().sentences().iter().try_for_each(|sentence| show(format_args!("{sentence}\n")))
 }

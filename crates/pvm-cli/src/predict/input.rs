@@ -1,4 +1,4 @@
-//! What is read: a trace in one of its forms, and the platform.
+//! Input of predictions: a trace in one of its forms, and the platform.
 
 use crate::failure::{Failure, Status};
 use crate::nearest;
@@ -30,12 +30,12 @@ pub(super) struct Trace {
     pub(super) files: Vec<PathBuf>,
     /// Its form.
     pub(super) form: Form,
-    /// What the first pass over a trace of ours has found.
+    /// The findings of the first pass over a trace of ours.
     survey: Arc<Survey>,
     wish: Wish,
 }
 
-/// What a trace looks like.
+/// The form of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     /// Lines c, s, m, r.
@@ -82,7 +82,7 @@ impl Trace {
         Ok(Self { files, form, survey: Arc::new(survey), wish })
     }
 
-    /// What it lacks.
+    /// The parts that it lacks.
     pub(super) fn lacks(&self) -> &Lacks {
         self.survey.lacks()
     }
@@ -214,7 +214,7 @@ pub(super) fn depth(wish: Option<Depth>, platform: &Platform, tasks: TaskNumber)
     wish.unwrap_or(plain)
 }
 
-/// That a network is unknown.
+/// The error that a network is unknown.
 pub(super) fn no_network(word: &str) -> Failure {
     let near = nearest::to(word, built_in().map(|known| known.name));
     let meant = near.map_or_else(String::new, |near| format!("\n  did you mean {near}?"));

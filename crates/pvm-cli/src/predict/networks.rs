@@ -34,7 +34,7 @@ pub(super) fn networks(options: &NetworksOptions) -> Result<(), Failure> {
     Ok(show(table)?)
 }
 
-/// What a message without data, and one of a million bytes, take alone.
+/// The times of a message without data, and of one of a million bytes, alone.
 fn facts(known: &BuiltIn) -> (f64, f64) {
     let line = known.platform().line();
     let none = line.latency.seconds();

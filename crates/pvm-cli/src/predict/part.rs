@@ -49,7 +49,7 @@ struct Part {
     tasks: Vec<Tid>,
     /// Computing that was not slept yet, in nanoseconds; less than none if a sleep took too long.
     owed: i64,
-    /// Of each sender, bytes that a receive has left.
+    /// The bytes of each sender that a receive has left.
     left: BTreeMap<u32, u64>,
     slept: Duration,
     sections: Vec<(u32, Duration)>,

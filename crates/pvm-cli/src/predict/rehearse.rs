@@ -45,7 +45,7 @@ pub(super) fn rehearse(options: &RehearseOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What each task does.
+/// The script of each task.
 fn scripts(trace: &Trace, source: &mut dyn Source) -> Result<Vec<Script>, Failure> {
     if source.tasks() > TASKS_MAX {
         let text = format!(
@@ -84,7 +84,7 @@ fn longest(played: &[Played]) -> f64 {
     played.iter().map(|part| part.seconds).fold(0.0, f64::max)
 }
 
-/// Of each section, the time of the task that was in it longest.
+/// For each section, the time of the task that was in it longest.
 fn sections(played: &[Played]) -> BTreeMap<u32, f64> {
     let mut most = BTreeMap::new();
     for part in played {

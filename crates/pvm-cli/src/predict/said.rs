@@ -12,7 +12,7 @@ pub(super) const GO: i32 = 4;
 pub(super) const DONE: i32 = 5;
 /// Its context.
 pub(super) const STAGE: i32 = 0x7265_6865;
-/// Who starts parts says something within that.
+/// The time within which the process that starts parts must send something.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Packs bytes and sends them.

@@ -11,7 +11,7 @@ use std::path::Path;
 /// A seal has fewer bytes, and runs as well.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// What there is to say.
+/// The result of a comparison.
 struct Score {
     predicted: f64,
     runs: Vec<f64>,
@@ -43,7 +43,7 @@ pub(super) fn score(options: &ScoreOptions) -> Result<(), Failure> {
     tell(options, &Score { predicted, runs, median, interval })
 }
 
-/// What was predicted of the run, or of a section.
+/// The predicted time of the run, or of a section.
 fn seconds(options: &ScoreOptions, prediction: &Value) -> Result<f64, Failure> {
     let Some(name) = &options.section else {
         return prediction["seconds"]
@@ -118,7 +118,7 @@ impl Score {
         100.0 * (self.predicted / self.median - 1.0)
     }
 
-    /// Where the median lies, as far as the runs tell.
+    /// The interval of the median, as far as the runs tell.
     fn known(&self) -> (f64, f64) {
         let all = (self.runs[0], self.runs[self.runs.len() - 1]);
         self.interval.unwrap_or(all)

@@ -1,4 +1,4 @@
-//! What a task of a rehearsal does, as words that go to it in a message.
+//! The actions of a task of a rehearsal, as words that go to it in a message.
 
 use pvm_predict::{Action, Matching, Time};
 

@@ -12,7 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-/// Which form a seal has.
+/// The version of the form of a seal.
 pub(super) const VERSION: u64 = 1;
 
 /// Predicts, and writes what came of it beside the hashes of all inputs.

@@ -81,7 +81,7 @@ fn changed(platform: Platform, options: &ChangeOptions) -> Result<Platform, Fail
     Ok(platform)
 }
 
-/// What each run is.
+/// The plan of each run.
 pub(super) struct Plan<'a> {
     pub(super) trace: &'a Trace,
     pub(super) platform: &'a Platform,

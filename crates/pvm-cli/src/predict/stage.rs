@@ -1,4 +1,5 @@
-//! Where a program is rehearsed, or a network is calibrated: tasks of this machine that play parts.
+//! The stage on which a program is rehearsed, or a network is calibrated: tasks of this machine
+//! that play parts.
 
 use super::said::{DONE, GO, READY, SCRIPT, STAGE, TASKS, bytes, say};
 use super::script::Script;
@@ -15,10 +16,10 @@ const ENDED: i32 = 8;
 const TASK_EXIT: i32 = 1;
 const TERMINATE: i32 = 15;
 const TASK_HOST: i32 = 1;
-/// How often the user is listened to.
+/// The interval at which the user's input is read.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Where parts are started, and how their messages go.
+/// The hosts of the parts, and the route of their messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Setting {
     /// Names of hosts, in turns; none: all of them.
@@ -27,12 +28,12 @@ pub(super) struct Setting {
     pub(super) direct: bool,
 }
 
-/// What a part has told.
+/// The report of a part.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Played {
     /// From the common begin to its end, in seconds.
     pub(super) seconds: f64,
-    /// How much of that it slept.
+    /// The part of that time that it slept.
     pub(super) slept: f64,
     /// When it entered which section.
     pub(super) sections: Vec<(u32, f64)>,
@@ -51,7 +52,7 @@ pub(super) fn play(
 
 /// Parts that this process has started, and hears.
 pub(super) struct Stage<'a> {
-    /// What it is for, in messages.
+    /// The purpose of the stage, for messages.
     name: &'static str,
     task: &'static Task,
     parts: Vec<Tid>,
@@ -133,7 +134,7 @@ impl<'a> Stage<'a> {
         say(self.task, self.parts[part], tag, bytes).map_err(|code| self.refused(code))
     }
 
-    /// What some parts say with a tag, in the order of `of`.
+    /// The answers of some parts with a tag, in the order of `of`.
     pub(super) fn gather(&self, tag: i32, of: &[usize]) -> Result<Vec<Vec<u8>>, Failure> {
         let mut told: Vec<Option<Vec<u8>>> = vec![None; of.len()];
         let pattern = Pattern { context: STAGE, source: None, tag: None };

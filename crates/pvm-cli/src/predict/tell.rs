@@ -1,4 +1,4 @@
-//! What a prediction says: the table of the thesis' appendix A, or JSON.
+//! The output of a prediction: the table of the thesis' appendix A, or JSON.
 
 use super::input::{Trace, depth};
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use pvm_predict::report::{Report, StationReport};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// What there is to tell.
+/// The result of a prediction.
 pub(super) struct Prediction<'a> {
     pub(super) options: &'a SimulateOptions,
     pub(super) trace: &'a Trace,

@@ -1,4 +1,5 @@
-//! What is noted for a task without shared memory: the proxy makes its calls, so its ring has them.
+//! Records of a task without shared memory: the proxy makes its calls, so the proxy's ring has
+//! them.
 
 use pvm::Task;
 use pvm::probe::{Current, Noting, begin};
@@ -40,7 +41,7 @@ impl Call {
     }
 }
 
-/// What the program says of itself.
+/// Notes a statement of the program about itself.
 pub(super) fn note(task: &'static Task, saying: Saying, name: &[u8], (value, total): (i64, u64)) {
     let (call, class) = match saying {
         Saying::Mark => (calls::NEOPVM_MARK, Class::Mark),

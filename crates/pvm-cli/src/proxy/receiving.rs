@@ -1,4 +1,4 @@
-//! What a proxy receives for its task.
+//! Receives of a proxy for its task.
 //!
 //! Receives that wait are a list ([`Waiting`]), and one thread waits for arrivals on behalf of all
 //! of them: each message is looked at once, whoever waits. It becomes that thread when it has the
@@ -26,7 +26,7 @@ const RUN_BYTES: usize = 8;
 /// Answers, with the numbers of their asks.
 type Answers = Vec<(u32, Answer)>;
 
-/// What waits for messages, and messages that wait for a word of the task.
+/// Receives that wait for messages, and messages that wait for a word of the task.
 #[derive(Debug)]
 struct Inbox {
     waiting: Waiting,
@@ -54,7 +54,7 @@ impl Default for Inbox {
     }
 }
 
-/// What came of a receive at once.
+/// The immediate result of a receive.
 pub(super) enum Looked {
     /// Its answer.
     Found(Answer),

@@ -5,7 +5,7 @@ use pvm_wire::{Envelope, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-/// What a pattern asks for, as a key.
+/// The wish of a pattern, as a key.
 type Key = (i32, Option<Tid>, Option<i32>);
 
 const fn key(pattern: &Pattern) -> Key {
@@ -58,7 +58,7 @@ impl Waiting {
         self.receives.insert(place, Receive { id, key, end });
     }
 
-    /// Whose a message is: its number and its place.
+    /// The receive to which a message belongs: its number and its place.
     pub(crate) fn find(&self, envelope: &Envelope) -> Option<(u32, u64)> {
         let (context, source, tag) = (envelope.context, Some(envelope.src), Some(envelope.tag));
         let keys = [

@@ -1,6 +1,6 @@
-//! How much of a processor goes into one ring, whatever its task writes there: a task that fills
-//! its ring with nonsense as fast as memory allows takes no more of it, and what finds no room is
-//! told.
+//! The processor time that the recorder spends on one ring, whatever its task writes there. A task
+//! that fills its ring with nonsense as fast as memory allows gets no more of it; records that find
+//! no room are reported as lost.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};

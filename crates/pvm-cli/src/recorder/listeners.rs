@@ -1,4 +1,4 @@
-//! Who listens to the recorder, and what they still have to get.
+//! The listeners of the recorder, and the frames that they still have to get.
 
 use pvm::{Buffer, Task};
 use pvm_wire::record::frames::{Ask, CONTEXT, Cells, Counts, Frame, HostFacts, TaskFacts};
@@ -42,7 +42,7 @@ struct Listener {
     /// that is lost to it.
     told: BTreeMap<Tid, u64>,
     waiting: VecDeque<Frame>,
-    /// What is lost to it and not told yet, in one piece for each task.
+    /// The records that it has missed and has not been told of, in one piece for each task.
     missed: BTreeMap<Tid, Missed>,
     /// When it took something last, or had nothing to take.
     took: Instant,
@@ -138,7 +138,7 @@ pub(super) struct Listeners {
     all: BTreeMap<Tid, Listener>,
 }
 
-/// What one block of a ring is to those who listen.
+/// A block of a ring, as it concerns the listeners.
 pub(super) struct Block {
     pub(super) tid: Tid,
     /// The number of its first record.
@@ -213,7 +213,7 @@ impl Listeners {
         }
     }
 
-    /// What the clock shows, before all else: who asks measures the way.
+    /// Answers with the clock, before anything else: the asker measures the round trip.
     pub(super) fn show(&mut self, from: Tid, number: u64, at: u64) {
         // Who does not take it asks again.
         let _ = send(self.task, from, &Frame::Shows { number, at });
@@ -340,7 +340,7 @@ fn send(task: &Task, to: Tid, frame: &Frame) -> Result<bool, Code> {
     task.send_at_once(&mut buffer, to, 0, CONTEXT)
 }
 
-/// What the head of a trace has of this host.
+/// The facts of this host for the head of a trace.
 fn facts(host: HostIndex, began: u64) -> HostFacts {
     let system = rustix::system::uname();
     let read = |path: &str| std::fs::read(path).map(|text| text.trim_ascii().to_vec());

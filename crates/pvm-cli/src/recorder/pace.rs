@@ -1,4 +1,4 @@
-//! How often the recorder looks, and with which priority: low while the rings have room.
+//! The interval at which the recorder looks, and its priority: low while the rings have room.
 
 use rustix::process::setpriority_process;
 use std::time::Duration;

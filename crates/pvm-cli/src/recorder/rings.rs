@@ -39,7 +39,7 @@ struct Known {
     /// Records that were looked at and not told yet.
     held: Vec<Cell>,
     held_records: u64,
-    /// Where the span of the held records begins.
+    /// The begin of the span of the held records.
     held_from: Option<Moment>,
     /// Records that were told to be lost, and how many of these not everybody has heard of.
     lost: u64,
@@ -54,8 +54,8 @@ struct Known {
     since: Instant,
     /// It is known whether another recorder has read the ring before.
     examined: bool,
-    /// What that one has taken and not passed on, until it is told to be lost: the number of the
-    /// first record, and how many.
+    /// The records that the other recorder has taken and not passed on, until they are reported as
+    /// lost: the number of the first one, and how many.
     owed: (u64, u64),
     /// For so long somebody may still name the task.
     grace: Duration,
@@ -98,7 +98,7 @@ impl Rings {
         }
     }
 
-    /// How full the fullest one is that may be read, in percent.
+    /// The fullness in percent of the fullest ring that may be read.
     pub(super) fn fullness(&mut self) -> u64 {
         let now = Instant::now();
         let fullness = |known: &mut Known| {
@@ -108,7 +108,7 @@ impl Rings {
         self.known.values_mut().filter_map(fullness).max().unwrap_or(0)
     }
 
-    /// How far these tasks have noted.
+    /// The positions up to which these tasks have noted.
     pub(super) fn marks(&self, which: impl Fn(Tid) -> bool) -> Marks {
         let these = self.known.iter().filter(|(_, known)| which(known.ring.owner));
         these.map(|(id, known)| (*id, known.reader.positions().0)).collect()
@@ -313,7 +313,7 @@ impl Known {
         true
     }
 
-    /// What was read is passed on once everybody has got it.
+    /// Passes records on once all listeners have got them.
     fn pass(&mut self, listeners: &Listeners) {
         if self.is_owing() && listeners.are_clear() {
             self.reader.pass(std::mem::take(&mut self.unpassed));
@@ -326,8 +326,8 @@ impl Known {
         self.unpassed > 0 || self.untold > 0
     }
 
-    /// What a recorder before this one has taken and not passed on, before anything is taken. True
-    /// at the first look.
+    /// Counts the records that a recorder before this one has taken and not passed on, before any
+    /// are taken. Returns true at the first look. True at the first look.
     fn count_owed(&mut self) -> bool {
         if std::mem::replace(&mut self.examined, true) {
             return false;

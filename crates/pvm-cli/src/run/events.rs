@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 const INPUT_BYTES: usize = 1 << 16;
-/// How often a job in the background looks whether it was fetched to the front.
+/// The interval at which a job in the background checks whether it was fetched to the front.
 const BACKGROUND_LOOK: Duration = Duration::from_millis(200);
 
 /// Something that happened.
@@ -42,7 +42,7 @@ enum Happening {
     Input(Vec<u8>),
 }
 
-/// Where events come from and requests go.
+/// The source of events and the destination of requests.
 #[derive(Debug)]
 pub(crate) struct Events {
     asker: Asker,
@@ -109,7 +109,8 @@ impl Events {
         })
     }
 
-    /// Where the words of a job's ranks are put; false once nobody listens any more.
+    /// The function to which the words of a job's ranks go; it returns false once nobody listens
+    /// any more.
     pub(crate) fn words(&self) -> impl Fn(Heard) -> bool + Send + 'static {
         let to = self.sender.clone();
         move |heard| to.send(Happening::Event(Event::Word(heard))).is_ok()

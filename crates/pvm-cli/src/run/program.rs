@@ -1,4 +1,4 @@
-//! Which program `pvm run` means, and the request that starts it.
+//! The program that `pvm run` stands for, and the request that starts it.
 
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
@@ -46,7 +46,7 @@ impl Start {
         good.map(|&outcome| Tid::from_c_int(outcome)).collect()
     }
 
-    /// Why others were not, and how many for each reason.
+    /// The reasons why others were not started, and how many for each reason.
     pub(crate) fn failures(&self) -> Vec<(Code, usize)> {
         let mut counts = BTreeMap::new();
         for &outcome in self.outcomes.iter().filter(|&&outcome| outcome <= 0) {
@@ -218,7 +218,7 @@ pub(crate) fn shortage(code: Code) -> String {
     }
 }
 
-/// Why a file that may be executed is not.
+/// The error for a file that may be executed and was not started.
 fn not_started(name: &str) -> Failure {
     let start = std::fs::read(name).unwrap_or_default();
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();

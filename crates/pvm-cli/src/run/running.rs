@@ -27,7 +27,8 @@ pub(super) const SIGKILL: i32 = 9;
 const SIGCONT: i32 = 18;
 const SIGSTOP: i32 = 19;
 
-/// How far the end has come. Where there is a moment, the next step is due then.
+/// The progress of the end. If there is a moment, the next step is due then. Where there is a
+/// moment, the next step is due then.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stage {
     /// Tasks run, and nobody wants them to end.
@@ -55,7 +56,7 @@ pub(super) struct Running {
     pub(super) children: BTreeSet<Tid>,
     /// Ranks of a job that other ranks have forked: signals are for them, too.
     pub(super) forked: BTreeSet<Tid>,
-    /// How far the end has come.
+    /// The progress of the end.
     pub(super) stage: Stage,
     /// Signals that the tasks are to get.
     pub(super) pending: VecDeque<i32>,

@@ -9,12 +9,12 @@ use std::io::{IsTerminal as _, stderr, stdout};
 const COLOURS: [u8; 6] = [36, 33, 32, 35, 34, 31];
 /// A line that goes on for longer is broken.
 const LINE_BYTES_MAX: usize = 1 << 20;
-/// Where the lines that have begun are longer together, the longest is broken.
+/// The limit for all lines that have begun; beyond it the longest one is broken.
 const BEGUN_BYTES_MAX: usize = 8 << 20;
 /// A mark is not longer: the colour, its end, and a task id of nine characters in brackets.
 const MARK_BYTES_MAX: usize = 24;
 
-/// Whose lines are marked.
+/// The tasks whose lines are marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Marking {
     /// Everybody's.
@@ -25,7 +25,7 @@ pub(crate) enum Marking {
     Nothing,
 }
 
-/// Where output goes and how it is marked.
+/// The destination of output, and its marks.
 #[derive(Debug)]
 pub(crate) struct Streams {
     writer: Writer,
@@ -38,11 +38,11 @@ pub(crate) struct Streams {
     marks: BTreeMap<Tid, [String; 2]>,
     /// The names of ranks that stand in the marks in the place of their ids.
     names: BTreeMap<Tid, String>,
-    /// How many bytes each task has written.
+    /// The number of bytes that each task has written.
     written: BTreeMap<Tid, u64>,
     /// The lines that have begun.
     begun: BTreeMap<(Tid, u8), Vec<u8>>,
-    /// How many bytes those are together.
+    /// The total size of those lines in bytes.
     begun_bytes: usize,
     /// Streams on which a line without a mark has begun, which must not run into a marked one.
     open: [bool; 2],
@@ -124,7 +124,7 @@ impl Streams {
         self.emit_lines(STDERR, format!("pvm: {text}\n").into_bytes());
     }
 
-    /// How many bytes of a task have come.
+    /// The number of bytes of a task that have come.
     pub(crate) fn bytes_of(&self, tid: Tid) -> u64 {
         self.written.get(&tid).copied().unwrap_or(0)
     }
@@ -166,7 +166,7 @@ impl Streams {
     }
 }
 
-/// How much what a task wrote may take until it is written: each line gets a mark.
+/// The largest size of a task's output once it is written: each line gets a mark.
 pub(crate) fn bytes_with_marks(bytes: &[u8]) -> usize {
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
     bytes.len() + lines * MARK_BYTES_MAX

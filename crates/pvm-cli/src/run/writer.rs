@@ -19,7 +19,7 @@ const WAITING_BYTES_MAX: usize = 8 << 20;
 /// The number of standard error output among a task's streams.
 pub(crate) const STDERR: u8 = 2;
 
-/// How many bytes of output wait.
+/// The number of bytes of output that wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Backlog(Arc<Waiting>);
 

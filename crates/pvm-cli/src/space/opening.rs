@@ -1,4 +1,5 @@
-//! What the commands of tuple spaces share: they become tasks, open a space, and say what is wrong.
+//! The common beginning of the commands of tuple spaces: they become tasks, open a space, and
+//! report errors.
 
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
@@ -17,7 +18,7 @@ pub(super) fn as_task<T>(body: impl FnOnce(&Spaces) -> Result<T, Failure>) -> Re
     done.and_then(|value| left.map(|()| value))
 }
 
-/// What went wrong with a space, and what to do.
+/// The error message for a space, with advice.
 pub(super) fn failure(name: &str, error: &Error) -> Failure {
     Failure::new(Status::Refused, format!("space {name}: {error}{}", remedy(name, error)))
 }

@@ -26,12 +26,12 @@ impl Drop for Folder {
     }
 }
 
-/// What a command does.
+/// Runs a command.
 pub(crate) fn pvm(command: &str, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pvm")).arg(command).args(args).output().unwrap()
 }
 
-/// What a command prints that must succeed.
+/// The output of a command that must succeed.
 pub(crate) fn printed(command: &str, args: &[&str]) -> String {
     let output = pvm(command, args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));

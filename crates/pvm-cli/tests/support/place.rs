@@ -13,7 +13,8 @@ static BUILT: Once = Once::new();
 #[allow(dead_code, reason = "not every test waits")]
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Where a test works. Halts its machine at the end.
+/// The folder and the environment of a test. Halts its machine at the end. Halts its machine at the
+/// end.
 pub(crate) struct Place(testbed::Place);
 
 impl Place {

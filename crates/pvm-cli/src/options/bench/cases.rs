@@ -184,7 +184,7 @@ pub struct Case {
     pub class: Option<Class>,
     /// The shape.
     pub shape: Shape,
-    /// How many tasks compute.
+    /// The number of tasks that compute.
     pub tasks: u32,
 }
 
@@ -198,7 +198,7 @@ impl Case {
         format!("{}.{of}", self.name.text())
     }
 
-    /// How much it is.
+    /// The size of the problem.
     pub fn size(self) -> u64 {
         match (self.shape, self.class) {
             (Shape::Official, Some(class)) => self.name.known().sizes[class as usize],

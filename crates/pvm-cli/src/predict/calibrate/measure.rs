@@ -44,7 +44,7 @@ pub(super) const EXCHANGE_BYTES: u64 = 65536;
 pub(super) const EXCHANGE_ROUNDS: u64 = 5;
 pub(super) const EXCHANGE_HOSTS: usize = 8;
 
-/// How messages go.
+/// The route of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Route {
     /// Through the memory of one host.
@@ -91,7 +91,7 @@ pub(super) struct Computer {
     pub(super) cores: u64,
     /// Seconds of a record of a trace.
     pub(super) record: f64,
-    /// Which computer it is.
+    /// The computer, by two numbers.
     pub(super) is: (u64, u64),
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// How far the prediction is off, in percent.
+    /// The error of the prediction in percent.
     pub(super) fn error(&self) -> f64 {
         100.0 * (self.predicted / self.seen.max(f64::MIN_POSITIVE) - 1.0)
     }
@@ -153,7 +153,7 @@ impl Acts {
         self.push(to, receive(bytes, from));
     }
 
-    /// How long the sections took, in the order of their numbers, in seconds.
+    /// The times of the sections, in the order of their numbers, in seconds.
     fn run(mut self, platform: &Platform) -> Result<Vec<f64>, Error> {
         let report = model::packet::run(&mut self, platform, 1, &mut Unwatched)?;
         let named = report.sections.iter().filter(|section| section.number != 0);

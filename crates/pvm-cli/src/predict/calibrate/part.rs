@@ -104,7 +104,7 @@ fn drain(task: &Task, from: Tid, count: u64) -> Result<Vec<u64>, Code> {
     Ok(vec![time])
 }
 
-/// How long each of some calls takes.
+/// The time of each of some calls.
 fn timed(count: u64, mut call: impl FnMut() -> Result<(), Code>) -> Result<Vec<u64>, Code> {
     (0..count)
         .map(|_| {

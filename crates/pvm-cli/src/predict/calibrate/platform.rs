@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 /// The numbers of a platform file.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Values {
-    /// Of each cable, in bits a second.
+    /// The rate of each cable, in bits a second.
     pub(super) rate: f64,
-    /// Of each cable, in seconds.
+    /// The latency of each cable, in seconds.
     pub(super) latency: f64,
     /// If a token bucket shapes the cables, its bytes.
     pub(super) burst: Option<u64>,
@@ -175,8 +175,8 @@ fn first(seen: &[Seen]) -> f64 {
     seen.first().map_or(0.0, Seen::median)
 }
 
-/// How many bytes a second a call handles: the mean of send and receive. The least time of each
-/// size, as a call that waited for room in its socket says nothing of the processor.
+/// The number of bytes that a call handles in a second: the mean of send and receive. The least
+/// time of each size, as a call that waited for room in its socket says nothing of the processor.
 fn copy(calls: &Calls) -> Option<f64> {
     let byte = |seen: &[Seen]| {
         let [short, long] = seen else { return 0.0 };

@@ -23,7 +23,7 @@ pub(super) fn fits(measured: &Measured) -> Vec<Vec<Piece>> {
     measured.echoes.iter().map(|echoes| pieces(&echoes.seen)).collect()
 }
 
-/// How far the fit of a size is off, in percent.
+/// The error of the fit of a size, in percent.
 fn residual(fit: &[Piece], seen: &Seen) -> Option<f64> {
     let piece = fit.iter().find(|piece| (piece.from..=piece.to).contains(&seen.bytes))?;
     let median = seen.median();

@@ -9,7 +9,7 @@ pub(super) const RANKS_MAX: usize = 16384;
 /// Ranks that are started together, on one host if it is named.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Cluster {
-    /// How many.
+    /// The number of ranks.
     pub(crate) ranks: u32,
     /// They share memory: one process is started, and forks the others.
     pub(crate) shares: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Cluster {
     pub(crate) program: Option<PathBuf>,
     /// None for the current one.
     pub(crate) folder: Option<PathBuf>,
-    /// Which line says so, for people.
+    /// The line of the file that says so, for people.
     pub(crate) line: String,
 }
 

@@ -1,4 +1,4 @@
-//! Who the ranks of a job are, and how far each of them has come.
+//! The ranks of a job, and the progress of each.
 
 use super::cluster::Cluster;
 use pvm_wire::Tid;
@@ -75,12 +75,12 @@ impl Ranks {
         }
     }
 
-    /// How many there are, started or not.
+    /// The number of ranks, started or not.
     pub(super) fn len(&self) -> usize {
         self.ranks.len()
     }
 
-    /// Which rank a task is.
+    /// The rank of a task.
     pub(super) fn rank(&self, tid: Tid) -> Option<usize> {
         self.by_tid.get(&tid).copied()
     }

@@ -49,7 +49,7 @@ pub(crate) enum Word {
     Fatal {
         /// To exit with.
         code: i32,
-        /// Why.
+        /// The reason.
         text: String,
     },
     /// It has forked the other ranks of its cluster.
@@ -59,24 +59,24 @@ pub(crate) enum Word {
     },
     /// These ranks are to be killed, and that is no failure.
     Kill {
-        /// Which.
+        /// The tasks.
         tids: Vec<Tid>,
     },
     /// The first rank has the other clusters started: those of the file, or these.
     Start {
-        /// That of the first rank itself comes first.
+        /// The clusters; that of the first rank itself comes first.
         clusters: Option<Vec<Cluster>>,
     },
     /// A rank that it has forked ended, as `waitpid` tells it.
     Exited {
-        /// Which.
+        /// The task.
         tid: Tid,
-        /// How.
+        /// The exit status.
         status: i32,
     },
     /// The machine says that a forked rank has ended; how, only its parent can tell.
     Ended {
-        /// Which.
+        /// The task.
         tid: Tid,
     },
 }
@@ -84,9 +84,9 @@ pub(crate) enum Word {
 /// A word, and who said it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Heard {
-    /// Who.
+    /// The task that sent the word.
     pub(crate) from: Tid,
-    /// What.
+    /// The word.
     pub(crate) word: Word,
 }
 

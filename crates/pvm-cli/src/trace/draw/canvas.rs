@@ -107,7 +107,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// That has room for this value.
+    /// A scale that has room for this value.
     pub(crate) fn up_to(value: f64) -> Self {
         let value = if value > 0.0 { value } else { 1.0 };
         let power = 10f64.powf((value / 5.0).log10().floor());

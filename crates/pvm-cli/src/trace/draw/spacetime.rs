@@ -160,7 +160,7 @@ impl Picture {
         canvas
     }
 
-    /// Where a time lies in the window, of which 0 is the begin and 1 the end.
+    /// The position of a time in the window, of which 0 is the begin and 1 the end.
     fn part(&self, time: u64) -> f64 {
         (i128::from(time) - i128::from(self.from)) as f64 / self.length as f64
     }

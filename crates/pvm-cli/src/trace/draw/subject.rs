@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// A trace that is to be drawn.
 pub(crate) struct Subject<'a> {
-    /// Where it lies.
+    /// The path of the trace.
     pub(crate) file: &'a Path,
     /// The trace.
     pub(crate) trace: &'a mut Trace,
