@@ -155,7 +155,7 @@ static void messages(int32_t me)
     OK(neopvm_probe(NEOPVM_ANY, 5, NEOPVM_CURRENT_CONTEXT, NULL, &found));
     CHECK(found == 0 && poll(&event, 1, 0) == 0);
     OK(neopvm_send(buffer, me, 5, NEOPVM_CURRENT_CONTEXT));
-    CHECK(poll(&event, 1, 1000) == 1);
+    CHECK(poll(&event, 1, 60000) == 1);
     OK(neopvm_probe(me, 5, NEOPVM_CURRENT_CONTEXT, &info, &found));
     CHECK(found == 1 && info.bytes == 200 && info.tag == 5 && info.source == me);
     OK(neopvm_receive(me, 5, NEOPVM_CURRENT_CONTEXT, NEOPVM_FOREVER, &got));
@@ -221,7 +221,7 @@ static void giving_up(void)
     OK(neopvm_get_until("later", 0, flags, -1, &enough, &got));
     CHECK(got == 0);
     OK(neopvm_put("later", buffer, 0, NULL));
-    OK(neopvm_get_until("later", 0, flags, 20000000000, NULL, &got));
+    OK(neopvm_get_until("later", 0, flags, 100000000000, NULL, &got));
     CHECK(got > 0);
     OK(neopvm_free(got));
     CHECK(neopvm_get_until("later", 0, 0, 0, NULL, &got) == NEOPVM_NOT_FOUND);
