@@ -12,7 +12,7 @@ enum { BY_DAEMONS, DIRECT, CHANGING, WAYS };
 
 static int waited(int from, int tag)
 {
-	struct timeval limit = {20, 0};
+	struct timeval limit = {100, 0};
 	int value, got = CALL(pvm_trecv(from, tag, &limit));
 	if (got == 0)
 		printf("nothing came from t%x\n", from);

@@ -1,7 +1,8 @@
-/* bag FILE SEED COUNT [PAUSE]: does COUNT operations in the space "bag": puts tuples of one number that no other one has,
-   takes the oldest one. FILE has a line for each: P (put), T (taken) or N (nothing was there), the number, and when the
-   call began and ended, in nanoseconds. With a PAUSE in microseconds behind each operation it may be killed: it says with
-   p and t, too, that a call begins; and it waits for tuples now and then, with U where no server has answered in time. */
+/* bag FILE SEED COUNT [PAUSE [STOP]]: does COUNT operations in the space "bag", and more until the file STOP is there: puts
+   tuples of one number that no other one has, takes the oldest one. FILE has a line for each: P (put), T (taken) or N
+   (nothing was there), the number, and when the call began and ended, in nanoseconds. With a PAUSE in microseconds behind
+   each operation it may be killed: it says with p and t, too, that a call begins; and it waits for tuples now and then,
+   with U where no server has answered in time. */
 #include "e2e.h"
 #include "neotuple.h"
 
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
 	OK(neotuple_new(&any));
 	OK(neotuple_add_formal(any, NEOTUPLE_INT, NEOTUPLE_SCALAR, 0));
 	printf("begun\n");
-	for (; left--; pause && usleep(pause)) {
+	for (; left-- > 0 || (argc > 5 && access(argv[5], F_OK)); pause && usleep(pause)) {
 		if (rand() % 2) {
 			OK(neotuple_clear(tuple));
 			OK(neotuple_add(tuple, NEOTUPLE_INT, &number));

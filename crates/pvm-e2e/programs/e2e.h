@@ -156,7 +156,7 @@ static int spawn_one(char *name, char *a, char *b, char *c)
 /* Waits until a process is gone, a zombie included. */
 static void await_end(int pid)
 {
-	double end = now() + 20;
+	double end = now() + 100;
 	while (kill(pid, 0) == 0) {
 		CHECK(now() < end);
 		pause_ms(1);

@@ -132,7 +132,7 @@ static int spawn_victim(void)
 
 static int next_from(int tid, int tag)
 {
-	struct timeval limit = {20, 0};
+	struct timeval limit = {100, 0};
 	int items[3];
 	CHECK(CALL(pvm_trecv(tid, tag, &limit)) > 0);
 	if (tag == GONE)

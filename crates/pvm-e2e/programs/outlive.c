@@ -32,7 +32,9 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "kill") == 0)
 		CHECK(kill(pid, SIGKILL) == 0);
 	await_end(pid);
-	pause_ms(300); /* The host deals with the death. */
+	/* The host deals with the death. */
+	for (i = 0; i < 10000 && pvm_pstat(tid) != PvmNoTask; i++)
+		pause_ms(10);
 	CHECK(pvm_pstat(tid) == PvmNoTask);
 	for (i = 0; i < MESSAGES; i++)
 		receive_numbered(i % 2 ? tid : -1, i % 3 ? 7 : -1, i);

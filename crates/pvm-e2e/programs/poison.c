@@ -14,7 +14,7 @@
 } while (0)
 
 enum { CONTEXT = 0x7ec070b1, TO_SERVER = 0x40000000, GONE, JOINED, BETWEEN };
-static const int64_t LIMIT = 20000000000LL;
+static const int64_t LIMIT = 100000000000LL;
 
 static neotuple text(const char *word)
 {

@@ -12,7 +12,7 @@ static int descriptor;
 static void expect(int tag)
 {
 	struct pollfd look = {descriptor, POLLIN, 0};
-	if (poll(&look, 1, 20000) != 1)
+	if (poll(&look, 1, 100000) != 1)
 		printf("silent before message %d\n", tag);
 	CHECK(look.revents & POLLIN);
 	CHECK(pvm_nrecv(-1, tag) > 0);

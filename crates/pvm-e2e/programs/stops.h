@@ -5,7 +5,7 @@
 /* Waits for what must come soon. */
 static void await_value(volatile int *value, int least)
 {
-	double limit = now() + 20;
+	double limit = now() + 100;
 	while (*value < least && now() < limit)
 		pause_ms(1);
 	CHECK(*value >= least);
@@ -25,7 +25,7 @@ static char state_of(int pid)
 /* In this state, and not for a moment. */
 static void await_state(int pid, char state)
 {
-	double limit = now() + 20;
+	double limit = now() + 100;
 	int looks = 0;
 	while (looks < 5) {
 		looks = state_of(pid) == state ? looks + 1 : 0;

@@ -180,7 +180,7 @@ static void order(const char *self)
 	}
 	for (number = 0; number < 3; number++) {
 		out("for a waiter", number);
-		CHECK(in("served", 10ll * SECOND) == number);
+		CHECK(in("served", 100ll * SECOND) == number);
 	}
 	printf("order ok\n");
 }
@@ -195,9 +195,9 @@ static void claims(const char *self)
 	for (number = 0; number < 3; number++) {
 		int tid = spawn(self, "claimer");
 
-		CHECK(in("claimed", 10ll * SECOND) == 7 && count("task") == 0);
+		CHECK(in("claimed", 100ll * SECOND) == 7 && count("task") == 0);
 		OK(neopvm_signal(tid, SIGKILL));
-		OK(neotuple_claim(space, template, 10ll * SECOND, 0, &claim));
+		OK(neotuple_claim(space, template, 100ll * SECOND, 0, &claim));
 		CHECK(claim);
 		OK(neotuple_tries(claim, &tries));
 		CHECK((int)tries == 2 * number + 1);
@@ -206,7 +206,7 @@ static void claims(const char *self)
 	}
 	/* A lease that ends frees the tuple, and what comes too late puts nothing. */
 	OK(neotuple_claim(space, template, 0, SECOND / 20, &claim));
-	CHECK(in("task", 10ll * SECOND) == 7);
+	CHECK(in("task", 100ll * SECOND) == 7);
 	answer = pair("answer", &number);
 	CHECK(neotuple_done(space, claim, &answer, 1) == NEOTUPLE_CLAIM_OVER && count("answer") == 0);
 	out("task", 8);
@@ -227,7 +227,7 @@ static void bag(const char *self, int workers)
 	for (number = 0; number < workers; number++)
 		victim = spawn(self, "worker");
 	for (number = 0; number < TASKS; number++) {
-		sum += in("square", 30ll * SECOND);
+		sum += in("square", 100ll * SECOND);
 		right += number * number;
 		if (number == TASKS / 3)
 			OK(neopvm_signal(victim, SIGKILL));

@@ -67,7 +67,7 @@ static void add_to_version(int memory, off_t page)
 int main(int argc, char **argv)
 {
 	int waiter, leaver, members[2], pid, memory, code;
-	struct timeval limit = {20, 0};
+	struct timeval limit = {100, 0};
 	char path[64];
 	off_t page;
 	if (argc > 1 && argv[1][0] == 'w')

@@ -267,7 +267,7 @@ static int spawn_at(char *host, char *what, int number)
 
 static void await_gone(int tid)
 {
-	struct timeval limit = {20, 0};
+	struct timeval limit = {100, 0};
 	int gone;
 	CHECK(CALL(pvm_trecv(-1, GONE, &limit)) > 0);
 	CALL(pvm_upkint(&gone, 1, 1));

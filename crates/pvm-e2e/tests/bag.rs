@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const WORKERS: u64 = 4;
-/// In the check.
+/// In the check, and as many more as they do while the servers and daemons are killed.
 const OPERATIONS: u64 = 10_000;
 const KILLS: u64 = 6;
 const LIMIT: Duration = Duration::from_secs(240);
@@ -76,17 +76,19 @@ fn operations_beside_killed_servers_and_daemons_can_have_happened_one_after_the_
     assert_eq!(made.code(), 0, "{}", made.err);
     let file = |worker: u64| machine.place().home().join(format!("said-{worker}"));
     let files: Vec<PathBuf> = (1..=WORKERS).map(file).collect();
+    let stop = machine.place().home().join("stop");
     let mut workers: Vec<Running> = files
         .iter()
         .zip(1..)
         .map(|(file, seed): (_, u64)| {
-            let words = [file.to_string_lossy().into_owned(), seed.to_string(), each.to_string()];
+            let [file, stop] = [file, &stop].map(|path| path.to_string_lossy().into_owned());
+            let words = [file, seed.to_string(), each.to_string(), "0".to_owned(), stop];
             machine.begin("bag.c", &words.each_ref().map(String::as_str))
         })
         .collect();
     let begun = Instant::now();
     let (mut servers, mut daemons) = (0_u64, 0_u64);
-    while servers + daemons < kills && workers.iter_mut().any(Running::is_running) {
+    while servers + daemons < kills && workers.iter_mut().all(Running::is_running) {
         assert!(wanted.is_some() || begun.elapsed() < LIMIT, "{servers} {daemons}: no end");
         if !is_whole(&machine) {
             continue;
@@ -99,6 +101,7 @@ fn operations_beside_killed_servers_and_daemons_can_have_happened_one_after_the_
             *(if is_server { &mut servers } else { &mut daemons }) += 1;
         }
     }
+    std::fs::write(&stop, "").expect("a file");
     // So many operations take longer than a program of the tests may.
     while wanted.is_some() && workers.iter_mut().any(Running::is_running) {
         std::thread::sleep(Duration::from_millis(100));

@@ -78,7 +78,10 @@ fn a_task_that_is_killed_stops_none_of_its_senders_and_leaves_no_memory() {
     let (while_segments, while_kib) = process::segments(machine.parent());
     running.write("\n");
     let output = machine.expect_success(running);
-    assert!(output.number("longest send ") < 1e6, "a send took over a second: {}", output.out);
+    // A busy computer keeps one or the other waiting; a send to a dead task that waits would keep
+    // all of the senders.
+    let (longest, of_each) = (output.number("longest send "), output.number("at least "));
+    assert!(longest < 20e6 && of_each < 1e6, "sends took long: {}", output.out);
     let returned = eventually(Duration::from_secs(60), || {
         let (now_segments, now_kib) = process::segments(machine.parent());
         now_segments <= segments && now_kib <= kib + 64
