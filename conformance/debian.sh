@@ -97,9 +97,11 @@ on_machine() {
 	done
 }
 
-# check NAME LIMIT INPUT REGEX... -- COMMAND...: from the shell
+# check NAME LIMIT INPUT REGEX... -- COMMAND...: from the shell. No program needs LIMIT seconds on a computer of its own; a
+# busy one may take PATIENCE times as long.
+PATIENCE=5
 check() {
-	local name=$1 limit=$2 input=$3 regexes=()
+	local name=$1 limit=$(($2 * PATIENCE)) input=$3 regexes=()
 	shift 3
 	while [ "$1" != -- ]; do
 		regexes+=("$1")
@@ -114,7 +116,7 @@ check() {
 
 # console NAME LIMIT "spawn ..." REGEX...: spawned by the console, output to the console
 console() {
-	local name=$1 limit=$2 command=$3
+	local name=$1 limit=$(($2 * PATIENCE)) command=$3
 	shift 3
 	wanted "$name" || return 0
 	from_console() {
@@ -133,6 +135,18 @@ console() {
 	on_machine "${*: -1}" from_console
 	judge "$name" "$@"
 }
+
+# await_name NAME: waits until a task has put a message under that name
+await_name() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		echo names | timeout 20 "$CONSOLE" 2>/dev/null | grep -qw -- "$1" && return
+		sleep 0.1
+	done
+	echo "nobody has put $1"
+}
+export -f await_name
+export CONSOLE
 
 link_all() { # puts the programs into the spawn path
 	rm -rf "$bin"
@@ -210,9 +224,9 @@ examples() {
 	has lmbi && check "lmbi gmbi rme$way" 20 '' 'just inserted entry .*lmbi2> at index 0' '4 mbox entries returned' 'owner_tid <t0>' -- \
 		bash -c "cd $bin; ./lmbi 3 m e; ./lmbi 4 p e; ./gmbi; true"
 	has task0 && check "task0 task1 task_end$way" 20 '' 'just inserted service name <svc> at index 0' 'you are service request number 1' \
-		'handled 2 service requests' -- bash -c "cd $bin; stdbuf -oL ./task0 svc d & sleep 0.5; ./task1 svc 0 d; ./task_end svc 0; wait"
+		'handled 2 service requests' -- bash -c "cd $bin; stdbuf -oL ./task0 svc d & await_name svc; ./task1 svc 0 d; ./task_end svc 0; wait"
 	has mhf_server && check "mhf_server mhf_tickle$way" 20 '' 'just inserted server <mhf_server>' 'Message Handler Trial Options' 'startup\.\.\.' -- \
-		bash -c "cd $bin; stdbuf -oL ./mhf_server & sleep 0.5; printf '0\n9\n8\n' | timeout 5 ./mhf_tickle; sleep 0.3; kill %1; true"
+		bash -c "cd $bin; stdbuf -oL ./mhf_server & await_name mhf_server; printf '0\n9\n8\n' | timeout 25 ./mhf_tickle; sleep 0.3; kill %1; true"
 }
 
 has() { [ -e "$bin/$1" ]; }

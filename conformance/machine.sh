@@ -60,7 +60,7 @@ machine_start() {
 	STARTED=$!
 	disown $STARTED # or the shell would report how it ended
 	local i
-	for ((i = 0; i < 1000; i++)); do
+	for ((i = 0; i < 6000; i++)); do
 		[ -s "$WORK/ready" ] && { machine_spread && machine_record; return; }
 		kill -0 $STARTED 2>/dev/null || break
 		sleep 0.01
@@ -89,7 +89,7 @@ machine_record() {
 	setsid "$PREFIX/bin/pvm" trace record --all -o "$WORK/recorded.trace" </dev/null >/dev/null 2>"$WORK/recording.err" &
 	RECORDER=$!
 	disown $RECORDER
-	for ((i = 0; i < 1000; i++)); do
+	for ((i = 0; i < 6000; i++)); do
 		! grep -q "recording into" "$WORK/recording.err" || return 0
 		kill -0 $RECORDER 2>/dev/null || break
 		sleep 0.01
@@ -104,7 +104,7 @@ machine_recorded() {
 	[ -n "${MACHINE_TRACED:-}" ] || return 0
 	local i
 	! kill -0 "$STARTED" 2>/dev/null || kill -INT $RECORDER 2>/dev/null
-	for ((i = 0; i < 1500; i++)); do
+	for ((i = 0; i < 6000; i++)); do
 		kill -0 $RECORDER 2>/dev/null || break
 		sleep 0.01
 	done
@@ -138,15 +138,18 @@ machine_kill() { testbed clear; }
 
 machine_stop() {
 	[ -n "$STARTED" ] || return 0
-	local i
+	local i gone=0
 	machine_recorded
 	if [ -x "$CONSOLE" ]; then
 		# The original's console ends by SIGTERM, which the shell would report.
-		{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1
+		{ echo halt | timeout -k 1 60 "$CONSOLE"; } >/dev/null 2>&1
 		# Several hosts take longer to end on a busy computer; what is killed below leaves its files. A program may have
 		# ended the machine and started another one: then it is not the one that was started here.
-		for ((i = 0; i < ${MACHINE_HOSTS:+8}00 + 200; i++)); do
-			kill -0 "$STARTED" 2>/dev/null || [ -e "$PVM_TMP/neopvm-$(id -u)/$PVM_VMID" ] || break
+		for ((i = 0; i < 6000 && gone < ${MACHINE_HOSTS:+8}00 + 200; i++)); do
+			if ! kill -0 "$STARTED" 2>/dev/null; then
+				[ -e "$PVM_TMP/neopvm-$(id -u)/$PVM_VMID" ] || break
+				gone=$((gone + 1))
+			fi
 			sleep 0.01
 		done
 	fi

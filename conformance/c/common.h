@@ -83,7 +83,7 @@ static UNUSED char *handle(int cc)
 static UNUSED char *begin(int argc, char **argv)
 {
 	my_path = argv[0];
-	alarm(25);
+	alarm(80);
 	setvbuf(stdout, (char *)0, _IOLBF, 0);
 	pvm_setopt(PvmAutoErr, 0);
 	return argc > 1 ? argv[1] : "";

@@ -144,10 +144,13 @@ int main(int argc, char **argv)
 	tv.tv_sec = 0;
 	tv.tv_usec = 300000;
 	SHOW(pvm_trecv(-1, 6, &tv));
+	/* On a busy computer the partner needs longer. */
+	for (k = 0; k < 40 && !calls; k++)
+		pvm_trecv(-1, 6, &tv);
 	printf("trecv beside a handler: calls %d\n", calls);
 	calls = 0;
 	order(0, 5, 7);
-	for (k = 0; k < 2000 && !calls; k++) {
+	for (k = 0; k < 12000 && !calls; k++) {
 		pvm_probe(-1, 6);
 		usleep(1000);
 	}
@@ -166,7 +169,7 @@ int main(int argc, char **argv)
 	order(0, 12, 9);
 	usleep(300000);
 	b = pvm_addmhf(-1, 12, -1, note);
-	for (k = 0; k < 300 && !calls; k++) {
+	for (k = 0; k < 12000 && !calls; k++) {
 		pvm_nrecv(-1, 6);
 		usleep(1000);
 	}

@@ -29,7 +29,7 @@ static void child(char *role)
 	pvm_mytid();
 	send_int(pvm_parent(), 1, 0);
 	for (;;) {
-		for (k = 0; k < 500 && !seen; k++)
+		for (k = 0; k < 1500 && !seen; k++)
 			usleep(10000);
 		k = seen;
 		seen = 0;

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	say("the halting one", status);
 	waitpid(waiter, &status, 0);
 	say("the waiting one", status);
-	usleep(200000);
+	sleep(1); /* What was halted has ended. */
 	SHOW(pvm_mytid());
 	SHOW(pvm_parent());
 	SHOW(pvm_pstat(0x40001));

@@ -164,6 +164,15 @@ static int nothing(int message UNUSED)
 	return 0;
 }
 
+/* A file by which a task tells that it has its handler: a message would be traced. */
+static char *begun(void)
+{
+	static char path[1000];
+
+	sprintf(path, "%.900s/traced-begun", getenv("HOME") ? getenv("HOME") : "/tmp");
+	return path;
+}
+
 static void calls(void)
 {
 	int i = 5, self = pvm_mytid(), context = pvm_getcontext(), handler;
@@ -179,6 +188,7 @@ static void calls(void)
 	pvm_unpackf("%d", &i);
 	pvm_unpackf("%s", text);
 	handler = pvm_addmhf(-1, 5, context, nothing);
+	fclose(fopen(begun(), "w"));
 	pvm_recv(-1, 6);
 	pvm_delmhf(handler);
 	pvm_initsend(PvmDataDefault);
@@ -229,9 +239,12 @@ int main(int argc, char **argv)
 	pvm_setopt(PvmTraceCode, TRACES);
 	pvm_setopt(PvmTraceOptions, PvmTraceFull);
 	set(mask, many);
+	unlink(begun());
 	spawn_self("calls", 1, &kid);
 	who(kid);
-	usleep(300000);
+	for (context = 0; context < 2000 && access(begun(), F_OK); context++)
+		usleep(10000);
+	usleep(100000);
 	send_int(kid, 5, 1);
 	send_int(kid, 6, 1);
 	collect(1);

@@ -16,9 +16,9 @@ chmod +x program
 
 start() { # NAME FILE: the interface's own way
     case $1 in
-        cps) timeout 20 "$TREE/libexec/neopvm/bin/cps" "$2" ;;
-        parallel) cp -P "$2" program.p 2>err && timeout 20 "$TREE/libexec/neopvm/bin/parallel" program ;;
-        *) timeout 20 "$PVM" run --quiet --as "$1" --hosts "$2" ./program ;;
+        cps) timeout 100 "$TREE/libexec/neopvm/bin/cps" "$2" ;;
+        parallel) cp -P "$2" program.p 2>err && timeout 100 "$TREE/libexec/neopvm/bin/parallel" program ;;
+        *) timeout 100 "$PVM" run --quiet --as "$1" --hosts "$2" ./program ;;
     esac >out 2>err </dev/null
 }
 

@@ -10,7 +10,7 @@ failures=0 lines=0
 while IFS='|' read -r what text; do
     case $what in '' | '#'*) continue ;; esac
     lines=$((lines + 1))
-    timeout 30 "$PVM" run --quiet --as "$name" -n 2 "$program" "$what" >"$folder/out" 2>"$folder/err" </dev/null
+    timeout 100 "$PVM" run --quiet --as "$name" -n 2 "$program" "$what" >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
     [ $status -eq 1 ] && grep -Eq "rank 1 \(t[0-9a-f]* on [^)]*\) $text" "$folder/err" && continue
     echo "$name: $what: status $status, and not: $text"

@@ -36,7 +36,7 @@ run_program() {
     local ranks=$1 status=$2 ended
     shift 2
     runs=$((runs + 1))
-    (cd "$BUILT" && timeout "${NEOPVM_LONG:+9}60" "$PVM" run --quiet --as "${AS:-$NAME}" -n "$ranks" "./$1" "${@:2}") \
+    (cd "$BUILT" && timeout "${NEOPVM_LONG:+9}300" "$PVM" run --quiet --as "${AS:-$NAME}" -n "$ranks" "./$1" "${@:2}") \
         >"$work/out" 2>"$work/err" </dev/null
     ended=$?
     if [ "$ended" -ne "$status" ]; then
@@ -63,7 +63,7 @@ run_scripts() {
     for script in "$here/$NAME"/tests/*.sh; do
         [ -f "$script" ] || continue
         runs=$((runs + 1))
-        (cd "$BUILT" && timeout 120 bash "$script") >"$work/out" 2>&1 </dev/null || {
+        (cd "$BUILT" && timeout 400 bash "$script") >"$work/out" 2>&1 </dev/null || {
             fail "$NAME: ${script##*/} ended with $?"
             tail -n 15 "$work/out"
         }
@@ -75,7 +75,7 @@ run_refused() {
     for table in "$here/$NAME"/tests/*refused.table; do
         [ -f "$table" ] || continue
         runs=$((runs + 1))
-        timeout 120 bash "$here/tests/refused.sh" "$NAME" "$BUILT/$(basename "$table" .table)" "$table" \
+        timeout 400 bash "$here/tests/refused.sh" "$NAME" "$BUILT/$(basename "$table" .table)" "$table" \
             >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
     done
 }
@@ -83,14 +83,14 @@ run_refused() {
 run_strangers() {
     [ -f "$here/$NAME/tests/chance.c" ] || return 0
     runs=$((runs + 1))
-    timeout 90 bash "$here/tests/strangers.sh" "$NAME" "$BUILT/chance" "$work/stranger" >"$work/out" 2>&1 </dev/null ||
+    timeout 300 bash "$here/tests/strangers.sh" "$NAME" "$BUILT/chance" "$work/stranger" >"$work/out" 2>&1 </dev/null ||
         fail "$(cat "$work/out")"
 }
 
 run_deaths() {
     [ -f "$here/$NAME/tests/chance.c" ] || return 0
     runs=$((runs + 1))
-    timeout "${NEOPVM_LONG:+9}90" bash "$here/tests/deaths.sh" "$NAME" "$BUILT/chance" >"$work/out" 2>&1 </dev/null ||
+    timeout "${NEOPVM_LONG:+9}300" bash "$here/tests/deaths.sh" "$NAME" "$BUILT/chance" >"$work/out" 2>&1 </dev/null ||
         fail "$(cat "$work/out")"
     cat "$work/out"
 }
@@ -134,7 +134,7 @@ test_interface() {
     use_interface "$1" "$work"
     if [ -f "$here/$NAME/tests/run.sh" ]; then
         runs=$((runs + 1))
-        timeout "${NEOPVM_LONG:+3}300" bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
+        timeout "${NEOPVM_LONG:+3}900" bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
             fail "$NAME: $(tail -n 20 "$work/$NAME.log")"
         return
     fi
@@ -154,12 +154,12 @@ test_interface() {
 
 run_files() {
     runs=$((runs + 1))
-    timeout 120 bash "$here/tests/files.sh" >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
+    timeout 400 bash "$here/tests/files.sh" >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
 }
 
 run_examples() {
     runs=$((runs + 1))
-    timeout 120 bash "$here/../examples/interfaces/run.sh" "$prefix" 3 >"$work/out" 2>&1 </dev/null &&
+    timeout 400 bash "$here/../examples/interfaces/run.sh" "$prefix" 3 >"$work/out" 2>&1 </dev/null &&
         [ "$(grep -c ': pi is 3.14159265 by ' "$work/out")" = 11 ] || fail "examples: $(cat "$work/out")"
 }
 

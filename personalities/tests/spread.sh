@@ -231,7 +231,7 @@ deaths() {
 
 run_by_chance() { # NAME SEED
     case $1 in
-        pvm2) timeout 60 "$PVM" run --quiet -n 3 "$work/programs/pvm2/chance" 3 200 "$2" spread >"$work/out.$1" 2>"$work/err.$1" ;;
+        pvm2) timeout 100 "$PVM" run --quiet -n 3 "$work/programs/pvm2/chance" 3 200 "$2" spread >"$work/out.$1" 2>"$work/err.$1" ;;
         *) run_job "$1" 3 "$work/programs/$1/chance" "$2" 2000 100 ;;
     esac
 }

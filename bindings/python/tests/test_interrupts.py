@@ -160,7 +160,7 @@ def test_no_interrupt_ended_a_call_while_the_daemon_was_stopped(tmp_path: Path) 
                  lambda: vm.barrier("joined", 2), lambda: vm.freeze("joined", 2), lambda: vm.spawn("true"),
                  lambda: vm.Reduce("sum", memoryview(bytearray(8)).cast("d"), "joined"), lambda: vm.gather(1, "other")]
         os.kill(daemon, signal.SIGSTOP)
-        limit = threading.Timer(30, release)
+        limit = threading.Timer(100, release)
         limit.start()
         for call in calls:
             try:

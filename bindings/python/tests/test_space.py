@@ -169,8 +169,8 @@ def test_a_waiting_take_lets_other_threads_run(space: pvm.Space) -> None:
 
 
 def test_an_interrupted_take_has_taken_nothing(space: pvm.Space) -> None:
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         space.take("never", int)
     space.out("never", 1)
     assert space.count("never", int) == 1
@@ -217,17 +217,18 @@ def test_a_stopped_server_kept_a_call_with_a_limit_and_an_interrupted_one(
         begun = time.monotonic()
         with pytest.raises(pvm.Timeout):
             space.take("one", int, timeout=0.2)
-        assert time.monotonic() - begun < 1.2
+        assert time.monotonic() - begun < PATIENCE
         for call in (
             lambda: space.take("one", int),
             lambda: space.collect("one", int),
             lambda: vm.space("another"),
         ):
             begun = time.monotonic()
-            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
             with pytest.raises(KeyboardInterrupt):
+                threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
                 call()
-            assert time.monotonic() - begun < 1.2
+            # Half a second behind the interrupt, or later on a busy computer; the server stays stopped.
+            assert time.monotonic() - begun < PATIENCE
     finally:
         os.kill(server, signal.SIGCONT)
     assert space.take("one", int, timeout=PATIENCE) == ("one", 1)
@@ -246,9 +247,13 @@ def test_tuples_come_by_for_and_by_async_for(space: pvm.Space) -> None:
                 space.out("n", number)
 
         putting = asyncio.ensure_future(put())
-        numbers = [row[1] async for row in space.each("n", int, timeout=1)]
+        numbers: list[int] = []
+        async for row in space.each("n", int, timeout=PATIENCE):
+            numbers.append(row[1])
+            if len(numbers) == 5:
+                break
         await putting
-        return numbers
+        return numbers + [row[1] async for row in space.each("n", int, timeout=0.01)]
 
     assert asyncio.run(gather()) == [0, 1, 2, 3, 4]
 

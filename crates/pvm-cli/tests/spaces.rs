@@ -6,7 +6,7 @@ mod place;
 
 use place::Place;
 use serde_json::{Value, json};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::Once;
 use std::time::Duration;
 use testbed::eventually;
@@ -14,17 +14,9 @@ use testbed::eventually;
 static BUILT: Once = Once::new();
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A place with a machine. `cargo test` builds the programs of this package only.
+/// A place with a machine.
 fn machine() -> Place {
-    BUILT.call_once(|| {
-        let ours = std::path::Path::new(env!("CARGO_BIN_EXE_pvm"));
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "pvm-space"]);
-        if ours.parent().is_some_and(|folder| folder.ends_with("release")) {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().unwrap().success(), "the server cannot be built");
-    });
+    BUILT.call_once(|| place::build("pvmtuples", "pvm-space"));
     let place = Place::new();
     assert_eq!(run(&place, &["up"]).0, 0);
     place
@@ -263,13 +255,15 @@ fn a_space_with_a_copy_outlives_the_servers_that_are_killed_one_after_another() 
     }
     // The end of a server's starter must not be taken for the server's own: no server is the task
     // that the machine has started.
-    let tasks = json_of(&place, &["ps", "--all"]).1;
     let is_starters = |task: &Value| {
         task["program"].as_str().is_some_and(|program| !program.is_empty() && program != "-")
     };
-    let starters: Vec<_> =
-        tasks["tasks"].as_array().unwrap().iter().filter(|task| is_starters(task)).collect();
-    assert!(starters.is_empty(), "{starters:?}");
+    let mut tasks = Value::Null;
+    let all_ended = eventually(LIMIT, || {
+        tasks = json_of(&place, &["ps", "--all"]).1;
+        !tasks["tasks"].as_array().unwrap().iter().any(is_starters)
+    });
+    assert!(all_ended, "{tasks}");
     for number in 1..=4 {
         let taken = run(&place, &["take", "work", "task", "?int"]);
         assert_eq!(taken.1, format!("task\t{number}\n"), "{}", taken.2);

@@ -16,7 +16,7 @@ use testbed::hosts::{self, Network};
 /// No command of the tests needs longer.
 const LIMIT: Duration = Duration::from_secs(120);
 /// What ends has ended within this.
-const END: Duration = Duration::from_secs(30);
+const END: Duration = Duration::from_secs(60);
 
 /// Hosts `h1` to `hN` on one switch. Gone when dropped, and when the test's process ends.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, eventually, process};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The machine goes on long before this; a busy computer may take longer.
 const GOES_ON: Duration = Duration::from_secs(90);
 
-/// After so long the new hosts vote.
+/// After so long the new hosts vote, if they did not take long to join.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// The parent process of the host that began the machine: the others were told to join it.
@@ -17,6 +17,16 @@ fn first_parent(machine: &Machine) -> u32 {
         line.contains("pvmd") && !line.contains("--daemon") && !line.contains("--join")
     });
     parent.unwrap_or_else(|| panic!("no first host among {processes:#?}")).0
+}
+
+/// So many hosts that vote. Who votes is arranged when hosts have joined, and where that took long,
+/// it takes long, too.
+fn voting(hosts: u32) -> Machine {
+    let begun = Instant::now();
+    let machine = Machine::local(hosts);
+    assert!(eventually(GOES_ON, || has_hosts(&machine, hosts as usize)), "{}", state(&machine));
+    std::thread::sleep(SETTLED.max(2 * begun.elapsed()));
+    machine
 }
 
 fn has_hosts(machine: &Machine, count: usize) -> bool {
@@ -31,10 +41,7 @@ fn state(machine: &Machine) -> String {
 
 #[test]
 fn the_machine_goes_on_when_the_first_host_is_killed() {
-    let machine = Machine::local(3);
-    assert!(eventually(GOES_ON, || has_hosts(&machine, 3)), "{}", state(&machine));
-    // Who votes is arranged when hosts have joined.
-    std::thread::sleep(SETTLED);
+    let machine = voting(3);
     process::kill(first_parent(&machine));
     assert!(eventually(GOES_ON, || has_hosts(&machine, 2)), "{}", state(&machine));
     let ran = machine.pvm(&["run", "-n", "2", "/bin/echo", "alive"]);
@@ -48,9 +55,7 @@ fn the_machine_goes_on_when_the_first_host_is_killed() {
 
 #[test]
 fn of_two_hosts_the_second_goes_on_when_the_first_says_that_it_ends() {
-    let machine = Machine::local(2);
-    assert!(eventually(GOES_ON, || has_hosts(&machine, 2)), "{}", state(&machine));
-    std::thread::sleep(SETTLED);
+    let machine = voting(2);
     process::kill(first_parent(&machine));
     assert!(eventually(GOES_ON, || has_hosts(&machine, 1)), "{}", state(&machine));
     let ran = machine.pvm(&["run", "-n", "1", "/bin/echo", "alive"]);

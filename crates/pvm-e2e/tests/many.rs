@@ -40,7 +40,7 @@ fn select_on_the_one_descriptor_serves_a_task_with_1200_peers() {
     let count = peers();
     let machine = Machine::start();
     let mut running = machine.begin("select.c", &[&count.to_string()]);
-    let ready = eventually(Duration::from_secs(90), || {
+    let ready = eventually(Duration::from_secs(300), || {
         running.so_far().contains("ready\n") || !running.is_running()
     });
     assert!(

@@ -18,7 +18,7 @@ use std::time::Duration;
 const ARCH: &str = "LINUX64";
 
 /// The time within which a process has ended.
-const END: Duration = Duration::from_secs(30);
+const END: Duration = Duration::from_secs(60);
 
 /// The HOME of what runs in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

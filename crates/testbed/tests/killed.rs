@@ -12,7 +12,7 @@ use testbed::{eventually, process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_testbed");
 /// The time within which a process has ended, also on a busy computer.
-const END: Duration = Duration::from_secs(30);
+const END: Duration = Duration::from_secs(60);
 
 /// A shell with a place, and a process in it that ignores all signals but SIGKILL, in a session of
 /// its own. It tells the folder and the process, and waits.

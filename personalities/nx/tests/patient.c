@@ -12,8 +12,8 @@ int main(int argc, char **argv)
         return 0;
     }
     getcube("cube", "2", "", 0);
-    load(argv[1], -1, 0);
     double begin = dclock();
+    load(argv[1], -1, 0);
     printf("waiting\n");
     fflush(stdout);
     waitall(-1, 0);

@@ -3,14 +3,14 @@
 set -u
 fail() { echo "$*"; exit 1; }
 printf 'local 0\nlocalhost 2 %s\nlocalhost 1 %s\n' "$BUILT/mixed_f" "$BUILT/mixed_f" >mixed.pg
-timeout 60 "$BUILT/mixed_c" -p4pg mixed.pg >out 2>err && grep -q '^ok 4' out || fail "C and Fortran: $(cat out err)"
+timeout 100 "$BUILT/mixed_c" -p4pg mixed.pg >out 2>err && grep -q '^ok 4' out || fail "C and Fortran: $(cat out err)"
 
 other=$BUILT/../tcgmsg/chance
-[ ! -x "$other" ] || timeout 60 "$PVM" run --quiet --as tcgmsg -n 3 "$other" 8 2000 100 >others 2>&1 &
-timeout 60 "$PVM" run --quiet --as p4 -n 3 "$BUILT/chance" 8 2000 100 >chances 2>&1 &
-timeout 60 "$BUILT/pvm_task" >task 2>taskerr &
-for tick in $(seq 500); do [ -s task ] && break; sleep 0.02; done
-timeout 60 "$BUILT/mixed_c" -p4pg mixed.pg "$(cat task)" >out 2>err && grep -q '^ok 4' out || fail "beside others: $(cat out err)"
+[ ! -x "$other" ] || timeout 100 "$PVM" run --quiet --as tcgmsg -n 3 "$other" 8 2000 100 >others 2>&1 &
+timeout 100 "$PVM" run --quiet --as p4 -n 3 "$BUILT/chance" 8 2000 100 >chances 2>&1 &
+timeout 100 "$BUILT/pvm_task" >task 2>taskerr &
+for tick in $(seq 3000); do [ -s task ] && break; sleep 0.02; done
+timeout 100 "$BUILT/mixed_c" -p4pg mixed.pg "$(cat task)" >out 2>err && grep -q '^ok 4' out || fail "beside others: $(cat out err)"
 wait
 grep -q '^ok' chances || fail "a p4 job beside others: $(cat chances)"
 [ ! -x "$other" ] || grep -q '^ok' others || fail "a TCGMSG job beside others: $(cat others)"

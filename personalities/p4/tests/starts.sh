@@ -1,7 +1,7 @@
 # Programs that are started by hand: the procgroup file by each of its names, clusters, arguments, and a bad line.
 set -u
 fail() { echo "$*"; exit 1; }
-run() { timeout 60 "$@" >out 2>err; }
+run() { timeout 100 "$@" >out 2>err; }
 rm -rf starts && mkdir starts && cd starts || exit 1
 cp "$BUILT/messages" "$BUILT/global" "$BUILT/odds" "$BUILT/table" "$BUILT/bad" .
 
@@ -45,7 +45,7 @@ ranks() { pgrep -f "^$PWD/bad wait"; }
 for try in 1 2 3 4 5 6 7 8; do
     ./bad wait -p4pg bad.pg >out 2>err &
     keeper=$!
-    for tick in $(seq 500); do ranks >/dev/null && break; sleep 0.01; done
+    for tick in $(seq 6000); do ranks >/dev/null && break; sleep 0.01; done
     sleep "0.0$((RANDOM % 8))"
     victim=$(ranks | shuf -n 1)
     kill -KILL "$victim" || fail "no process to kill"
@@ -53,6 +53,7 @@ for try in 1 2 3 4 5 6 7 8; do
     kill -0 $keeper 2>/dev/null && fail "the job goes on without a process"
     wait $keeper
     [ $? -ne 0 ] || fail "the job does not fail without a process"
+    for tick in $(seq 300); do ranks >/dev/null || break; sleep 0.1; done
     ! ranks >/dev/null || fail "processes are left: $(pgrep -af "^$PWD/bad wait")"
 done
 exit 0

@@ -8,7 +8,7 @@ for what in lock monitor; do
     [ $status -eq 137 ] || fail "$what: ended with $status: $(cat err)"
     grep -q 'rank 2 (t[0-9a-f]* on .*) was ended by SIGKILL; the job is ended' err || fail "$what: told: $(cat err)"
 done
-timeout 30 "$BUILT/told" -p4pg /dev/zero error >out 2>err
+timeout 100 "$BUILT/told" -p4pg /dev/zero error >out 2>err
 status=$?
 [ $status -eq 2 ] || fail "a file without an end: $status: $(cat err)"
 export PVM_VMID=told

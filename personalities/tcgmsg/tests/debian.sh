@@ -14,8 +14,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 for need in mpicc.openmpi mpirun.openmpi; do command -v $need >/dev/null || skip $need; done
 for need in libga-openmpi.a libarmci-openmpi.a; do [ -f "$(cc -print-file-name=$need)" ] || skip $need; done
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_base_warn_component_unused=0
-theirs() { timeout 60 mpirun.openmpi --oversubscribe -n "$@" 2>err </dev/null; }
-ours() { timeout 60 "$PVM" run --quiet --as tcgmsg -n "$@" 2>err </dev/null; }
+theirs() { timeout 100 mpirun.openmpi --oversubscribe -n "$@" 2>err </dev/null; }
+ours() { timeout 100 "$PVM" run --quiet --as tcgmsg -n "$@" 2>err </dev/null; }
 libraries="-lga-openmpi -larmci-openmpi -lgfortran -lm"
 for name in alike ga; do
     # With Global Arrays' own header; its library has no tcg_parerr.

@@ -9,7 +9,7 @@ export HOME=$folder
 
 # By hand: a job of one, which needs no machine.
 PVM_TMP=$folder/none "$here/classic" | grep -q '^ok' || fail "a program by hand"
-PVM_TMP=$folder/none timeout 20 "$here/wrong" alone 2>err && fail "alone and waiting for ever"
+PVM_TMP=$folder/none timeout 100 "$here/wrong" alone 2>err && fail "alone and waiting for ever"
 grep -q 'RCV.*alone' err || fail "what is wrong with a lonely receive: $(cat err)"
 PVM_TMP=$folder/none "$here/wrong" parerr 2>err; [ $? -eq 3 ] || fail "PARERR by hand"
 

@@ -7,7 +7,7 @@ for time in $(seq 15); do
     grep -q 'rank [0-2] (t[0-9a-f]* on .*) .*node' err || fail "the cause is not told: $(cat err)"
 done
 # A program of one interface that is started as one of another one.
-timeout 30 "$PVM" run --quiet --as p4 -n 2 "$BUILT/classic" >out 2>err
+timeout 100 "$PVM" run --quiet --as p4 -n 2 "$BUILT/classic" >out 2>err
 status=$?
 [ $status -eq 1 ] || fail "a program of tcgmsg as one of p4 ended with $status: $(cat err)"
 grep -q 'is of tcgmsg, and was started by pvm run --as p4' err || fail "the other interface is not told: $(cat err)"
@@ -18,6 +18,6 @@ trap '"$PVM" halt >out 2>&1' EXIT
 set -- $("$PVM" conf | awk 'NR > 1 { print $1 }')
 printf 'me %s 1 parting %s\n' "$1" "$BUILT" "$2" "$BUILT" >told.p
 for time in 1 2 3; do
-    timeout 60 "$PVM" run --quiet --as tcgmsg --hosts told.p parting >out 2>err || fail "a good job failed: $(cat err)"
+    timeout 100 "$PVM" run --quiet --as tcgmsg --hosts told.p parting >out 2>err || fail "a good job failed: $(cat err)"
 done
 exit 0

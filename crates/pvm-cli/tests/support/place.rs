@@ -20,7 +20,7 @@ pub(crate) struct Place(testbed::Place);
 impl Place {
     /// A new one; builds the daemon if it is not there.
     pub(crate) fn new() -> Self {
-        BUILT.call_once(build_daemon);
+        BUILT.call_once(|| build("pvmd", "pvmd"));
         Self(testbed::Place::new())
     }
 
@@ -65,16 +65,17 @@ impl Drop for Place {
     }
 }
 
-/// `cargo test` builds the programs of this package only.
-fn build_daemon() {
+/// Builds a program of another package if it is not there: `cargo test` builds those of one package
+/// only.
+pub(crate) fn build(program: &str, package: &str) {
     let ours = Path::new(env!("CARGO_BIN_EXE_pvm"));
-    if ours.with_file_name("pvmd").exists() {
+    if ours.with_file_name(program).exists() {
         return;
     }
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--package", "pvmd"]);
+    cargo.args(["build", "--quiet", "--package", package]);
     if ours.parent().is_some_and(|folder| folder.ends_with("release")) {
         cargo.arg("--release");
     }
-    assert!(cargo.status().unwrap().success(), "the daemon cannot be built");
+    assert!(cargo.status().unwrap().success(), "{program} cannot be built");
 }

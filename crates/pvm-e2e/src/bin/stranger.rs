@@ -6,6 +6,7 @@
 //!                                     its standard input ends
 //! stranger say ADDRESS:PORT FILE      sends FILE, then reads until the other side closes
 //! stranger listen PORT                takes one connection and reads it to its end
+//! stranger mute PORT                  takes every connection, keeps it and says nothing
 //! ```
 //!
 //! Each prints what it did; `hold` counts the connections again at the end that the other side
@@ -26,7 +27,10 @@ fn main() -> io::Result<()> {
         ["hold", address, count] => hold(address, count.parse().expect("a number")),
         ["say", address, file] => say(address, &std::fs::read(file)?),
         ["listen", port] => listen(port.parse().expect("a port")),
-        _ => panic!("usage: stranger hold ADDRESS COUNT | say ADDRESS FILE | listen PORT"),
+        ["mute", port] => mute(port.parse().expect("a port")),
+        _ => panic!(
+            "usage: stranger hold ADDRESS COUNT | say ADDRESS FILE | listen PORT | mute PORT"
+        ),
     }
 }
 
@@ -61,6 +65,15 @@ fn say(address: &str, words: &[u8]) -> io::Result<()> {
     let open = closed.is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock);
     println!("said {} answered {} open {open}", said.is_ok(), answer.len());
     Ok(())
+}
+
+fn mute(port: u16) -> io::Result<()> {
+    let listener = TcpListener::bind(("0.0.0.0", port))?;
+    println!("listening");
+    let mut held = Vec::new();
+    loop {
+        held.push(listener.accept()?);
+    }
 }
 
 fn listen(port: u16) -> io::Result<()> {

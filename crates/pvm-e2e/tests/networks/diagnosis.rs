@@ -6,8 +6,8 @@ use pvm_e2e::{Hosts, Running, eventually, prefix};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Each answer comes within 15 s; this computer may be busy.
-const BOUND: Duration = Duration::from_secs(25);
+/// Each answer comes within 15 s, and later only on a busy computer.
+const BOUND: Duration = Duration::from_secs(60);
 
 /// What `pvm add` says of one host that it cannot add.
 fn refused(hosts: &Hosts, words: &[&str]) -> Value {
@@ -98,17 +98,11 @@ fn name_route_and_port_each_have_their_sentence() {
         "what listens on port 4711 of other is no ssh server",
         "put the right Port for other into ~/.ssh/config",
     );
-    // Says nothing and takes one connection after the other.
-    let line = format!(
-        "while :; do {} listen 4711 >/dev/null || sleep 0.1; done",
-        env!("CARGO_BIN_EXE_stranger")
-    );
-    let mute = Running::start(hosts.on("h2", &["sh", "-c", &line]));
+    let mute = Running::start(hosts.on("h2", &[env!("CARGO_BIN_EXE_stranger"), "mute", "4711"]));
     let listens = || hosts.run("h2", &["ss", "-Hltn"]).out.contains(":4711");
     assert!(eventually(Duration::from_secs(60), listens));
     both_say(&hosts, "other", strange);
     drop(mute);
-    hosts.shell("h2", "pkill -x stranger; true");
     hosts.halt("h1");
 }
 
@@ -270,7 +264,8 @@ fn a_daemon_that_dies_while_joining_leaves_nothing_half_added() {
     let said = refused(&hosts, &["h3"]);
     assert_eq!(said["stage"], "callback", "{said}");
     all_see(&hosts, &["h1", "h2"]);
-    assert!(hosts.processes("h3").is_empty(), "{:?}", hosts.processes("h3"));
+    let ended = eventually(Duration::from_secs(60), || hosts.processes("h3").is_empty());
+    assert!(ended, "{:?}", hosts.processes("h3"));
     hosts.run("h1", &[&all, "2"]);
     hosts.run("h3", &["umount", &bin]);
     hosts.run("h1", &["pvm", "add", "h3"]);

@@ -32,7 +32,7 @@ fn who_only_came_to_a_machine_is_asked_to_end_at_its_halt_and_lives_on() {
     let mut task = enrol(&host);
     assert_eq!(Client::operator(&host).ask(&Request::Halt), Reply::Done);
     assert_eq!(host.wait(), Some(0));
-    assert!(asked.load(Ordering::SeqCst), "as in PVM it is told");
+    until("it is told, as in PVM", || asked.load(Ordering::SeqCst));
     assert!(task.is_closed());
 }
 
