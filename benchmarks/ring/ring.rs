@@ -26,9 +26,9 @@ use std::time::{Duration, Instant};
 
 /// Cells of a lane; the ring has as many for each sender.
 const CELLS: usize = 1024;
-/// What a message of 8 bytes fills of a cell: the envelope and the bytes.
+/// The words of a cell that a message of 8 bytes fills: the envelope and the bytes.
 const WORDS: usize = 7;
-/// How long a sender is stopped.
+/// The time for which a sender is stopped.
 const STOP: Duration = Duration::from_millis(50);
 
 /// A cell of 256 bytes, as a lane's.
@@ -36,7 +36,7 @@ const STOP: Duration = Duration::from_millis(50);
 #[derive(Default)]
 struct Cell {
     stamp: AtomicU32,
-    /// Who has begun it.
+    /// The sender that has begun it.
     begun_by: AtomicU32,
     words: [AtomicU64; WORDS],
 }
@@ -48,9 +48,9 @@ struct Line<T>(T);
 /// A ring that many fill.
 struct Shared {
     cells: Vec<Cell>,
-    /// Where the next message goes.
+    /// The position of the next message.
     tail: Line<AtomicU64>,
-    /// How far the receiver is.
+    /// The position of the receiver.
     consumed: Line<AtomicU64>,
     /// The receiver sleeps.
     armed: Line<AtomicU32>,
@@ -114,7 +114,7 @@ trait Way: Send + Sync + 'static {
     fn send(&self, end: &mut Self::End, number: u64, stop: impl FnOnce());
     /// The receiver: takes what there is; `took` is told each sender and number.
     fn drain(&self, state: &mut Self::State, took: &mut dyn FnMut(u32, u64));
-    /// What the receiver keeps.
+    /// The receiver's state.
     type State;
     /// The receiver's end.
     fn receiver(&self) -> Self::State;
@@ -245,7 +245,8 @@ fn rate<W: Way>(senders: u32, messages: u64) -> f64 {
     (each * u64::from(senders)) as f64 / seconds / 1e6
 }
 
-/// How many messages of the others come while one of eight is stopped in the middle of a send.
+/// The number of messages of the others that come while one of eight is stopped in the middle of a
+/// send.
 fn while_stopped<W: Way>() -> u64 {
     let (way, mut ends) = W::new(8);
     let mut state = way.receiver();

@@ -1,4 +1,4 @@
-//! What parent and daemon say to each other: either may be of another version, or gone mad.
+//! Messages of parent and daemon: either may be of another version, or gone mad.
 
 use pvm_core::io::{Effect, Event};
 use pvm_wire::Wire;

@@ -63,7 +63,8 @@ pub(crate) fn run(bytes: &[u8]) {
     }
 }
 
-/// What is taken by the fast path is whole, the sender's own, and as its run says.
+/// Checks that a message that the fast path takes is whole, is the sender's own, and is as its run
+/// says.
 fn take_small(inlet: &mut Inlet, source: Option<Tid>) {
     let (mut about, mut room) = (Head::NONE, [0; 1024]);
     let any = Key::new(0, None);

@@ -1,5 +1,5 @@
-//! What crosses a link once both ends have proved their keys, and what a bearer of a token says
-//! before that.
+//! Frames of a link once both ends have proved their keys, and the frame that a bearer of a token
+//! sends before that.
 
 #[allow(dead_code)]
 #[path = "../../crates/pvmd/src/link/frames.rs"]

@@ -1,6 +1,6 @@
-//! What daemons say about the order of commands, to one that follows, leads or has just been let
-//! in, in any order and with any gaps. Each piece of the input is a byte that says what happens,
-//! one for its length, and what is said.
+//! Messages of daemons about the order of commands, to a member that follows, leads or has just
+//! been let in, in any order and with any gaps. Each piece of the input is a byte that says what
+//! happens, one for its length, and what is said.
 
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};

@@ -1,4 +1,4 @@
-//! What daemons tell one another, the host table included.
+//! Messages of daemons to one another, the host table included.
 
 use pvm_wire::Wire;
 use pvm_wire::peer::PeerMessage;

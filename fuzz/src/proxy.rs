@@ -1,4 +1,4 @@
-//! What a task without shared memory asks its proxy, and what it is answered.
+//! Asks of a task without shared memory, and the answers of its proxy.
 
 use pvm_wire::Wire;
 use pvm_wire::proxy::{Answer, Ask};

@@ -1,4 +1,4 @@
-//! What a daemon answers.
+//! Answers of a daemon.
 
 use pvm_wire::Wire;
 use pvm_wire::request::Reply;

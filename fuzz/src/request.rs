@@ -1,4 +1,4 @@
-//! What a task or an operator asks of its daemon.
+//! Requests of a task or an operator to its daemon.
 
 use pvm_wire::Wire;
 use pvm_wire::request::Request;

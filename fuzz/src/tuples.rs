@@ -1,5 +1,5 @@
-//! What a server of tuple spaces and its clients hear from anybody: frames, each behind its length
-//! of two bytes. What a server can read is done, by a primary and by a copy.
+//! Frames to a server of tuple spaces and to its clients, each behind its length of two bytes. What
+//! a server can read is done, by a primary and by a copy.
 
 use pvm_tuples::carried::Frame as _;
 use pvm_tuples::client::Client;

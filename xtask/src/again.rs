@@ -4,7 +4,7 @@
 //! and at once passes [`TIMES`] times with nothing beside it, is told as unsteady with its words
 //! and does not fail the check; doc/adr/0024 says why, and what is never run again.
 
-/// How often an unsteady test must pass.
+/// The number of times that an unsteady test must pass.
 pub(crate) const TIMES: usize = 3;
 /// More failed tests in one part are no accident of the computer.
 pub(crate) const MOST: usize = 2;

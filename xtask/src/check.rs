@@ -31,7 +31,7 @@ use std::thread;
 use std::time::Instant;
 use table::Row;
 
-/// Why a check did not end well.
+/// The reason why a check did not end well.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The request makes no sense.
@@ -39,7 +39,7 @@ pub(crate) enum Failure {
     Failed(String),
 }
 
-/// Where things lie during a check.
+/// The folders and files of a check.
 struct Places<'a> {
     root: &'a Path,
     stage: String,

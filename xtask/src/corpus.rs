@@ -14,7 +14,7 @@ fn seeds(root: &Path, target: &str) -> PathBuf {
     root.join("fuzz/seeds").join(format!("{target}.hex"))
 }
 
-/// Where a run of a target reads its inputs, and leaves new ones.
+/// The folder in which a run of a target reads its inputs, and leaves new ones.
 pub(crate) fn folder(root: &Path, target: &str) -> PathBuf {
     root.join("fuzz/corpus").join(target)
 }

@@ -16,9 +16,9 @@ use std::time::UNIX_EPOCH;
 
 /// Steps of a sequence.
 const STEPS: u32 = 150;
-/// How often a sequence is run again without a step; then it is given up.
+/// The number of times that a sequence is run again without a step; then it is given up.
 const AGAIN_MAX: usize = 80;
-/// How many runs the minimising of one difference may take.
+/// The number of runs that the minimising of one difference may take.
 const MINIMISE_MAX: usize = 120;
 
 /// The output of a run, by step, and how it ended.
@@ -143,7 +143,7 @@ fn is_like(pattern: &str, text: &str) -> bool {
     (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| is_like(after, &rest[at..]))
 }
 
-/// Where two runs differ first.
+/// The first difference of two runs.
 #[derive(PartialEq, Eq)]
 enum First {
     Nowhere,
@@ -286,7 +286,7 @@ impl Both {
 
 /// The programs: C, two tasks, Fortran.
 const PROGRAMS: [&str; 3] = ["calls", "pair", "fcalls"];
-/// How many seeds of each program every check compares, beside a new one.
+/// The number of seeds of each program that every check compares, beside a new one.
 const CHECKED: u32 = 29;
 
 /// A seed that was hardly ever used before. What differs is printed with it, to be seen again.

@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path, stage: &str, start: Start<'_>) -> Result<(), Stri
 /// The arguments of the test of mixed machines. One after the other: in an emulator everything
 /// takes its time.
 pub(crate) const MIXED_ARGUMENTS: [&str; 2] = ["--ignored", "--test-threads=1"];
-/// Where that test looks for the [`installations`].
+/// The variable in which that test finds the [`installations`].
 pub(crate) const INSTALLATIONS: &str = "NEOPVM_FOREIGN";
 
 /// The folder with an installation for each kind.

@@ -16,7 +16,7 @@ use std::thread;
 
 /// The words of libFuzzer in front of the number of its runs.
 const RUNS: &str = "stat::number_of_executed_units:";
-/// How much of a failed target's output is shown.
+/// The number of lines of a failed target's output that are shown.
 const TAIL_LINES: usize = 40;
 /// The variable that names the target, as in `fuzz/src/main.rs`.
 const CHOICE: &str = "NEOPVM_FUZZ";
@@ -31,7 +31,7 @@ const INSTRUMENTATION: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-simplifycfg-branch-fold-threshold=0 \
     --cfg fuzzing -Ccodegen-units=1";
 
-/// How often each target was run.
+/// The number of executions of each target.
 pub(crate) type Executions = BTreeMap<String, u64>;
 
 /// The watchers of a target besides its own assertions.

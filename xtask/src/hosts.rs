@@ -1,4 +1,4 @@
-//! Which part of `make check` runs which end-to-end tests.
+//! The end-to-end tests of each part of `make check`.
 //!
 //! Hosts are network namespaces with an sshd each, made by `xtask/hosts.sh`; that needs root, so
 //! where this is not root their part says so and passes.

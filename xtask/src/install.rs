@@ -13,7 +13,7 @@ use std::process::Command;
 
 const PROGRAM: u32 = 0o755;
 const FILE: u32 = 0o644;
-/// How `bindings/java/build.sh` ends without a JDK or without Maven.
+/// The exit status of `bindings/java/build.sh` without a JDK or without Maven.
 const JAVA_MISSING: i32 = 3;
 
 /// Completions as `pvm generate` names them, and where each shell looks for its own, below `share`.
@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path, prefix: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Where cargo puts what it builds.
+/// The folder in which cargo builds.
 pub(crate) fn target_folder(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }

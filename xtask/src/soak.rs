@@ -12,12 +12,12 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 const CROWD_HOSTS: &str = "1000";
 /// Members of the largest log: as many as a machine may have hosts.
 const MEMBERS: &str = "4095";
-/// How many new sequences of each of the three programs of random calls are compared in a round:
-/// half a minute.
+/// The number of new sequences of each of the three programs of random calls that are compared in a
+/// round: half a minute.
 const SEQUENCES: u32 = 20;
-/// How many random runs of members that lag there are in a round.
+/// The number of random runs of members that lag in a round.
 const LAGGARDS: &str = "5000";
-/// How long each fuzz target runs in a round.
+/// The time for which each fuzz target runs in a round.
 const FUZZ_SECONDS: &str = "60";
 /// The NAS Parallel Benchmarks in classes W and A on 1, 2, 4 and 16 tasks, and on three hosts.
 const NAS: [&str; 7] = [
@@ -29,8 +29,8 @@ const NAS: [&str; 7] = [
     "--nocapture",
     "--test-threads=1",
 ];
-/// How long a binding is in a storm of kills, interrupts, cancelled waits and forks in a round;
-/// Java's two engines each.
+/// The time for which a binding is in a storm of kills, interrupts, cancelled waits and forks in a
+/// round; Java's two engines each.
 const STORM_SECONDS: &str = "300";
 
 /// A crowd, then rounds of everything that chance decides, until the time is up or something fails.

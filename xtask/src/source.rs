@@ -101,7 +101,8 @@ fn blank_prose(text: &str) -> String {
     out
 }
 
-/// How many bytes at the start of `text` are a comment, a string or a character; 0 if it is code.
+/// The number of bytes at the start of `text` that are a comment, a string or a character; 0 if it
+/// is code.
 fn prose_length(text: &str) -> usize {
     if text.starts_with("//") {
         return text.find('\n').unwrap_or(text.len());

@@ -32,7 +32,7 @@ impl Call {
         self.noting.is_some()
     }
 
-    /// What it did, where that is no message.
+    /// Notes the work of a call that is no message.
     pub(crate) fn did(&mut self, what: What) {
         self.what = Some(what);
     }

@@ -232,20 +232,21 @@ impl Task {
     }
 }
 
-/// Why a member does not wait any longer, and until when the machine may say what has come of that.
+/// The reason why a member waits no longer, and the moment until which the machine may report the
+/// outcome.
 struct Left {
     raised: PyResult<()>,
     limit: Deadline,
 }
 
 impl Left {
-    /// What was raised.
+    /// The exception that was raised first.
     fn first(&self, py: Python<'_>) -> Option<PyErr> {
         self.raised.as_ref().err().map(|error| error.clone_ref(py))
     }
 }
 
-/// Why a wait at a barrier has no result.
+/// The reason why a wait at a barrier has no result.
 enum Unmet {
     Raised(PyErr),
     Failed(Code),

@@ -82,7 +82,7 @@ fn number_of(number: &Bound<'_, PyAny>, call: &str) -> PyResult<u32> {
     })
 }
 
-/// Where something begins, or how long it is.
+/// An offset or a length.
 fn bytes_of(value: &Bound<'_, PyAny>, what: &str, call: &str) -> PyResult<u64> {
     value.extract::<u64>().map_err(|_| {
         let cause = format!("{what} {} is no number of bytes", shown(value));

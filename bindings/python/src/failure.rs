@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// What went wrong, in what call, and with whose message.
+/// A failure: its code, its call, and the message that it is about.
 #[derive(Debug)]
 pub(crate) struct Failure<'a> {
     code: Code,
@@ -33,7 +33,7 @@ impl<'a> Failure<'a> {
         Self { task: Some(task), tag: Some(tag), ..self }
     }
 
-    /// Of a message that was received, or sent already.
+    /// Adds the task and tag of a message that was received, or sent already.
     pub(crate) const fn with(self, envelope: &Envelope) -> Self {
         if envelope.src.0 == 0 {
             return self;
@@ -108,8 +108,8 @@ pub(crate) fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -
     failure.raise(py)
 }
 
-/// What the library does, whose faults are failures as well: a panic is told on standard error, and
-/// here by its code.
+/// Runs work of the library, whose faults are failures, too: a panic is printed on standard error,
+/// and its code is returned.
 pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Code> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Code::DSysErr))
 }

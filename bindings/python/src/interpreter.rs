@@ -1,4 +1,4 @@
-//! What is asked of the interpreter as a whole: which one this is, and to raise something later.
+//! Questions to the interpreter as a whole: which one this is, and to raise something later.
 
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -31,7 +31,7 @@ pub(crate) fn word(kind: Kind) -> &'static str {
     NAMES.iter().find(|(_, _, other)| *other == kind).map_or("byte", |(word, _, _)| word)
 }
 
-/// What a message holds at one place, in words.
+/// The item of a message at one place, in words.
 pub(crate) const fn held(shape: Shape) -> &'static str {
     match shape {
         Shape::Byte => "bytes",

@@ -15,7 +15,7 @@ use pvm_wire::{Blob, Code, Tid};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-/// Where and how programs are spawned.
+/// The wishes of a spawn: where and how programs start.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Wish<'py> {
@@ -25,11 +25,11 @@ struct Wish<'py> {
     count: i32,
     environment: Texts<'py>,
     directory: Vec<u8>,
-    /// Who gets the output: id, context, tag.
+    /// The destination of the output: id, context, tag.
     output: Option<(i32, i32, i32)>,
 }
 
-/// What the machine answers where it has done something.
+/// The error for an answer of the machine that does not fit its request.
 pub(crate) fn unexpected(py: Python<'_>, call: &str) -> PyErr {
     Failure::new(Code::DSysErr, call).because("an answer that does not fit").raise(py)
 }

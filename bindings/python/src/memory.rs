@@ -20,7 +20,7 @@ use std::ptr;
 /// is still being written: such have 32 KiB at least.
 pub(crate) const LONG: usize = 16 << 10;
 
-/// That many bytes, all 0.
+/// Memory of that many bytes, all 0.
 pub(crate) fn zeros(size: usize) -> Result<Vec<u8>, Code> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| Code::NoMem)?;
@@ -56,7 +56,7 @@ pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, Py
     }
 }
 
-/// What an object shows of its memory, until this is dropped.
+/// The memory that an object shows, until this is dropped.
 struct Export(Box<ffi::Py_buffer>);
 
 impl Export {
@@ -195,14 +195,15 @@ impl Region {
     }
 }
 
-/// What is said of an object whose memory cannot be sent.
+/// The error for an object whose memory cannot be sent.
 fn wrong(py: Python<'_>, call: &str, cause: &str) -> PyErr {
     Failure::new(Code::BadParam, call).because(cause).class("WrongTypeError").raise(py)
 }
 
 #[cfg(target_env = "gnu")]
 unsafe extern "C" {
-    /// Of the C library since 2.32: not 0 as long as the process has had one thread only.
+    /// A variable of the C library since 2.32: not 0 as long as the process has had one thread
+    /// only.
     static __libc_single_threaded: u8;
 }
 
@@ -234,8 +235,8 @@ unsafe impl Send for View {}
 unsafe impl Sync for View {}
 
 impl View {
-    /// Of `count` items at `address`, which stay there until the message is closed or dropped. The
-    /// message has counted this view already.
+    /// A view of `count` items at `address`, which stay there until the message is closed or
+    /// dropped. The message has counted this view already.
     pub(crate) fn new(
         (message, end): (Py<PyAny>, fn(&Bound<'_, PyAny>)),
         (address, writable): (*mut u8, bool),

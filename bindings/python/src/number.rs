@@ -98,7 +98,7 @@ pub(crate) fn value(py: Python<'_>, kind: Kind, item: &[u8]) -> PyResult<Py<PyAn
     }
 }
 
-/// What is said of a value that is no number of that type.
+/// The error for a value that is no number of that type.
 pub(crate) fn not_of(py: Python<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyErr {
     let what = value.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
     let cause = format!("{what} is no {}", word(kind));

@@ -24,7 +24,7 @@ fn name_of(py: Python<'_>, name: &str, call: &str) -> PyResult<Blob> {
 /// A name and its entries: index, owner, flags.
 type Row = (String, Vec<(i32, i32, i32)>);
 
-/// What a name has answered: the message and its index, or that there is none.
+/// The answer for a name: the message and its index, or none.
 fn named(py: Python<'_>, answer: Reply) -> PyResult<Option<(Message, i32)>> {
     match answer {
         Reply::Info { message, index } => {
@@ -36,7 +36,8 @@ fn named(py: Python<'_>, answer: Reply) -> PyResult<Option<(Message, i32)>> {
     }
 }
 
-/// What an interrupt came too late for is handed on with it: it was taken, and nobody else has it.
+/// Adds to an exception the message that an interrupt came too late for: it was taken, and nobody
+/// else has it.
 fn with_late(py: Python<'_>, error: PyErr, late: Reply) -> PyErr {
     match named(py, late) {
         Ok(Some((message, _))) => with_message(py, error, message),

@@ -31,7 +31,7 @@ pub(crate) fn set_context(context: i32) {
     CONTEXT.store(context, Ordering::Relaxed);
 }
 
-/// Which process this is, counted by forks.
+/// The number of this process, counted by forks.
 pub(crate) fn generation() -> u32 {
     GENERATION.load(Ordering::Relaxed)
 }

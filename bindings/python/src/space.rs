@@ -53,7 +53,7 @@ pub(crate) fn farewell(task: &Task) {
 }
 
 thread_local! {
-    /// What a signal's handler has raised in a wait of this thread.
+    /// The exception that a signal's handler has raised in a wait of this thread.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
@@ -246,7 +246,7 @@ impl Space {
     }
 }
 
-/// What an operation came to.
+/// The outcome of an operation that has ended.
 fn ended(end: End) -> Result<Outcome, Error> {
     match end {
         End::Answered(Outcome::Failed { reason }) => Err(reason.into()),
@@ -310,7 +310,7 @@ impl Space {
         }
     }
 
-    /// How many rows fit.
+    /// The number of rows that fit.
     fn count(&self, py: Python<'_>, template: &Bound<'_, PyTuple>) -> PyResult<u64> {
         let op = Op::Count { template: tuple(template, "count")? };
         match self.perform(py, (op, Deadline::Never), None, "count")? {

@@ -1,4 +1,4 @@
-//! What a message has left to be read.
+//! The items of a message that are left to be read.
 
 use pvm::Buffer;
 use pvm_wire::{Code, Kind, Run};

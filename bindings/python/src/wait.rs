@@ -17,7 +17,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// A daemon that does not answer within this has failed.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
-/// What no frame to the daemon holds.
+/// The error for a request that is too long for a frame to the daemon.
 const TOO_LONG: &str =
     "what is asked for has 32 MiB or more, which the daemon does not take; messages may have that";
 
@@ -106,14 +106,15 @@ pub(crate) fn ask_unless(
     }
 }
 
-/// How long an answer is waited for.
+/// The time for which an answer is waited for.
 pub(crate) fn patience(patient: bool) -> Deadline {
     if patient { Deadline::Never } else { Deadline::after(ANSWER) }
 }
 
-/// What the machine answers to a question, and what was raised meanwhile. When the time is over or
-/// an interrupt comes, the question is withdrawn: then there is an answer only if something has
-/// come of it all the same. `refused` says which refusals are answers.
+/// Waits for the machine's answer to a question, and returns it with the exception that was raised
+/// meanwhile. When the time is over or an interrupt comes, the question is withdrawn: then there is
+/// an answer only if something has come of it all the same. `refused` says which refusals are
+/// answers.
 pub(crate) fn hear(
     py: Python<'_>,
     task: &'static Task,

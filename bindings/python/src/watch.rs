@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 static ARMED: RwLock<Vec<Arc<UnixStream>>> = RwLock::new(Vec::new());
-/// How many those are: what calls look at that tell nobody.
+/// The number of those: calls look at it before they wake anybody.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Up to where they were told.
 static TOLD: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// What an event loop watches besides the task's descriptor.
+/// The socket that an event loop watches besides the task's descriptor.
 #[pyclass(frozen, module = "neopvm._core")]
 pub(crate) struct Watch {
     reader: UnixStream,

@@ -89,12 +89,13 @@ const ALL: [Script; 11] = [
 /// The arguments.
 #[derive(Debug, Args)]
 pub(crate) struct ScriptOptions {
-    /// Which one; without it they are listed
+    /// The script to run; without it they are listed
     name: Option<String>,
     /// NeoPVM's source tree
     #[arg(long, value_name = "DIR", default_value = ".")]
     sources: PathBuf,
-    /// Where the measurements go; made if it is not there [target/bench/NAME of the source tree]
+    /// The folder for the measurements; made if it is not there [target/bench/NAME of the source
+    /// tree]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Further arguments of the script

@@ -21,7 +21,7 @@ pub(crate) struct Content {
     pub(crate) role: Role,
 }
 
-/// Whose a message is.
+/// The role of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     /// The program's.

@@ -21,7 +21,7 @@ struct Emitter<'c, 'a> {
     text: &'a str,
     operations: &'c HashMap<usize, Operation>,
     out: String,
-    /// What is behind the file's end: the functions that eval runs.
+    /// The text behind the file's end: the functions that eval runs.
     tail: String,
     lives: usize,
     /// Operations are written as the ints that they are: only types matter, and a call within a

@@ -35,11 +35,12 @@ pub(crate) const SCALARS: &str = "\
     long: 8, unsigned long: 9, long long: 10, unsigned long long: 11, float: 12, double: 13, \
     long double: 14, _Bool: 15, float _Complex: 16, double _Complex: 17";
 
-/// Where the runtime puts what has come.
+/// The ways in which the runtime stores a received value.
 pub(crate) mod kind {
     /// At the address.
     pub(crate) const PLACE: u8 = 0;
-    /// Where the pointer at the address points; a null pointer gets memory.
+    /// The address holds a pointer, and the value goes where that points; a null pointer gets
+    /// memory.
     pub(crate) const POINTER: u8 = 1;
 }
 

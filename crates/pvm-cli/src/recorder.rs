@@ -27,10 +27,10 @@ use std::time::{Duration, Instant};
 
 /// It ends when nobody has listened for so long.
 const IDLE: Duration = Duration::from_secs(5);
-/// Who stops gets what was noted until then, but for what nobody can read: nothing was read for so
-/// long,
+/// The wait for records after a listener has stopped: it gets all that were noted until then, but
+/// the recorder gives up records if none could be read for this long,
 const LAST_LOOK: Duration = Duration::from_secs(2);
-/// or reading it takes longer than this: tasks that begin and end all the time have no end.
+/// or if reading takes longer than this: tasks may begin and end all the time.
 const LAST_LOOK_MAX: Duration = Duration::from_secs(20);
 /// Whether those who listen are still there is asked so often.
 const ROLL_CALL: Duration = Duration::from_secs(1);

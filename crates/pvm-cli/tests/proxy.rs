@@ -427,7 +427,8 @@ fn a_cancelled_take_takes_nothing_and_a_cancelled_barrier_does_not_count() {
     assert_eq!([a.answer(together[0]), b.answer(together[1])], [Answer::Done, Answer::Done]);
 }
 
-/// What [`a_task_without_shared_memory_reaches_what_others_expose`] reaches: run as a child only.
+/// The task whose memory [`a_task_without_shared_memory_reaches_what_others_expose`] reaches: run
+/// as a child only.
 #[test]
 fn a_child_that_exposes_memory() {
     if std::env::var_os(SOCKET).is_none() {

@@ -15,7 +15,7 @@ type Span = (u64, u64);
 /// A server has put back what a withdrawn call has taken so long after the call's end.
 const BACK: u64 = 30_000_000_000;
 
-/// What all workers did.
+/// The operations of all workers.
 #[derive(Default, Debug)]
 pub struct Bag {
     put: BTreeMap<u64, Span>,
@@ -94,7 +94,7 @@ impl Bag {
         }
     }
 
-    /// How many calls were answered, and how many were not.
+    /// The number of calls that were answered, and of those that were not.
     pub fn counts(&self) -> (usize, usize) {
         let answered = self.put.len() + self.taken.len() + self.nothing.len();
         (answered, self.withdrawn.len() + self.open_puts.len() + self.open_takes.len())

@@ -1,5 +1,5 @@
-//! What tasks see while hosts, daemons and links of a real machine fail: each function makes one
-//! kind of fault again and again on several hosts and gives a [`Row`] of what was seen.
+//! Observations of tasks while hosts, daemons and links of a real machine fail: each function makes
+//! one kind of fault again and again on several hosts and returns a [`Row`] of the observations.
 //!
 //! `cargo run -p pvm-e2e --bin faults` runs them all and prints the table; the tests of `networks`
 //! run short forms. The watching is done by `programs/faults.c`; its moments and ours are of the

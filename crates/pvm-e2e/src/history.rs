@@ -10,7 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// What was called. The names are those of the lines that `programs/history.c` writes.
+/// The calls. The names are those of the lines that `programs/history.c` writes. The names are
+/// those of the lines that `programs/history.c` writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     /// A value under a name, over what is there.
@@ -35,7 +36,7 @@ pub struct Operation {
     /// When its answer was there; `u64::MAX` if none came: it may have been done at any time since,
     /// or never.
     pub end: u64,
-    /// What was called.
+    /// The call.
     pub call: Call,
     /// The name or group.
     pub object: String,
@@ -59,7 +60,8 @@ impl Operation {
         calls
     }
 
-    /// What a task that ends does without a call: it leaves these groups, some time after `begin`.
+    /// The effect of a task's end, which is no call: it leaves these groups, some time after
+    /// `begin`.
     pub fn of_end(task: i64, begin: u64, groups: &[&str]) -> Vec<Self> {
         let leave = |group: &&str| Self {
             begin,
@@ -96,7 +98,7 @@ impl Operation {
     }
 }
 
-/// What is under a name, by index; who is in a group, by number.
+/// A table: the owner of a name's message by index, or the member of a group by number.
 type Table = BTreeMap<i64, i64>;
 
 /// The answer of a call on this table, and the table afterwards; none if it could not answer so.
@@ -153,7 +155,7 @@ impl SearchState {
         next
     }
 
-    /// Where the search is after one more call.
+    /// The state of the search after one more call.
     fn after(&self, at: usize, operation: &Operation, table: Table) -> Self {
         let (mut first, mut beyond) = (self.first, self.beyond.clone());
         beyond.insert(at);

@@ -15,7 +15,7 @@ use testbed::hosts::{self, Network};
 
 /// No command of the tests needs longer.
 const LIMIT: Duration = Duration::from_secs(120);
-/// What ends has ended within this.
+/// The time within which a process has ended.
 const END: Duration = Duration::from_secs(60);
 
 /// Hosts `h1` to `hN` on one switch. Gone when dropped, and when the test's process ends.
@@ -57,7 +57,7 @@ impl Hosts {
         (1..=self.count).map(|number| format!("h{number}")).collect()
     }
 
-    /// Where they lie.
+    /// The folder of the hosts.
     pub fn folder(&self) -> &Path {
         self.network.folder()
     }
@@ -72,7 +72,7 @@ impl Hosts {
         self.folder().join(host).join(name)
     }
 
-    /// What every later session has in its environment, beside the installation's place in PATH.
+    /// Sets variables for every later session, beside the installation's place in PATH.
     pub fn set(&self, environment: &[(&str, &str)]) {
         let path = std::env::var("PATH").unwrap_or_default();
         let prefix = program::prefix();
@@ -167,14 +167,14 @@ impl Hosts {
         self.assert_nothing_left();
     }
 
-    /// What runs on a host besides sshd and its sessions' shells: `PID COMMAND`.
+    /// The processes of a host besides sshd and its sessions' shells: `PID COMMAND`. `PID COMMAND`.
     pub fn processes(&self, host: &str) -> Vec<String> {
         let output = self.run(host, &["ps", "-eo", "pid=,args="]);
         let ours = |line: &&str| !line.contains(" sshd: ") && !line.contains(" ps -eo pid=");
         output.out.lines().filter(ours).map(|line| line.trim().to_owned()).collect()
     }
 
-    /// What of ours is on a host: processes, files in `/tmp`, and sockets that listen (but sshd's).
+    /// Our leftovers on a host: processes, files in `/tmp`, and sockets that listen (but sshd's).
     pub fn left(&self, host: &str) -> Vec<String> {
         let mut left = self.processes(host);
         // A checkout that lies there is mounted, and so are the folders that lead to it.

@@ -1,5 +1,5 @@
-//! What the end-to-end tests stand on: a virtual machine of their own from an installation,
-//! programs compiled against it, and an account of what is left behind.
+//! The base of the end-to-end tests: a virtual machine of their own from an installation, programs
+//! compiled against it, and an account of what is left behind.
 //!
 //! `NEOPVM_PREFIX` names the installation; without it `target/stage` is taken. Nothing is
 //! written outside of the system's temporary folder, so the tests run as any user and any number of

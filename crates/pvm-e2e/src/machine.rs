@@ -11,7 +11,7 @@ use testbed::{eventually, process};
 const START: Duration = Duration::from_secs(60);
 /// No program of the tests needs longer, on a computer that is ten times slower than ours.
 const LIMIT: Duration = Duration::from_secs(240);
-/// What ends has ended within this.
+/// The time within which a process has ended.
 const END: Duration = Duration::from_secs(60);
 
 /// A machine of one host, or of several on this computer. It ends with this value, and with the
@@ -66,7 +66,7 @@ impl Machine {
         machine
     }
 
-    /// Where it lives.
+    /// The place in which it lives.
     pub fn place(&self) -> &Place {
         &self.place
     }

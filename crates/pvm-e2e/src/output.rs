@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use testbed::process;
 
-/// How a command ended and what it wrote.
+/// The exit status of a command, and its output.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// How it ended; none if the limit passed.
+    /// The exit status; none if the limit passed.
     pub status: Option<ExitStatus>,
     /// Standard output.
     pub out: String,
@@ -36,7 +36,7 @@ impl Output {
     }
 }
 
-/// What a pipe has brought.
+/// The bytes that a pipe has brought.
 type Collected = Arc<Mutex<Vec<u8>>>;
 
 /// Killed when dropped.
@@ -79,12 +79,12 @@ impl Running {
         self.input = None;
     }
 
-    /// What it wrote so far to standard output.
+    /// The standard output so far.
     pub fn so_far(&self) -> String {
         text(&self.out)
     }
 
-    /// What it wrote so far to standard error.
+    /// The standard error so far.
     pub fn errors_so_far(&self) -> String {
         text(&self.err)
     }

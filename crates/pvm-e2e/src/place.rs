@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Where the installed programs, and those of `programs/`, run. Removed when dropped, with
-/// everything that was started from it.
+/// The place in which the installed programs, and those of `programs/`, run. Removed when dropped,
+/// with everything that was started from it.
 #[derive(Debug, Default)]
 pub struct Place(testbed::Place);
 

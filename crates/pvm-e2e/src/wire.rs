@@ -1,4 +1,4 @@
-//! What an eavesdropper on the switch sees, put together so that it can be searched.
+//! The view of an eavesdropper on the switch, put together so that it can be searched.
 
 use crate::hosts::Hosts;
 use crate::output::Running;

@@ -28,7 +28,7 @@ fn run(machine: &Machine, options: &[&str], mode: &str) -> Output {
     machine.expect_success(Running::start(command))
 }
 
-/// What tasks have computed, in the order of its begin.
+/// The stretches that tasks have computed, in the order of their begins.
 fn turns(output: &Output) -> Vec<Turn> {
     let turn = |line: &str| {
         let mut words = line.split_once("turn ")?.1.split(' ').map(|word| word.parse().ok());
@@ -39,7 +39,7 @@ fn turns(output: &Output) -> Vec<Turn> {
     all
 }
 
-/// How many of them began before the last one had ended.
+/// The number of stretches that began before the last one had ended.
 fn overlaps(turns: &[Turn]) -> usize {
     turns.windows(2).filter(|pair| pair[1].begin < pair[0].end).count()
 }
@@ -70,7 +70,7 @@ fn a_task_that_dies_or_stops_in_its_turn_holds_up_nobody() {
     machine.halt();
 }
 
-/// How long the rounds take on hosts of their own, says `pvm predict`.
+/// The prediction of `pvm predict` for the rounds on hosts of their own.
 fn predicted(machine: &Machine) -> f64 {
     let mut command = machine.place().installed("pvm");
     command.args(["predict", "--json", "--depth", "line", "--network", "sgi"]).arg(file(machine));

@@ -1,5 +1,5 @@
-//! What tasks do in a space with a copy, while its servers and the hosts' daemons are killed, can
-//! have happened one after the other.
+//! Operations on a space with a copy, while its servers and the hosts' daemons are killed, can have
+//! happened one after the other.
 //!
 //! `BAG_OPERATIONS=10000000 BAG_KILLS=500` does so many operations beside so many kills.
 #![forbid(unsafe_code)]

@@ -124,7 +124,7 @@ fn two_machines_do_not_keep_one_space_and_a_missing_directory_is_named() {
     succeed(&place, &["halt"]);
 }
 
-/// What the workers' files say.
+/// The content of the workers' files.
 #[derive(Default)]
 struct Known {
     /// Answered, and asked for without an answer.

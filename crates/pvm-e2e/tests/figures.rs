@@ -1,5 +1,6 @@
-//! What the machine may cost. One test at a time; the bounds leave room for a computer that does
-//! other things as well, the figures are printed.
+//! Bounds of the machine's cost. One test at a time; the bounds leave room for a computer that does
+//! other things as well, the figures are printed. One test at a time; the bounds leave room for a
+//! computer that does other things as well, the figures are printed.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, Running, eventually, has, long, process};
@@ -68,7 +69,7 @@ fn the_exit_of_a_killed_task_is_told_at_once() {
 /// at times.
 const TRIES: usize = 10;
 
-/// How much of all processors others use, from 0 to 1.
+/// The share of all processors that others use, from 0 to 1.
 fn load_of_others() -> f64 {
     let times = || -> (u64, u64) {
         let text = std::fs::read_to_string("/proc/stat").expect("/proc/stat");

@@ -49,7 +49,7 @@ impl Chance {
     }
 }
 
-/// Where somebody may say something.
+/// The sockets on which somebody may say something.
 #[derive(Clone)]
 enum Ear {
     Link(SocketAddr),

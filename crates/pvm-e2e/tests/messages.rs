@@ -1,4 +1,4 @@
-//! What becomes of messages when their sender or receiver ends, sleeps, or is not there yet.
+//! Messages whose sender or receiver ends, sleeps, or is not there yet.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, Place, eventually, process};

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(120);
-/// What ends has ended within this.
+/// The time within which a process has ended.
 const END: Duration = Duration::from_secs(60);
 
 /// A machine whose first host is of this computer's kind.

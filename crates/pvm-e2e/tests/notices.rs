@@ -1,4 +1,4 @@
-//! Who is told that a task is gone finds nothing of it any more, on every host.
+//! A task that has the notice of another task's end finds nothing of it any more, on every host.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, long};

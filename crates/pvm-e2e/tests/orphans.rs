@@ -22,7 +22,7 @@ fn littered(machine: &Machine) -> Running {
     running
 }
 
-/// What sleeps, of all that was started here.
+/// The sleeping processes of all that was started here.
 fn sleepers(place: &Place) -> Vec<(u32, String)> {
     let ours = |line: &str| line.contains("sleep") && !line.contains("pvm");
     place.processes().into_iter().filter(|(_, line)| ours(line)).collect()
@@ -97,8 +97,8 @@ fn who_asks_to_outlive_the_machine_does() {
     machine.place().kill_all();
 }
 
-/// Who waits for a pipe or a lock of the shell that came to a machine first waited for the end of
-/// the machine.
+/// A process that waited for a pipe or a lock of the shell in which a machine was started waited
+/// for the end of the machine.
 #[test]
 fn nobody_keeps_open_what_was_open_where_a_machine_was_started() {
     let task = "pvm run -n 2 -- sh -c 'echo begun; sleep 1009'";

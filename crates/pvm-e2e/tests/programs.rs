@@ -1,5 +1,5 @@
-//! What real programs do and toys forget: threads, forks, signal handlers, select(), other
-//! languages.
+//! Features of real programs that toys do not have: threads, forks, signal handlers, select(),
+//! other languages.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, has};

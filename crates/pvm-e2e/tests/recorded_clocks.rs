@@ -35,14 +35,14 @@ fn lying(place: &Place, shifts: &[u64]) -> PathBuf {
     bin
 }
 
-/// What `pvm trace show --json` tells of the clock that is not the reference.
+/// The part of `pvm trace show --json` on the clock that is not the reference.
 #[derive(Debug)]
 struct Clock {
     /// When the recording began, and in a second how much more.
     offset: i64,
     drift: f64,
     error: u64,
-    /// How long the program ran.
+    /// The time for which the program ran.
     took: Duration,
     /// When its recorders were killed, and its tasks seen: from when the recording began at the
     /// earliest, at the latest.

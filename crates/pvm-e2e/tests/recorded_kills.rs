@@ -20,7 +20,7 @@ fn json(machine: &Machine, words: &[&str], file: &Path) -> Value {
     serde_json::from_str(&machine.succeed(command).out).expect("JSON")
 }
 
-/// What each task has counted itself: sent and taken, by its tid as a trace writes it.
+/// The counts that each task has kept itself: sent and taken, by its tid as a trace writes it.
 fn tallies(bytes: &[u8]) -> BTreeMap<String, (u64, u64)> {
     let word = |row: &[u8], n: usize| {
         u64::from_ne_bytes(row[8 * n..8 * n + 8].try_into().expect("eight bytes"))
@@ -29,7 +29,7 @@ fn tallies(bytes: &[u8]) -> BTreeMap<String, (u64, u64)> {
     rows.map(|row| (format!("t{:x}", word(row, 0)), (word(row, 1), word(row, 2)))).collect()
 }
 
-/// What is told of each task.
+/// The rows of the tasks.
 fn rows(all: &Value) -> Vec<Value> {
     all["tasks"].as_array().expect("tasks").clone()
 }

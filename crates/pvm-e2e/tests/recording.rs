@@ -30,7 +30,7 @@ fn file(machine: &Machine) -> PathBuf {
     machine.place().home().join("run.trace")
 }
 
-/// What a trace tells of a task: messages sent and taken, records noted and lost.
+/// The counts of a task in a trace: messages sent and taken, records noted and lost.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
     sent: u64,
@@ -46,7 +46,7 @@ fn number(text: &str, name: &str) -> u64 {
     digits.parse().unwrap_or(0)
 }
 
-/// What a trace tells of its tasks: what was noted is in the file or told to be lost.
+/// The counts of a trace's tasks: each record that was noted is in the file or counted as lost.
 fn lines(machine: &Machine, file: &Path) -> Vec<Line> {
     let (records, lines) = read(machine, file);
     let noted: u64 = lines.iter().map(|line| line.noted - line.lost).sum();
@@ -54,7 +54,7 @@ fn lines(machine: &Machine, file: &Path) -> Vec<Line> {
     lines
 }
 
-/// What each task has sent and taken by what is in the file of a recording that goes on.
+/// The messages that each task has sent and taken, as the file of a running recording has them.
 fn so_far(machine: &Machine, file: &Path) -> Vec<(u64, u64)> {
     let profile = machine.pvm(&["trace", "profile", "--json", &file.to_string_lossy()]);
     let Some(tasks) = profile.out.split("\"tasks\":").nth(1) else { return Vec::new() };
@@ -88,7 +88,7 @@ fn read(machine: &Machine, file: &Path) -> (u64, Vec<Line>) {
     (records, shown.iter().zip(&profile).map(line).collect())
 }
 
-/// What the tasks themselves have said.
+/// The counts that the tasks themselves have printed.
 fn said(output: &str) -> Vec<(u64, u64)> {
     let words = |line: &str| -> Option<(u64, u64)> {
         let mut words = line.split_once("sent ")?.1.split(" taken ");
@@ -327,8 +327,7 @@ fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
     machine.halt();
 }
 
-/// What the file tells of each task, record by record but without the times, and what the reader
-/// remarks.
+/// The records of each task in the file, without the times, and the remarks of the reader.
 fn events(machine: &Machine, file: &Path) -> (BTreeMap<String, Vec<String>>, String) {
     let file = file.to_string_lossy();
     let shown = machine.pvm(&["trace", "show", "--events", "--raw", &file]);

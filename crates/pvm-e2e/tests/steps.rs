@@ -31,7 +31,7 @@ fn a_task_stopped_or_killed_before_it_wakes_the_daemon_holds_up_nothing_for_anot
     machine.halt();
 }
 
-/// How many segments the parents of all hosts hold.
+/// The number of segments that the parents of all hosts hold.
 fn segments(machine: &Machine) -> usize {
     let processes = machine.place().processes().into_iter();
     let parents = processes.filter(|(_, line)| line.contains("pvmd") && !line.contains("--daemon"));

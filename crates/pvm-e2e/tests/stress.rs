@@ -24,7 +24,7 @@ fn tasks_killed_and_stopped_at_random_cost_nobody_a_message_and_leave_no_memory(
     machine.halt();
 }
 
-/// How many messages, and how long they may take: as many as `NEOPVM_STRESS` says.
+/// The number of messages, and the time that they may take: as `NEOPVM_STRESS` says.
 fn amount() -> (u64, Duration) {
     let wanted = std::env::var("NEOPVM_STRESS").ok();
     match wanted.map(|number| number.parse().expect("NEOPVM_STRESS is a number")) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What starts or ends has done so within this.
+/// The time within which a process has started or ended.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A script that has a machine or hosts, tells where they lie, and waits for its input's end.

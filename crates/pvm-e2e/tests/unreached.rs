@@ -1,4 +1,5 @@
-//! What the daemon cannot look at for want of descriptors waits, and costs nothing meanwhile.
+//! A lane that the daemon cannot look at for want of descriptors waits, and costs nothing
+//! meanwhile.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, eventually, process};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How many descriptors a process may have.
+/// Sets the number of descriptors that a process may have.
 fn allow(process: u32, current: Option<u64>) {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);

@@ -5,7 +5,7 @@ use pvm_e2e::{Machine, Running, eventually, process};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is waited for has come by then, also on a busy computer.
+/// The time within which an event has come, also on a busy computer.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Stands in every pvmd, before its version.

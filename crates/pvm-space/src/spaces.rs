@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 pub use inner::Ticket;
 
-/// How long a call waits.
+/// The time limit of a call.
 pub type Limit = Deadline;
 
 const LOOK: Duration = Duration::from_millis(2);
@@ -27,8 +27,8 @@ const LOOK: Duration = Duration::from_millis(2);
 /// Requests of this process count up, whatever their space: a server tells them apart by this.
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// How calls wait that have no limit of their own: until something has come since the token, or the
-/// deadline, or [`Error::Interrupted`].
+/// The wait of calls that have no limit of their own: until a message has come since the token, or
+/// the deadline, or [`Error::Interrupted`].
 pub type Rest = fn(&'static Task, WaitToken, Deadline) -> Result<(), Error>;
 
 /// All spaces that a task has open.
@@ -50,7 +50,7 @@ pub struct Found {
     pub tuple: Tuple,
     /// The claim's number; 0 unless it was claimed.
     pub claim: u64,
-    /// How often it came back before.
+    /// The number of times that it came back before.
     pub tries: u32,
 }
 

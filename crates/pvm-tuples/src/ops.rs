@@ -17,7 +17,7 @@ choice! {
             how: Find, /// Until there is one.
             wait: bool, /// At the latest.
             limit_ms: u64 },
-        /// How many fit.
+        /// Counts the tuples that fit.
         3 => Count { /// What.
             template: Tuple },
         /// All that fit, at most `room`.

@@ -1,6 +1,6 @@
-//! Which parts run: all, the fast ones (`FAST=1`), some by name (`PART=a,b`), or those that can be
-//! affected by what has changed since a commit (`SINCE=commit`). What a chosen part takes from
-//! others is chosen with it.
+//! The choice of parts: all, the fast ones (`FAST=1`), some by name (`PART=a,b`), or those that can
+//! be affected by a change since a commit (`SINCE=commit`). A part that a chosen one uses is chosen
+//! with it.
 
 use super::part::Part;
 use crate::manifest::Packages;

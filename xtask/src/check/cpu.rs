@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The unit in which Linux tells these times is the same on all processors.
 const TICKS_PER_SECOND: u64 = 100;
-/// How often a command is looked at.
+/// The interval at which a command is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Waits until a child has ended, and gives what it took. It can still be waited for afterwards.

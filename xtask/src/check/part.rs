@@ -21,7 +21,7 @@ pub(crate) enum Work {
     Waits,
 }
 
-/// Which changes a part can tell good from bad.
+/// The changes that a part can judge.
 #[derive(Debug)]
 pub(crate) struct Concerns {
     /// Packages; what they depend on concerns the part, too.
@@ -69,7 +69,7 @@ impl Part {
     };
 }
 
-/// How a part ended.
+/// The end of a part.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Passed,

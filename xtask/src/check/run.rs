@@ -15,11 +15,10 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-/// How long one step may take before it counts as hanging: the slowest, a cold build, needs a few
-/// minutes.
+/// The time after which one step counts as hanging: the slowest, a cold build, needs a few minutes.
 const STEP_LIMIT_S: &str = "1800";
 
-/// How the names begin of what `cargo run` puts into the environment.
+/// The prefixes of the variables that `cargo run` puts into the environment.
 const OF_CARGO: [&str; 4] = ["CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_", "CARGO_CRATE_"];
 
 /// Gives way to every other session. Linux shares its cores among sessions before it looks at the
@@ -42,7 +41,7 @@ pub(crate) struct Again {
     /// Runs these tests only.
     pub(crate) command: Command,
     pub(crate) names: Vec<String>,
-    /// How the first run ended.
+    /// The end of the first run.
     pub(crate) why: String,
 }
 
@@ -58,9 +57,9 @@ impl Again {
 /// One part that is running.
 pub(crate) struct Run<'a> {
     pub(crate) root: &'a Path,
-    /// Where NeoPVM is installed for the tests.
+    /// The folder in which NeoPVM is installed for the tests.
     pub(crate) stage: &'a str,
-    /// Where the lists of test programs lie.
+    /// The folder of the lists of test programs.
     pub(crate) lists: &'a Path,
     pub(crate) log: PathBuf,
     /// Whether the processes of all other parts come first.

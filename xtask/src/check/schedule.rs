@@ -1,9 +1,10 @@
-//! Which part begins when: parts run side by side, each when what it takes from others is there,
-//! nothing that it must have for itself is in use, and there is room for its kind of work.
+//! The order of parts, which run side by side. A part begins when the results of other parts that
+//! it uses are there, nothing that it must have for itself is in use, and there is room for its
+//! kind of work.
 
 use super::part::{Part, Work};
 
-/// How many parts of each kind run at once.
+/// The number of parts of each kind that run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Room {
     computing: usize,
@@ -26,7 +27,7 @@ impl Room {
     }
 }
 
-/// Where a part stands.
+/// The state of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Ahead,

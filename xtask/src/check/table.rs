@@ -6,13 +6,13 @@ use crate::again;
 use std::path::Path;
 use std::time::Duration;
 
-/// How many lines of a failed part's log are shown.
+/// The number of lines of a failed part's log that are shown.
 const LOG_TAIL_LINES: usize = 60;
-/// How many of them are said once more below the table, which may be all that somebody keeps of a
-/// long run.
+/// The number of these lines that are repeated below the table, which may be all that somebody
+/// keeps of a long run.
 const CAUSE_LINES: usize = 12;
 
-/// How one part went.
+/// The row of one part.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,

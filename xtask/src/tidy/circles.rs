@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A module is named by its path from the crate's root: `["route", "shm"]`; the root is empty.
 type Module = Vec<String>;
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
-/// Where a name that a module passes on (`pub use`) comes from.
+/// The origin of each name that a module passes on (`pub use`).
 type PassedOn = BTreeMap<(Module, String), Module>;
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
@@ -121,7 +121,8 @@ fn path_starts(code: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Where a path that begins with `first` starts from; `None` if it is not a path inside the crate.
+/// The module at which a path that begins with `first` starts; `None` if it is not a path inside
+/// the crate.
 fn base_of(first: &str, module: &Module, modules: &BTreeSet<Module>) -> Option<Module> {
     match first {
         "crate" => Some(Vec::new()),

@@ -1,5 +1,4 @@
-//! Who may use whom: dependencies between the crates of the workspace point down, never up or
-//! sideways.
+//! Dependencies between the crates of the workspace point down, never up or sideways.
 
 use super::finding::Finding;
 use crate::manifest::{dependencies, package_name};

@@ -31,7 +31,7 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     judge(&found(sources), MOST)
 }
 
-/// Where such functions stand, for each crate.
+/// The places of such functions, for each crate.
 type Places = BTreeMap<String, Vec<String>>;
 
 fn judge(found: &Places, most: &[(&str, usize)]) -> Vec<Finding> {
@@ -143,7 +143,7 @@ fn parts(text: &str) -> Vec<String> {
     all
 }
 
-/// How many parameters these are if the parts of tuples count, and whether there is a tuple.
+/// The number of parameters if the parts of tuples count, and whether there is a tuple.
 fn measure(parameters: &[String]) -> (usize, bool) {
     let (mut count, mut tuples) = (0, false);
     for parameter in parameters.iter().filter(|one| !is_self(one)) {

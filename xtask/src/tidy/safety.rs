@@ -4,7 +4,7 @@
 use super::finding::Finding;
 use crate::source::Source;
 
-/// Whose promise a note may not stop at.
+/// The promises at which a note may not stop.
 const PROMISES: [&str; 3] = ["program's promise", "caller's promise", "interpreter's promise"];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {

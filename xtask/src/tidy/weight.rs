@@ -1,4 +1,4 @@
-//! How many crates from outside come along: what is loaded into other people's processes stays
+//! The number of crates from outside is bounded: what is loaded into other people's processes stays
 //! small.
 
 use super::finding::Finding;

@@ -112,7 +112,7 @@ fn row(name: String, stations: &[&StationReport]) -> Vec<String> {
     ]
 }
 
-/// What there is to say beside the table.
+/// The sums that stand beside the table.
 fn sums(prediction: &Prediction<'_>) -> String {
     let (mean, low, high) = prediction.seconds();
     let report = prediction.first();

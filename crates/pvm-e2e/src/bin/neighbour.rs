@@ -1,4 +1,4 @@
-//! What another user of the computer tries with somebody's machine, as a list.
+//! The tries of another user of the computer on somebody's machine, as a list.
 //!
 //! ```text
 //! neighbour FOLDER PARENT DAEMON TASK LINK

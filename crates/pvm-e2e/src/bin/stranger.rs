@@ -1,4 +1,4 @@
-//! What somebody does who is no member: connects, says nonsense or nothing, and a plain talk to
+//! A stranger, who is no member: it connects, sends nonsense or nothing, and has a plain talk to
 //! compare with.
 //!
 //! ```text

@@ -6,7 +6,7 @@ use super::watchers::{stalls, start};
 use crate::Hosts;
 use std::time::Duration;
 
-/// What is on its way has arrived within this.
+/// The time within which messages on their way have arrived.
 const ARRIVED: Duration = Duration::from_secs(60);
 /// Between two flaps.
 const REST: Duration = Duration::from_millis(1500);

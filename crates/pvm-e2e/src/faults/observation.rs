@@ -1,4 +1,5 @@
-//! What all faults need: the program that watches, its clock, the members as a host sees them.
+//! The common parts of all faults: the program that watches, its clock, the members as a host sees
+//! them.
 
 use crate::Hosts;
 use rustix::time::{ClockId, clock_gettime};

@@ -10,12 +10,12 @@ use std::time::Duration;
 const DAEMON: &str = "[-]-daemon";
 /// A killed daemon has this long before the next one is killed.
 const REST: Duration = Duration::from_millis(1500);
-/// What is to be told of a death is told within this, or it is wrong.
+/// The time within which every task must have the notice of a death.
 const TOLD: Duration = Duration::from_secs(30);
 /// Members agree within this.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// How a host ends.
+/// The way in which a host ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// Its cable first: nobody hears anything.

@@ -1,17 +1,17 @@
 //! One line of the table: how often, what went wrong, how long it took.
 
-/// What became of one kind of fault.
+/// The observations of one kind of fault.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The fault, and what the times are.
     pub what: String,
-    /// How often.
+    /// The number of faults.
     pub count: usize,
-    /// How often, among those, anything was lost, repeated, out of order, wrong or too late.
+    /// The number of those in which anything was lost, repeated, out of order, wrong or too late.
     pub wrong: usize,
     /// In milliseconds.
     pub times_ms: Vec<f64>,
-    /// What else is worth knowing.
+    /// A remark.
     pub note: String,
 }
 

@@ -38,7 +38,7 @@ impl Watchers {
         self.0.remove(host);
     }
 
-    /// What `host` was told since a moment, such as `host-delete h2`, and when.
+    /// The notices that `host` got since a moment, such as `host-delete h2`, by their times.
     pub(super) fn told(&self, host: &str, what: &str, since_s: f64) -> Vec<f64> {
         let said = self.0.get(host).map(Running::so_far).unwrap_or_default();
         let matching = |line: &str| {

@@ -1,11 +1,11 @@
-//! What goes wrong ends in a sentence, with status 1, and nothing is left.
+//! Failures end in a sentence, with status 1, and nothing is left.
 
 use crate::programs::{self, Build, LIMIT, command, run};
 use pvm_e2e::{Hosts, Machine, Place, Running, eventually, process};
 use std::time::{Duration, Instant};
 
-/// Who has lost a task has ended by then, with all others. A busy computer may take longer than the
-/// ten seconds that are promised.
+/// The time within which a program that has lost a task has ended, with all others. A busy computer
+/// may take longer than the ten seconds that are promised.
 const ENDED: Duration = Duration::from_secs(60);
 
 /// One sentence of the program's own.

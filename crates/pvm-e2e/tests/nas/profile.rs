@@ -1,5 +1,5 @@
-//! Who sends how much to whom in the shape of the thesis: what PVM's own tracing counts
-//! (`programs/counts.c`) is what the table in the folder's README tells.
+//! The traffic among tasks in the shape of the thesis: the counts of PVM's own tracing
+//! (`programs/counts.c`) are those of the table in the folder's README.
 
 use crate::programs::{ALL, Build, build, sources};
 use pvm_e2e::Machine;
@@ -14,7 +14,7 @@ pub(crate) const BYTES_MIN: u64 = 1000;
 const NEAR: f64 = 1.02;
 const HEADING: &str = "## Who sends to whom";
 
-/// What one task has sent to another one.
+/// The traffic of one task to another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     from: String,

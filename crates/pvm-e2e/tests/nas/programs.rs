@@ -12,7 +12,7 @@ pub(crate) const ALL: [&str; 8] = ["ep", "mg", "cg", "ft", "is", "lu", "sp", "bt
 /// A program of class S takes less, also where sixteen others want the processors.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
-/// How they are built.
+/// The way in which they are built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Build {
     /// For NeoPVM.
@@ -25,7 +25,7 @@ pub(crate) enum Build {
     Checked,
 }
 
-/// Where the sources are.
+/// The folder of the sources.
 pub(crate) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks/nas")
 }
@@ -42,8 +42,8 @@ pub(crate) fn build(build: &Build) -> PathBuf {
     BUILT[at].get_or_init(|| made(name, variables)).clone()
 }
 
-/// Where programs are kept from one run to the next. Another user than the one who compiled the
-/// tests may not write there.
+/// The folder in which programs are kept from one run to the next. Another user than the one who
+/// compiled the tests may not write there.
 fn kept() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let is_ours = rustix::fs::access(target, rustix::fs::Access::WRITE_OK).is_ok();

@@ -1,4 +1,4 @@
-//! What a program prints with `--json`; the keys are an interface.
+//! The output of a program with `--json`; the keys are an interface.
 
 use crate::programs::{self, Build};
 use pvm_e2e::{Machine, Output};
@@ -36,7 +36,7 @@ fn quantity(value: &Value) -> Quantity {
 }
 
 impl Report {
-    /// What a run that ends well reports.
+    /// The report of a run that ends well.
     pub(crate) fn of(machine: &Machine, build: &Build, name: &str, words: &[&str]) -> Self {
         let output = programs::run(machine, build, name, &[words, &["--json"]].concat());
         assert_eq!(output.code(), 0, "nas-{name} {words:?}: {output:?}");

@@ -26,7 +26,7 @@ pub(crate) fn all_see(hosts: &Hosts, members: &[&str]) {
     }
 }
 
-/// Where the daemon on `host` listens for others: ADDRESS:PORT.
+/// The address at which the daemon on `host` listens for others: ADDRESS:PORT. ADDRESS:PORT.
 pub(crate) fn listener(hosts: &Hosts, host: &str) -> String {
     let sockets = hosts.run(host, &["ss", "-Hltn"]).out;
     let places = sockets.lines().filter_map(|line| line.split_whitespace().nth(3));

@@ -1,4 +1,4 @@
-//! How often what a group says crosses the network.
+//! The number of times that a group's data cross the network.
 
 use pvm_e2e::Hosts;
 

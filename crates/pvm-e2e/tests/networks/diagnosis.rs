@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Each answer comes within 15 s, and later only on a busy computer.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// What `pvm add` says of one host that it cannot add.
+/// The report of `pvm add` on one host that it cannot add.
 fn refused(hosts: &Hosts, words: &[&str]) -> Value {
     let start = Instant::now();
     let output = hosts.finish("h1", &[&["pvm", "add", "--json"], words].concat());

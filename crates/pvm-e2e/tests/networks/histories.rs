@@ -79,7 +79,7 @@ fn what_tasks_are_answered_while_daemons_die_can_have_happened_one_after_the_oth
     hosts.halt("h1");
 }
 
-/// How a host is kept from others: its cable, or only what comes to it.
+/// Keeps a host from others: it cuts its cable, or only the direction towards it.
 fn part(hosts: &Hosts, host: &str, deaf: bool, time: Duration) {
     if deaf {
         hosts.tool(&["lossy", host, "100"]);

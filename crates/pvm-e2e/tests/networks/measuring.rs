@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The limit of a short run on a computer where sixteen other processes want the processors.
 const LIMIT: Duration = Duration::from_secs(600);
-/// What ends has ended within this.
+/// The time within which a process has ended.
 const END: Duration = Duration::from_secs(60);
 
 /// A place with a compiler and ssh and without MPI, which needs most of a minute to meet between

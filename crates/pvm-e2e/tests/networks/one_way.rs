@@ -5,7 +5,7 @@ use crate::ask::{json, members};
 use pvm_e2e::{Hosts, eventually};
 use std::time::{Duration, Instant};
 
-/// What must happen has happened within this, however busy the computer is.
+/// The time within which an event must have happened, however busy the computer is.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Four computers with nine hosts each: more than 32, so there is a tree.
 const COMPUTERS: [&str; 4] = ["h1", "h2", "h3", "h4"];

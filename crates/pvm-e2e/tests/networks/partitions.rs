@@ -5,7 +5,7 @@ use crate::ask::{all_see, json, members};
 use pvm_e2e::{Hosts, Running, eventually};
 use std::time::{Duration, Instant};
 
-/// What must happen has happened within this, however busy the computer is.
+/// The time within which an event must have happened, however busy the computer is.
 const LIMIT: Duration = Duration::from_secs(60);
 /// A cut that is shorter than what takes a host out, and what it may take with the commands that
 /// make it.
@@ -19,7 +19,7 @@ fn suspects(hosts: &Hosts, host: &str, other: &str) -> bool {
     rows.iter().any(|row| row["name"] == other && row["suspected"] == true)
 }
 
-/// What a machine with hosts `names` prints when asked for them on `host` becomes that.
+/// Waits until `host` lists the hosts `names` as the members of its machine.
 fn await_members(hosts: &Hosts, host: &str, names: &[&str]) {
     let settled = eventually(LIMIT, || members(hosts, host) == names);
     assert!(settled, "{host}: {:?}\n{}", members(hosts, host), hosts.logs());

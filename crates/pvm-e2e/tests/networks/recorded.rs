@@ -1,6 +1,5 @@
-//! What three hosts do is recorded while tasks, recorders, a daemon and a host are killed and a
-//! cable is out: the counts in the trace are those that the tasks have kept, or a gap tells what is
-//! missing.
+//! Three hosts are recorded while tasks, recorders, a daemon and a host are killed and a cable is
+//! out: the counts in the trace are those that the tasks have kept, or a gap says what is missing.
 
 use crate::ask::{json, members};
 use pvm_e2e::{Hosts, Running, eventually};
@@ -13,7 +12,7 @@ const TASKS: usize = 6;
 /// Nothing ends by itself before all is killed that is to be killed.
 const SECONDS: u64 = 600;
 
-/// What a task has counted itself.
+/// The counts that a task has kept itself.
 #[derive(Debug)]
 struct Tally {
     tid: u64,
@@ -30,7 +29,7 @@ fn tallies(bytes: &[u8]) -> Vec<Tally> {
     all.filter(|tally| tally.tid != 0).collect()
 }
 
-/// What the trace tells of a task.
+/// The counts of a task in the trace.
 #[derive(Debug)]
 struct Told {
     index: u64,
@@ -89,10 +88,10 @@ fn faults(hosts: &Hosts) {
     hosts.tool(&["power-off", "h3"]);
 }
 
-/// What was recorded: the programs' own words beside the trace.
+/// The recording: the programs' own words beside the trace.
 struct Recorded {
     tallies: Vec<Tally>,
-    /// What the ring's tasks have printed: sent and taken.
+    /// The counts that the ring's tasks have printed: sent and taken.
     ring: Vec<(u64, u64)>,
     /// Data that the program of `faults.c` has sent and taken.
     streamed: u64,

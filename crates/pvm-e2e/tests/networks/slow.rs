@@ -9,7 +9,8 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(120);
 const MEGABYTE: u32 = 1 << 20;
 
-/// How many puts a task says were answered, and the longest time that one took in milliseconds.
+/// The number of puts that were answered, as a task prints it, and the longest time of one in
+/// milliseconds.
 fn puts(output: &Output) -> (u32, u32) {
     let mut words = output.out.split_whitespace().map(|word| word.parse().expect("a number"));
     (words.next().expect("puts"), words.next().expect("a time"))
@@ -63,7 +64,7 @@ fn a_long_put_over_a_slow_cable_is_answered_and_short_ones_do_not_wait_for_it() 
 const LONG_QUEUE: &str = "1mbit,1600,256kb";
 /// Puts are answered within this beside bulk; where the order stood still they failed after 30 s.
 const ANSWERED: Duration = Duration::from_secs(40);
-/// How many are waited for.
+/// The number of puts that are waited for.
 const PUTS: usize = 12;
 /// None of them takes longer. While bulk filled two seconds of queue in each way, it was 4.4 to 17
 /// s.
@@ -128,7 +129,7 @@ fn beside_bulk_on_cables_of_one_megabit_nothing_was_ordered_any_more() {
     puts_beside("bulk", "32768");
 }
 
-/// What tasks send by direct routes filled the queue in front of the cable, too.
+/// Messages of tasks on direct routes filled the queue in front of the cable, too.
 #[test]
 fn beside_bulk_by_direct_routes_on_cables_of_one_megabit_puts_go_on() {
     puts_beside("direct", "32768");

@@ -63,7 +63,7 @@ fn a_stranger_who_connects_is_refused_whatever_he_says() {
     hosts.halt("h2");
 }
 
-/// What h2 was started with, as every process list shows it: up to its name.
+/// The command line with which h2 was started, as every process list shows it: up to its name.
 fn invitation(hosts: &Hosts) -> Vec<String> {
     let lines = hosts.processes("h2");
     let line = lines.iter().find(|line| line.contains("--fingerprint="));

@@ -1,11 +1,11 @@
-//! What somebody who listens to the wire can read: nothing of ours.
+//! An eavesdropper on the wire reads nothing of ours.
 
 use pvm_e2e::{Hosts, Running, Wire, eventually};
 use std::time::Duration;
 
 const WIRETAP: &str = env!("CARGO_BIN_EXE_wiretap");
 const STRANGER: &str = env!("CARGO_BIN_EXE_stranger");
-/// What is sent as text, argument, output and in names.
+/// The word that is sent as text, argument, output and in names.
 const WORD: &str = "quetzalcoatl-7391";
 /// The name of the program, found nowhere else.
 const PROGRAM: &str = "xochicalco-program";

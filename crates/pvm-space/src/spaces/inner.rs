@@ -46,7 +46,7 @@ impl Inner {
         open.is_none_or(|open| open.client.has_ended(ticket.0))
     }
 
-    /// How a request has ended, if it has.
+    /// Takes out the end of a request, if it has ended.
     pub(super) fn take_end(&mut self, ticket: Ticket) -> Result<Option<End>, Error> {
         let space = *self.spaces.get(&ticket.0).ok_or(Error::NoSpace)?;
         let Some(open) = self.open.get_mut(&space) else {

@@ -81,7 +81,8 @@ impl Spaces {
             .map_or(Deadline::Never, Deadline::At)
     }
 
-    /// How long a request that has just begun may wait before its first look; none if it has ended.
+    /// The time for which a request that has just begun may wait before its first look; none if it
+    /// has ended.
     pub fn first_wait(&self, ticket: Ticket) -> Option<Deadline> {
         let inner = self.lock();
         (!inner.has_ended(ticket)).then(|| self.latest(&inner, ticket))

@@ -4,8 +4,8 @@ use super::shared::*;
 use crate::fuzzing::{self, Watch};
 use crate::tools::{self, UNOPTIMISED};
 
-/// How long each decoder is fuzzed: its kept inputs first, then new ones. `make soak` does it for
-/// long.
+/// The time for which each decoder is fuzzed: its kept inputs first, then new ones. `make soak`
+/// does it for long.
 const FUZZ_SECONDS: &str = "4";
 
 pub(super) const FUZZ: Part = Part {

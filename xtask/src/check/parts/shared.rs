@@ -10,7 +10,7 @@ pub(super) const DEBUG_FOLDER: &str = "target/debug";
 pub(super) const RELEASE_FOLDER: &str = "target/release";
 /// The Python that the wheel is built and tested with, and the folder in which it is built.
 pub(super) const PYTHON_FOLDER: &str = "target/python";
-/// Where Maven builds and tests.
+/// The folder in which Maven builds and tests.
 pub(super) const JAVA_FOLDER: &str = "bindings/java/target";
 /// Debian's daemon and programs beside ours.
 pub(super) const ORIGINAL: &str = "the original";
