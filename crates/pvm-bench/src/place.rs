@@ -4,7 +4,6 @@ use super::figures::Computer;
 use std::time::Duration;
 
 /// The time for which the processors are looked at. The kernel counts in hundredths of a second, so
-/// only the average of many looks says something. The kernel counts in hundredths of a second, so
 /// only the average of many looks says something.
 const LOOK: Duration = Duration::from_millis(30);
 
