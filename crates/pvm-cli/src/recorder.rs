@@ -30,6 +30,8 @@ const IDLE: Duration = Duration::from_secs(5);
 /// The wait for records after a listener has stopped: it gets all that were noted until then, but
 /// the recorder gives up records if none could be read for this long,
 const LAST_LOOK: Duration = Duration::from_secs(2);
+/// and in this many looks,
+const LAST_LOOKS: u32 = 500;
 /// or if reading takes longer than this: tasks may begin and end all the time.
 const LAST_LOOK_MAX: Duration = Duration::from_secs(20);
 /// Whether those who listen are still there is asked so often.
@@ -152,14 +154,16 @@ impl Recorder {
         self.read_once();
         let marks = self.rings.marks(|tid| self.listeners.is_wanted_by(from, tid));
         let begun = Instant::now();
-        let mut read = begun;
-        while read.elapsed() < LAST_LOOK
+        let (mut read, mut vain) = (begun, 0);
+        // On a busy computer this process may not run for longer than that.
+        while (read.elapsed() < LAST_LOOK || vain < LAST_LOOKS)
             && begun.elapsed() < LAST_LOOK_MAX
             && self.owes(from, &marks)
         {
             if self.read_once() {
-                read = Instant::now();
+                (read, vain) = (Instant::now(), 0);
             } else {
+                vain += 1;
                 // Who listens has to take something first, or a claim waits for its record, or the
                 // parent has not heard yet how a task has ended.
                 let token = self.task.token();

@@ -191,7 +191,8 @@ fn what_a_task_noted_before_it_was_killed_is_in_the_trace() {
     // They were killed in the midst of a ring, so they differ by no more than one message on its
     // way.
     let most = lines.iter().map(|line| line.sent).max().unwrap_or(0);
-    assert!(most > 20 && lines.iter().all(|line| line.sent + 3 >= most), "{lines:?}");
+    let shown = || machine.pvm(&["trace", "show", &file.to_string_lossy()]).out;
+    assert!(most > 20 && lines.iter().all(|line| line.sent + 3 >= most), "{}", shown());
     machine.halt();
 }
 
