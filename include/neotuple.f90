@@ -10,7 +10,7 @@ module neotuple_h
     use, intrinsic :: iso_c_binding
     implicit none
 
-    integer(c_int32_t), parameter :: NEOTUPLE_INTERFACE_VERSION = 2
+    integer(c_int32_t), parameter :: NEOTUPLE_INTERFACE_VERSION = 3
 
     integer(c_int32_t), parameter :: NEOTUPLE_OK = 0
     integer(c_int32_t), parameter :: NEOTUPLE_BAD_PARAMETER = -2
@@ -284,9 +284,11 @@ module neotuple_h
             integer(c_int32_t) :: status
         end function
 
-        function neotuple_done_all(space) bind(c) result(status)
-            import :: c_int32_t
+        function neotuple_done_all(space, tuples, count) bind(c) result(status)
+            import :: c_int32_t, c_int64_t, c_ptr
             integer(c_int32_t), value :: space
+            type(c_ptr), value :: tuples
+            integer(c_int64_t), value :: count
             integer(c_int32_t) :: status
         end function
 

@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 /* The version of this file: each change that a caller could notice raises it by one. */
-#define NEOTUPLE_INTERFACE 2
+#define NEOTUPLE_INTERFACE 3
 
 /* Statuses. Those of neopvm.h can be returned as well; these have names of their own here. */
 #define NEOTUPLE_OK 0
@@ -237,8 +237,8 @@ int32_t neotuple_give_back(neotuple_space space, neotuple claimed);
 /* Lets the lease of a claim begin anew. */
 int32_t neotuple_renew(neotuple_space space, neotuple claimed, int64_t lease_ns);
 
-/* Ends all claims of this task in the space, as neotuple_done does for one. */
-int32_t neotuple_done_all(neotuple_space space);
+/* Ends all claims of this task in the space and puts `count` tuples in the same step. */
+int32_t neotuple_done_all(neotuple_space space, const neotuple *tuples, uint64_t count);
 
 /* `tries` becomes how often a claim of this tuple came back before; 0 for one that was put. */
 int32_t neotuple_tries(neotuple tuple, uint64_t *tries);

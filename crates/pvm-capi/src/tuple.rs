@@ -21,7 +21,7 @@ use crate::session;
 use table::Table;
 
 /// `NEOTUPLE_INTERFACE`
-const INTERFACE: i32 = 2;
+const INTERFACE: i32 = 3;
 
 static TABLE: Gate<Table> = Gate::new(Table::new());
 

@@ -80,14 +80,13 @@ fn is_large(tuples: &[Tuple]) -> bool {
 impl Frame for Ask {
     fn sole_tuple(&mut self) -> Option<&mut Tuple> {
         match self {
-            Self::Do { op: Op::Put { tuples, .. } | Op::Done { tuples, .. }, .. } => sole(tuples),
+            Self::Do { op, .. } => op.puts_mut().and_then(|tuples| sole(tuples)),
             _ => None,
         }
     }
 
     fn is_large(&self) -> bool {
-        matches!(self, Self::Do { op: Op::Put { tuples, .. } | Op::Done { tuples, .. }, .. }
-            if is_large(tuples))
+        matches!(self, Self::Do { op, .. } if op.puts().is_some_and(|tuples| is_large(tuples)))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::store::Store;
 use pvm_wire::{Wire as _, choice};
 
 /// The first bytes of a file; the last of them is the version.
-pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x02";
+pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x03";
 /// In front of each record.
 const HEAD: usize = 16;
 

@@ -36,8 +36,9 @@ choice! {
         7 => Renew { /// Its number.
             claim: u64, /// The new lease.
             lease_ms: u64 },
-        /// Ends all claims of the client.
-        8 => DoneAll,
+        /// Ends all claims of the client and puts tuples in the same step.
+        8 => DoneAll { /// What is put.
+            tuples: Vec<Tuple> },
     }
 
     /// The use of a tuple that is found.

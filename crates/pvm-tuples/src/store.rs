@@ -100,7 +100,7 @@ impl Store {
             Op::Done { claim, tuples } => self.done(asked, claim, tuples),
             Op::GiveBack { claim } => self.give_back(asked, claim),
             Op::Renew { claim, lease_ms } => self.renew(asked, claim, lease_ms),
-            Op::DoneAll => self.done_all(asked),
+            Op::DoneAll { tuples } => self.done_all(asked, tuples),
         }
     }
 

@@ -20,7 +20,7 @@ enum Do {
     Gather(Template, bool, u64),
     Done(usize, Vec<(u8, u8)>),
     GiveBack(usize),
-    DoneAll,
+    DoneAll(Vec<(u8, u8)>),
     Cancel(usize),
     Withdraw(usize),
     Gone,
@@ -83,7 +83,7 @@ fn deeds() -> impl Strategy<Value = Do> {
         2 => (any::<usize>(), prop::collection::vec((0..3_u8, 0..8_u8), 0..3))
             .prop_map(|(n, t)| Do::Done(n, t)),
         1 => any::<usize>().prop_map(Do::GiveBack),
-        1 => Just(Do::DoneAll),
+        1 => prop::collection::vec((0..3_u8, 0..8_u8), 0..3).prop_map(Do::DoneAll),
         1 => any::<usize>().prop_map(Do::Cancel),
         1 => any::<usize>().prop_map(Do::Withdraw),
         1 => Just(Do::Gone),
@@ -304,8 +304,9 @@ impl Model {
                 }
                 None => self.answer(asked, Outcome::Failed { reason: Reason::ClaimOver }),
             },
-            Op::DoneAll => {
+            Op::DoneAll { tuples } => {
                 self.claims.retain(|claim| claim.client != asked.0);
+                self.put(tuples);
                 self.answer(asked, Outcome::Done);
             }
             Op::Renew { .. } => unreachable!("not drawn"),
@@ -362,7 +363,7 @@ impl Pair {
                 tuples: tuples.into_iter().map(tuple).collect(),
             },
             Do::GiveBack(which) => Op::GiveBack { claim: self.claim(which).1 },
-            Do::DoneAll => Op::DoneAll,
+            Do::DoneAll(tuples) => Op::DoneAll { tuples: tuples.into_iter().map(tuple).collect() },
             other => return self.event(client, other),
         };
         self.number += 1;

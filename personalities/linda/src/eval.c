@@ -150,7 +150,7 @@ void linda_eval(struct linda_operation *operation)
 
     if (operation->live_count == 0) {
         /* No field is a call: it is an out. */
-        linda_check(operation, neotuple_out(linda_space(), operation->tuple, NEOTUPLE_FOREVER, 0), "the tuple space");
+        linda_check(operation, linda_settle(operation->tuple), "the tuple space");
         return;
     }
     if (length < 0)

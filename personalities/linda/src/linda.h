@@ -79,9 +79,9 @@ int linda_is_child(void);
 
 /* True in a process of eval whose tuples come back if it dies (ntsnet -claim). */
 int linda_claims(void);
-/* A tuple that such a process has taken and answers for until its next out, or its end. */
-void linda_note_claim(neotuple claimed);
-/* Ends the claims of this process and puts a tuple, unless it is 0; with one claim in one step. */
+/* Notes that such a process has taken a tuple, for which it answers until its next out, or its end. */
+void linda_note_claim(void);
+/* Ends the claims of this process and puts a tuple, unless it is 0, in one step. */
 int32_t linda_settle(neotuple tuple);
 
 /* Prints where and why, and ends the program. */

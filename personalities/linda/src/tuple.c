@@ -169,9 +169,8 @@ static void ask(struct linda_operation *operation)
         if (operation->places[i].type)
             store(operation, i, got);
     if (got && !copies && linda_claims())
-        linda_note_claim(got);
-    else
-        neotuple_free(got);
+        linda_note_claim();
+    neotuple_free(got);
 }
 
 EXPORT int __linda_do(void *handle)

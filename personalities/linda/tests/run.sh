@@ -68,6 +68,7 @@ for workers in 1 2 4 8; do
     runs 0 nbody 40 "$workers"
 done
 for workers in 2 4 8; do OPTIONS=-claim runs 0 bag "$workers"; done
+OPTIONS=-claim runs 0 several 60
 # Without claims the tuple is lost, and the program waits for it.
 LIMIT=5 runs 124 bag 2
 runs 0 primes result 20 1

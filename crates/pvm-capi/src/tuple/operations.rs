@@ -318,11 +318,18 @@ extern "C" fn neotuple_renew(handle: i32, claimed: i32, lease_ns: i64) -> i32 {
     end(handle, || Ok(Op::Renew { claim: claim(claimed)?, lease_ms: lease(lease_ns) }))
 }
 
-/// Ends all claims of this task.
+/// Ends all claims of this task and puts tuples.
+///
+/// # Safety
+/// There are `count` handles.
 #[unsafe(no_mangle)]
-extern "C" fn neotuple_done_all(handle: i32) -> i32 {
-    noted!(NEOTUPLE_DONE_ALL, neotuple_done_all(handle));
-    end(handle, || Ok(Op::DoneAll))
+unsafe extern "C" fn neotuple_done_all(handle: i32, handles: *const i32, count: u64) -> i32 {
+    noted!(unsafe NEOTUPLE_DONE_ALL, neotuple_done_all(handle, handles, count));
+    end(handle, || {
+        // SAFETY: `handles` has `count` elements, by the call's contract.
+        let tuples = unsafe { tuples(handles, count) }?;
+        Ok(Op::DoneAll { tuples })
+    })
 }
 
 /// Counts what fits.

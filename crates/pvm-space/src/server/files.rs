@@ -36,7 +36,11 @@ impl Server {
         if disk.is_nameless() {
             return Ok(false);
         }
-        let puts = matches!(op, Op::Put { .. } | Op::Done { .. });
+        let puts = match op {
+            Op::Put { .. } | Op::Done { .. } => true,
+            Op::DoneAll { tuples } => !tuples.is_empty(),
+            _ => false,
+        };
         let bytes = op.to_bytes().len();
         if disk.reserve(bytes, puts).is_ok() {
             return Ok(true);

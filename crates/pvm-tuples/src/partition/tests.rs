@@ -116,7 +116,7 @@ fn the_lease_of_a_claim_that_was_done_still_ended_later_with_a_step_of_its_own()
     assert_eq!(space.poll_timeout(), Some(120));
     said(&mut space, (50, Tid(8), 5), Op::GiveBack { claim: second });
     assert_eq!(space.poll_timeout(), Some(130));
-    said(&mut space, (50, Tid(8), 6), Op::DoneAll);
+    said(&mut space, (50, Tid(8), 6), Op::DoneAll { tuples: Vec::new() });
     let applied = space.applied;
     space.handle_timeout(130);
     assert_eq!((space.applied, space.poll_timeout()), (applied, Some(140)));

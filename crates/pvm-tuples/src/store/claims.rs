@@ -41,13 +41,17 @@ impl Store {
         self.answer(asked, Outcome::Done);
     }
 
-    pub(super) fn done_all(&mut self, asked: (Tid, u64)) {
+    pub(super) fn done_all(&mut self, asked: (Tid, u64), tuples: Vec<Tuple>) {
+        if tuples.iter().any(Tuple::has_formals) {
+            return self.fail(asked, Reason::Formal);
+        }
         let claims = self.clients.get_mut(&asked.0).map(|known| std::mem::take(&mut known.claims));
         for number in claims.unwrap_or_default() {
             if let Some(claim) = self.claims.remove(&number) {
                 self.bytes -= cost(&claim.tuple);
             }
         }
+        self.put(tuples);
         self.answer(asked, Outcome::Done);
     }
 
@@ -99,6 +103,26 @@ impl Op {
         match self {
             Self::Done { claim, .. } | Self::GiveBack { claim } | Self::Renew { claim, .. } => {
                 Some(*claim)
+            }
+            _ => None,
+        }
+    }
+
+    /// The tuples that are put.
+    pub(crate) const fn puts(&self) -> Option<&Vec<Tuple>> {
+        match self {
+            Self::Put { tuples, .. } | Self::Done { tuples, .. } | Self::DoneAll { tuples } => {
+                Some(tuples)
+            }
+            _ => None,
+        }
+    }
+
+    /// The tuples that are put, to be changed.
+    pub(crate) const fn puts_mut(&mut self) -> Option<&mut Vec<Tuple>> {
+        match self {
+            Self::Put { tuples, .. } | Self::Done { tuples, .. } | Self::DoneAll { tuples } => {
+                Some(tuples)
             }
             _ => None,
         }
