@@ -75,6 +75,11 @@ pub enum Bug {
     TwoGoAtOnce,
     /// A host is deleted before it is known that the others that vote could go on without it.
     PartsUnasked,
+    /// A command that takes out a voter goes into the log without the entry that takes out its
+    /// vote.
+    GoesByItsOwnVote,
+    /// A leader that leads no more keeps the removal of a voter that it has not committed.
+    RemovalKept,
     /// A follower that is started again stands for election although it may have heard the leader.
     LeaseForgotten,
     /// A leader of two that is started again commits before it knows whether the other one is
@@ -109,7 +114,7 @@ pub enum Bug {
 
 impl Bug {
     /// The bugs that the simulator finds within the runs of its test: all but the last two.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 47] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -143,6 +148,8 @@ impl Bug {
         Self::SeatKept,
         Self::TwoGoAtOnce,
         Self::PartsUnasked,
+        Self::GoesByItsOwnVote,
+        Self::RemovalKept,
         Self::LeaseForgotten,
         Self::StampOfAnother,
         Self::LeadsUnanswered,

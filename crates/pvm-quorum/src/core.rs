@@ -2,7 +2,6 @@
 
 use crate::flow::{Arriving, Peer, View};
 use crate::frame::{Entry, Frame, Kin, What, Word};
-use crate::leaving::Leaving;
 use crate::limits::Limits;
 use crate::log::{Log, Start};
 use crate::need::Need;
@@ -37,6 +36,13 @@ record! {
         pub voted: Option<Member>,
         /// True if this member has led in this term, so there is no other leader in it.
         pub led: bool,
+    }
+}
+
+impl Ballot {
+    /// The term, if this member has led in it.
+    pub(crate) fn led_in(&self) -> Option<u64> {
+        self.led.then_some(self.term)
     }
 }
 
@@ -103,8 +109,12 @@ pub struct Core {
     pub(crate) round: u64,
     /// The voter that is to be taken out, and the latest stamp when that was asked.
     pub(crate) parting: Option<(Member, u64)>,
-    /// The voter whose removal this leader has in its log, until it is committed.
-    pub(crate) leaving: Leaving,
+    /// The place of the last command that this leader has put into its log behind the removal of a
+    /// voter.
+    pub(crate) removal: u64,
+    /// True if commands were applied here since this core heard something last: the members may be
+    /// older than what is committed.
+    pub(crate) is_behind: bool,
     /// True until this core gets its first input.
     fresh: bool,
     random: u64,
@@ -158,7 +168,8 @@ impl Core {
             reads: VecDeque::new(),
             round: 0,
             parting: None,
-            leaving: Leaving::default(),
+            removal: 0,
+            is_behind: false,
             fresh: true,
             random: seed,
             stored: (None, ballot, 0),
@@ -269,7 +280,7 @@ impl Core {
     fn propose(&mut self, bytes: Blob, without: Option<Member>) {
         // A leader that gives way leaves the log as its successor has it.
         if self.is_leader() && self.resigning.is_none() {
-            without.into_iter().for_each(|member| self.note_leaving(member));
+            without.into_iter().for_each(|member| self.remove_voter(member));
             self.append(What::Command { bytes });
         }
     }
@@ -294,7 +305,7 @@ impl Core {
         else {
             return;
         };
-        let last = self.told_last();
+        let last = self.told_last(member);
         if let Some(peer) = self.peers.get_mut(&member) {
             peer.restart(last);
             self.send_entries(member);
@@ -458,6 +469,7 @@ impl Core {
             // After a restart a leader may still count on this member, which may have answered it
             // just before. A member that led itself asks for votes at once.
             self.heard_at = self.now;
+            self.log.take_back_removal(self.commit, self.ballot.led_in());
             if self.ballot.led || planted::is(Bug::LeaseForgotten) {
                 self.next_at = self.now + 1 + self.draw(20 * MS);
             } else {
@@ -476,6 +488,8 @@ pub(crate) const fn era(term: u64) -> u64 {
 impl Quorum for Core {
     fn handle(&mut self, now: Time, input: QuorumInput) {
         let before = self.enter(now);
+        // All commands that were put out have been applied by the time of the next message.
+        self.is_behind &= !matches!(input, QuorumInput::Heard { .. });
         match input {
             QuorumInput::Begin { me } => self.begin(me),
             QuorumInput::Propose { command, without } => self.propose(command, without),
@@ -497,6 +511,7 @@ impl Quorum for Core {
 
     fn handle_timeout(&mut self, now: Time) {
         let before = self.enter(now);
+        self.is_behind = false;
         self.hand_on_if_due();
         if self.me.is_some() && self.next_at <= self.now {
             if self.is_leader() {

@@ -169,6 +169,7 @@ impl Core {
         self.ballot.led = true;
         self.leads_since = self.now;
         self.resigning = None;
+        self.removal = 0;
         let next = self.log.last() + 1;
         let now = self.now;
         self.peers = BTreeMap::new();
@@ -189,11 +190,7 @@ impl Core {
             return;
         }
         let led = self.is_leader();
-        // A leader may forget entries that it has not committed: its own log counts for nobody but
-        // itself.
-        if let Some(number) = self.leaving.take_back() {
-            self.log.drop_from(number);
-        }
+        self.log.take_back_removal(self.commit, self.ballot.led_in());
         self.role = Role::Follower;
         self.resigning = None;
         self.wait_for_silence();
@@ -232,8 +229,7 @@ impl Core {
     /// Leader: sends heartbeats, or steps down if too few members answer.
     pub(crate) fn beat(&mut self) {
         self.next_at = if self.others().is_empty() { NEVER } else { self.now + BEAT_NS };
-        let is_late = self.leaving.is_late(self.now, UNANSWERED_NS);
-        if !self.is_answered() || self.is_left_alone() || is_late {
+        if !self.is_answered() || self.is_left_alone() {
             self.set_leader(None);
             return self.step_down();
         }

@@ -86,6 +86,7 @@ const NOTHING: Bounds = Bounds {
     proposals: 0,
     reads: 0,
     resigns: 0,
+    removals: 0,
     wire: 1,
     late: false,
     lazy: false,
@@ -96,6 +97,8 @@ const NOTHING: Bounds = Bounds {
 const CUT: Bounds = Bounds { cuts: 1, reads: 1, terms: 0, ..NOTHING };
 /// A daemon is killed; its leadership ends with that.
 const CRASH: Bounds = Bounds { crashes: 1, proposals: 1, terms: 0, ..NOTHING };
+/// A member is taken out that lives, and meanwhile a daemon is killed.
+const REMOVAL: Bounds = Bounds { crashes: 1, removals: 1, ..NOTHING };
 /// A leader that stepped down may lead again.
 const CUT_AND_LEAD: Bounds = Bounds { cuts: 1, ..NOTHING };
 
@@ -148,6 +151,7 @@ fn every_short_run_of_three_is_right() {
         ("cut", Bounds { reads: 0, ..CUT }, 15),
         ("crash", CRASH, 11),
         ("crash, lead again", Bounds { terms: 1, ..CRASH }, 11),
+        ("removal and crash", REMOVAL, 12),
         ("nothing", NOTHING, 17),
     ] {
         let began = std::time::Instant::now();

@@ -70,11 +70,16 @@ impl Core {
         self.tree.below.iter().chain(fosters).copied()
     }
 
-    /// The last entry that this member may send. A relay sends only committed entries: others may
-    /// be taken back.
-    pub(crate) fn told_last(&self) -> u64 {
-        let all = self.is_leader() || planted::is(Bug::RelayedUncommitted);
-        if all { self.log.last() } else { self.commit }
+    /// The last entry that this member may send to another one. A relay sends only committed
+    /// entries: others may be taken back. A leader sends no voter its removal before that is
+    /// committed.
+    pub(crate) fn told_last(&self, to: Member) -> u64 {
+        if !self.is_leader() && !planted::is(Bug::RelayedUncommitted) {
+            return self.commit;
+        }
+        let removal = self.log.removal(self.commit, self.ballot.led_in());
+        let removal = removal.filter(|removal| removal.member == to);
+        removal.map_or(self.log.last(), |removal| removal.number - 1)
     }
 
     /// The data that goes with every frame where there is a tree.

@@ -27,7 +27,6 @@ mod exhaustive;
 mod flow;
 mod frame;
 mod handing;
-mod leaving;
 mod limits;
 mod log;
 mod need;

@@ -1,6 +1,7 @@
 //! The log: entries after a starting point that every member has.
 
 use crate::frame::{Entry, What};
+use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 use pvm_wire::{Wire, record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,14 @@ record! {
         /// The voters at that entry.
         pub voters: Vec<Member>,
     }
+}
+
+/// A voter that is to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Removal {
+    pub(crate) member: Member,
+    /// The place of the entry that takes out its vote.
+    pub(crate) number: u64,
 }
 
 /// The log of one member.
@@ -154,6 +163,25 @@ impl Log {
     /// The place of the last change of voters, if the log still has it.
     pub(crate) fn last_change(&self) -> Option<u64> {
         self.changes.last().copied()
+    }
+
+    /// The removal of a voter that is not committed, if this member has put it into the log as the
+    /// leader of the term `led`.
+    pub(crate) fn removal(&self, commit: u64, led: Option<u64>) -> Option<Removal> {
+        let number = self.last_change().filter(|number| *number > commit)?;
+        let (before, after) = (self.voters_at(number - 1), self.voters_at(number));
+        let member = *before.iter().find(|voter| !after.contains(voter))?;
+        let mine = led.is_some() && self.term(number) == led;
+        // Of two voters one cannot be left as long as the other one is needed.
+        (mine && after.len() > before.len() / 2).then_some(Removal { member, number })
+    }
+
+    /// Takes that removal back, and all that is behind it: see `parting`.
+    pub(crate) fn take_back_removal(&mut self, commit: u64, led: Option<u64>) {
+        let removal = self.removal(commit, led).filter(|_| !planted::is(Bug::RemovalKept));
+        if let Some(Removal { number, .. }) = removal {
+            self.drop_from(number);
+        }
     }
 
     /// The records that changed since the last call.

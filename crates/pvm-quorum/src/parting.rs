@@ -7,27 +7,35 @@
 //! first: a majority of the remaining voters must have answered a message that was sent after the
 //! question, and must have the whole log. An entry that is appended meanwhile ends the question.
 //!
-//! That majority may still be lost after it has answered. So the answer of the voter that goes does
-//! not count for its own removal, where a majority is left without it (in the Raft paper a new set
-//! of voters counts as soon as it is in the log). Until the removal is committed that voter is not
-//! sent that entry, nor a later one; and if it is not committed for too long while a majority
-//! answers, the leader takes it out of its log and steps down. A leader may forget what it has not
-//! committed: its own log counts for nobody but itself.
+//! That majority may still be lost after it has answered. So nobody confirms its own removal: as in
+//! the Raft paper the smaller set of voters counts as soon as it is in a log. In front of the
+//! command that takes out a member stands the entry that takes out its vote. Until that is
+//! committed the leader does not send it to that member, which can therefore elect a leader under
+//! the former voters.
+//!
+//! A leader that leads no more takes such an entry back, with all that is behind it, if it has not
+//! committed it: nobody else can have, as the others confirm entries of its term to it alone. Its
+//! log then counts for the former voters again. This holds for a daemon that was started again,
+//! too: its ballot says that it led, and its log has the entry in that term. In the log of a
+//! follower such an entry may be committed, so it stays.
 //!
 //! A leader need not ask about a member that it does not hear: a majority of all answers without
 //! that member, and is therefore also a majority of the others.
 
 use crate::core::Core;
+use crate::frame::{Entry, What};
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 
 impl Core {
-    /// Leader: the next entry takes out a member.
-    pub(crate) fn note_leaving(&mut self, member: Member) {
-        let left = self.left_by(member).len();
-        let votes = left < self.voters().len() && Some(member) != self.me;
-        if votes && left >= self.majority() {
-            self.leaving.begin(member, self.log.last() + 1, self.now);
+    /// Leader: the command that comes next takes out a member. If that one votes, and a majority is
+    /// left without it, the entry before the command takes out its vote.
+    pub(crate) fn remove_voter(&mut self, member: Member) {
+        let voters = self.left_by(member);
+        let votes = voters.len() < self.voters().len() && Some(member) != self.me;
+        if votes && voters.len() >= self.majority() && !planted::is(Bug::GoesByItsOwnVote) {
+            let term = self.term();
+            self.removal = self.log.push(Entry { term, what: What::Voters { voters } }) + 1;
         }
     }
 
@@ -77,7 +85,7 @@ impl Core {
 mod tests {
     use super::*;
     use crate::core::Role;
-    use crate::frame::{Frame, Word};
+    use crate::frame::{Frame, What, Word};
     use crate::log::Start;
     use pvm_core::Time;
     use pvm_core::quorum::{Quorum as _, QuorumInput, QuorumOutput};
@@ -88,8 +96,7 @@ mod tests {
     const STAYS: Member = Member::new(2, HostIndex(2));
     const GOES: Member = Member::new(3, HostIndex(3));
 
-    /// The leader of three voters. Both others have the whole log but its last entry, number 7,
-    /// which removes one of them.
+    /// The leader of three voters. Both others have the whole log, which ends with number 6.
     fn leader() -> Core {
         let mut core = Core::new(1);
         core.me = Some(ME);
@@ -103,16 +110,62 @@ mod tests {
         core.lead();
         [STAYS, GOES].into_iter().for_each(|member| has(&mut core, 2, member, 6));
         assert_eq!(core.commit, 6);
+        core
+    }
+
+    /// A leader with the removal in its log.
+    fn removing() -> Core {
+        let mut core = leader();
         while core.poll_output().is_some() {}
+        remove(&mut core);
+        core
+    }
+
+    fn remove(core: &mut Core) {
         let command = Blob(b"out".to_vec());
         core.handle(Time(2 * MS), QuorumInput::Propose { command, without: Some(GOES) });
-        core
+    }
+
+    /// The numbers of all commands in the log.
+    fn commands(core: &Core) -> Vec<u64> {
+        let is_command = |n: &u64| {
+            core.log.get(*n).is_some_and(|entry| matches!(entry.what, What::Command { .. }))
+        };
+        (core.log.start.number..=core.log.last()).filter(is_command).collect()
     }
 
     fn has(core: &mut Core, now: u64, from: Member, through: u64) {
         let word = Word::Agree { through, stamp: core.stamp };
-        let bytes = Blob(Frame { from, to: ME, term: 2, word, kin: None }.to_bytes());
+        hear(core, now, from, word);
+    }
+
+    fn hear(core: &mut Core, now: u64, from: Member, word: Word) {
+        let term = core.term();
+        let bytes = Blob(Frame { from, to: ME, term, word, kin: None }.to_bytes());
         core.handle(Time(now * MS), QuorumInput::Heard { host: from.host(), bytes });
+    }
+
+    /// That member in a daemon that was started again, by the records of the one before.
+    fn started_again(core: &mut Core, now: u64) -> Core {
+        let mut again = Core::new(2);
+        while let Some(output) = core.poll_output() {
+            if let QuorumOutput::Save { key, value: Some(value) } = output {
+                assert!(again.restore(&key.0, &value.0));
+            }
+        }
+        let members = vec![ME, STAYS, GOES];
+        again.handle(Time(now * MS), QuorumInput::Members { members });
+        again
+    }
+
+    /// The voter that goes elects it, and says that it has all that it is sent.
+    fn led_by_the_word_of_the_one_that_goes(core: &mut Core, now: u64) {
+        core.handle(Time(now * MS), QuorumInput::Linked { host: GOES.host(), up: true });
+        core.handle_timeout(Time((now + 100) * MS));
+        for firm in [false, true] {
+            hear(core, now + 100, GOES, Word::Vote { firm, yes: true });
+        }
+        has(core, now + 101, GOES, core.log.last());
     }
 
     /// The hosts that were sent entries.
@@ -131,24 +184,51 @@ mod tests {
 
     #[test]
     fn a_voter_that_goes_confirmed_its_own_removal() {
-        let mut core = leader();
+        let mut core = removing();
         assert_eq!(told(&mut core), [STAYS.host()], "whom it takes out is not told yet");
         has(&mut core, 3, GOES, 6);
         assert_eq!(core.commit, 6);
-        has(&mut core, 3, STAYS, 7);
-        assert_eq!(core.commit, 7);
+        let last = core.log.last();
+        has(&mut core, 3, STAYS, last);
+        assert_eq!(core.commit, last);
         assert_eq!(told(&mut core), [GOES.host()], "now it is told");
-        assert_eq!(core.leaving.take_back(), None);
     }
 
     #[test]
     fn a_removal_that_nobody_else_confirms_stood_in_the_log_for_ever() {
-        let mut core = leader();
+        let mut core = removing();
         for now in 1..40 {
             has(&mut core, now * 50, GOES, 6);
             core.handle_timeout(Time(now * 50 * MS));
         }
         assert_eq!((core.log.last(), core.commit), (6, 6), "it is taken back");
-        assert!(core.role != Role::Leader && core.leaving.take_back().is_none());
+        assert!(core.role != Role::Leader);
+        assert_eq!(core.voters(), [ME, STAYS, GOES]);
+    }
+
+    #[test]
+    fn a_leader_that_was_started_again_let_the_voter_that_goes_confirm_its_removal() {
+        let mut core = leader();
+        remove(&mut core);
+        let mut core = started_again(&mut core, 10);
+        assert_eq!(core.voters(), [ME, STAYS, GOES]);
+        led_by_the_word_of_the_one_that_goes(&mut core, 20);
+        assert!(core.role == Role::Leader && core.commit == core.log.last(), "{core:?}");
+        assert_eq!(
+            commands(&core),
+            [],
+            "the removal is taken back; who wants it proposes it again"
+        );
+    }
+
+    #[test]
+    fn a_removal_that_is_committed_is_not_taken_back() {
+        let mut core = leader();
+        remove(&mut core);
+        let last = core.log.last();
+        has(&mut core, 3, STAYS, last);
+        let core = started_again(&mut core, 10);
+        assert_eq!((core.commit, commands(&core)), (last, vec![last]));
+        assert_eq!(core.voters(), [ME, STAYS]);
     }
 }

@@ -69,14 +69,14 @@ impl Core {
             return;
         }
         self.send_pieces(to);
-        let last = self.leaving.bound(to, self.told_last());
+        let last = self.told_last(to);
         while self.peers.get(&to).is_some_and(|peer| peer.may_send(last, &self.limits)) {
             self.send_some(to);
         }
     }
 
     fn send_some(&mut self, to: Member) {
-        let last = self.leaving.bound(to, self.told_last());
+        let last = self.told_last(to);
         let Some(peer) = self.peers.get_mut(&to) else { return };
         let before = (peer.next - 1).clamp(self.log.start.number, last);
         let room = usize::try_from(last - before).unwrap_or(usize::MAX);
@@ -177,6 +177,7 @@ impl Core {
             let what = entry.what.clone();
             self.commit = number;
             if let What::Command { bytes: command } = what {
+                self.is_behind = true;
                 self.put(QuorumOutput::Apply { number, command });
             } else if matches!(what, What::Voters { .. }) {
                 self.grow_tree();
@@ -206,7 +207,7 @@ impl Core {
     /// Leader: a member has the log up to `through`. `in_order` is true for the answer to a message
     /// that cannot overtake the entries sent before it.
     pub(crate) fn agreed(&mut self, from: Member, through: u64, stamp: u64, in_order: bool) {
-        let (last, now) = (self.leaving.bound(from, self.told_last()), self.now);
+        let (last, now) = (self.told_last(from), self.now);
         let Some(peer) = self.peer_mut(from, stamp) else { return };
         let before = peer.matched;
         peer.note_matched(now, through.min(last));
@@ -226,7 +227,7 @@ impl Core {
     }
 
     pub(crate) fn differed(&mut self, from: Member, hint: u64, stamp: u64) {
-        let (start, last) = (self.log.start.number, self.told_last());
+        let (start, last) = (self.log.start.number, self.told_last(from));
         let leads = self.is_leader();
         let Some(peer) = self.peer_mut(from, stamp) else { return };
         // From a relay only a new member takes the state.
@@ -312,10 +313,10 @@ impl Core {
         let mine = self.log.term(commit) == Some(self.term());
         if commit > self.commit && (mine || planted::is(Bug::EarlierTermCounted)) {
             let before = self.commit;
+            let removal = self.log.removal(self.commit, self.ballot.led_in());
+            let goes = removal.filter(|removal| removal.number <= commit);
             self.commit = commit;
-            if let Some(member) = self.leaving.end(commit) {
-                self.send_entries(member);
-            }
+            goes.into_iter().for_each(|removal| self.send_entries(removal.member));
             // The commit is sent before it is applied here: a host that it removes must hear of it.
             self.spread_beat();
             self.commit = before;

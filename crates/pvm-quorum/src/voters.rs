@@ -43,8 +43,8 @@ impl Core {
     pub(crate) fn serve(&mut self) {
         let others = self.others();
         self.peers.retain(|member, _| others.binary_search(member).is_ok());
-        let next = self.told_last() + 1;
         for member in others {
+            let next = self.told_last(member) + 1;
             let new = !self.peers.contains_key(&member);
             self.peers.entry(member).or_insert_with(|| Peer::new(next, 0));
             if new {
@@ -72,6 +72,7 @@ impl Core {
         if !self.is_leader()
             || !ready
             || !done
+            || self.commit < self.removal
             || self.need_is_unknown()
             || planted::is(Bug::VoterNotReplaced)
         {
@@ -81,6 +82,9 @@ impl Core {
         let count = self.voter_count();
         if let Some(at) = voters.iter().position(|voter| !self.is_member(*voter)) {
             voters.remove(at);
+        } else if self.is_behind {
+            // A member may be gone already. The members are told before the next message comes.
+            return;
         } else if voters.len() < count {
             let fits = |core: &Self, member| {
                 !core.voters().contains(&member) && core.may_vote_next(member)

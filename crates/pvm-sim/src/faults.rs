@@ -6,6 +6,7 @@ mod computer;
 mod deaf;
 mod overruled;
 mod parted;
+mod removal;
 mod slow;
 mod stopped;
 mod two;
@@ -74,6 +75,8 @@ pub enum Scene {
     Deaf,
     /// One of three hosts is deleted while another one has just become silent.
     Parted,
+    /// The leader's daemon is started again while the removal of a voter is in its log.
+    Removal,
     /// The leader's network card loses what goes to some hosts or comes from them.
     HalfDeaf,
     /// The leader's computer stands still as a whole, its clock as well, and goes on.
@@ -94,7 +97,7 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Anything,
         Self::Tree,
         Self::Deaths,
@@ -102,6 +105,7 @@ impl Scene {
         Self::Overruled,
         Self::Deaf,
         Self::Parted,
+        Self::Removal,
         Self::HalfDeaf,
         Self::Stopped,
         Self::OneComputer,
@@ -181,6 +185,7 @@ impl Run {
             Scene::Lease
             | Scene::Overruled
             | Scene::Parted
+            | Scene::Removal
             | Scene::SlowCables
             | Scene::SlowestCables
             | Scene::OneComputer => 2,
@@ -200,6 +205,7 @@ impl Run {
             Scene::Overruled => self.overruled()?,
             Scene::Deaf => self.deaf()?,
             Scene::Parted => self.parted()?,
+            Scene::Removal => self.removal()?,
             Scene::OneComputer => self.computer()?,
             Scene::Stopped => self.stopped()?,
             Scene::HalfDeaf => self.card()?,

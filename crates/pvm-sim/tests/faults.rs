@@ -5,14 +5,14 @@ use pvm_sim::faults::{Outcome, Scene, run};
 use pvm_sim::{Fault, Tally};
 use std::panic::catch_unwind;
 
-/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2288 in all.
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2348 in all.
 const fn runs(scene: Scene) -> u64 {
     match scene {
         Scene::Anything => 600,
         Scene::Tree => 100,
         Scene::Deaths | Scene::Lease => 100,
         Scene::Overruled | Scene::Deaf | Scene::HalfDeaf | Scene::Stopped => 30,
-        Scene::Parted => 60,
+        Scene::Parted | Scene::Removal => 60,
         Scene::SlowCables | Scene::OneComputer => 6,
         Scene::SlowestCables => 2,
         Scene::Two | Scene::Witness => 450,
@@ -29,6 +29,7 @@ fn faults(scene: Scene) -> Vec<Fault> {
         Scene::Overruled => &[BrokenOff, Cut, CutOneWay, Slow, WrongClock],
         Scene::Deaf => &[CutOneWay, Fence, Unheard, WrongClock],
         Scene::Parted => &[Cut, CutOneWay, Death, Pause, Silence, WrongClock],
+        Scene::Removal => &[Crash, Cut, CutOneWay, Death, Pause, Silence, WrongClock],
         Scene::HalfDeaf => &[CutOneWay, Death, Silence, Unheard, WrongClock],
         Scene::SlowestCables => &[WrongClock],
         Scene::SlowCables => &[BrokenOff, Cut, WrongClock],
@@ -141,6 +142,11 @@ fn a_deleted_host_that_hears_nothing_is_not_listened_to() {
 #[test]
 fn of_three_hosts_one_was_deleted_while_another_had_just_become_silent() {
     scene(Scene::Parted, (0, 1));
+}
+
+#[test]
+fn a_leader_that_was_started_again_let_a_voter_confirm_its_own_removal() {
+    scene(Scene::Removal, (0, 1));
 }
 
 #[test]

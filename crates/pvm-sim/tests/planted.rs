@@ -28,6 +28,7 @@ const fn home(bug: Bug) -> Option<Scene> {
     match bug {
         Bug::NeedForgotten => Some(Scene::Witness),
         Bug::PartsUnasked => Some(Scene::Parted),
+        Bug::GoesByItsOwnVote | Bug::RemovalKept => Some(Scene::Removal),
         Bug::LeaseOverAPause => Some(Scene::Stopped),
         Bug::NoSecondOpinion | Bug::LeadsHalfDeaf => Some(Scene::HalfDeaf),
         Bug::VotersOnOneComputer => Some(Scene::OneComputer),

@@ -177,6 +177,7 @@ fn put_core(core: &Core, clock: &Clock, to: &mut Bytes) {
     (core.resigning.map(|at| clock.until(at)), core.heir, clock.until(core.unwell_until)).hash(to);
     // What is said next, or asked, is younger than this clock or not.
     (clock.age(core.stamp).min(1), clock.moment(core.round).1).hash(to);
+    (core.removal.saturating_sub(core.commit), core.is_behind).hash(to);
     core.reads.iter().for_each(|read| clock.moment(read.1 + 1).1.hash(to));
 }
 

@@ -1,6 +1,6 @@
 //! A few members, the messages between them, and the steps that may come next.
 
-use super::host::{ADD, Host, number_of, place};
+use super::host::{ADD, Host, REMOVE, number_of, place};
 use crate::frame::{Frame, Word};
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput};
@@ -23,6 +23,8 @@ pub(super) struct Bounds {
     /// Linearizable reads.
     pub(super) reads: u8,
     pub(super) resigns: u8,
+    /// Members that live and are taken out.
+    pub(super) removals: u8,
     /// Messages of a direction that may be under way.
     pub(super) wire: usize,
     /// Messages also arrive after the end of the connection over which they were sent.
@@ -52,6 +54,8 @@ pub(super) enum Step {
     /// The witness's answer arrives.
     Answer(u8),
     Propose(u8),
+    /// The leader takes out a member.
+    Remove(u8, u8),
     Read(u8),
     Resign(u8),
 }
@@ -187,6 +191,10 @@ impl World {
         steps.extend((leads && left.proposals > 0).then_some(Step::Propose(host)));
         steps.extend((leads && left.reads > 0 && it.asked.is_none()).then_some(Step::Read(host)));
         steps.extend((leads && left.resigns > 0).then_some(Step::Resign(host)));
+        if leads && left.removals > 0 && it.core.is_at_rest() {
+            let others = it.members().into_iter().map(|member| number_of(member.host()));
+            steps.extend(others.filter(|of| *of != host).map(|of| Step::Remove(host, of)));
+        }
         steps.extend(it.granted.then_some(Step::Answer(host)));
         let silent = self.other(host).is_some_and(|other| !it.up.contains(&other));
         let suspects = self.has_witness && silent && !it.suspects;
@@ -217,6 +225,7 @@ impl World {
                 let command = self.left.proposals + 1;
                 self.propose(host, command);
             }
+            Step::Remove(host, of) => self.remove(host, of),
             Step::Read(host) => {
                 self.left.reads -= 1;
                 let last = self.committed.last_key_value().map_or(0, |last| *last.0);
@@ -382,6 +391,16 @@ impl World {
 
     fn propose(&mut self, host: u8, command: u8) {
         self.input(host, QuorumInput::Propose { command: Blob(vec![command]), without: None });
+    }
+
+    /// The leader asks nobody first: that is only to keep enough hosts, and makes runs longer.
+    fn remove(&mut self, host: u8, of: u8) {
+        let mut members = self.host(host).members().into_iter();
+        let member = members.find(|member| number_of(member.host()) == of);
+        self.left.removals -= 1;
+        self.seen.push("takes out");
+        let command = Blob(vec![REMOVE + of]);
+        self.input(host, QuorumInput::Propose { command, without: member });
     }
 
     /// False where a bound ends the search.

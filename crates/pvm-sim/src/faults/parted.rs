@@ -37,7 +37,7 @@ impl Run {
     }
 
     /// Nothing passes between a host and the others or one of them, or it stands still, or it dies.
-    fn silence(&mut self, silent: HostIndex, others: &[HostIndex]) {
+    pub(super) fn silence(&mut self, silent: HostIndex, others: &[HostIndex]) {
         let heal = (200 + self.random.below(9000)) * MS;
         match self.random.below(5) {
             0 => self.world.kill(silent),
@@ -51,7 +51,7 @@ impl Run {
         }
     }
 
-    fn all_are_served(&mut self, gone: HostIndex) -> Result<(), String> {
+    pub(super) fn all_are_served(&mut self, gone: HostIndex) -> Result<(), String> {
         let left = self.hosts();
         if left.is_empty() || left.contains(&gone) {
             return Err(format!("{left:?} are left, and {gone} was deleted"));
