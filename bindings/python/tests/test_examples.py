@@ -83,5 +83,6 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
     assert isinstance(hosts, pvm.HostTable) and len(hosts) == 2
     assert shown[1] == [i**0.5 for i in range(10)]
     assert {"to": "myself"} in shown
+    assert ("square", 0, 0) in shown and [1, 4] in shown, "the cells about a tuple space"
     with pytest.raises(pvm.ClosedError):
         pvm.current()
