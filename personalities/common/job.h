@@ -139,7 +139,7 @@ _Noreturn void job_vfatal(int code, const char *format, va_list values);
 
 /* Why the last call of this thread said JOB_REFUSED; never null. */
 const char *job_reason(void);
-/* A result in words; never null. */
+/* A result in words, job_reason for JOB_REFUSED; never null. */
 const char *job_text(int result);
 
 /* ---- Who is who: from a table in this process, without waiting ---- */
@@ -299,10 +299,13 @@ uint64_t job_item_bytes(enum job_item item);
 
 /* The next value, beginning with 0, for whichever rank asks: on one host one instruction. */
 int job_counter_next(int64_t *value);
-/* Waits until so many ranks have called it, and sets the counter to 0. */
+/* Waits until so many ranks have called it, and sets the counter to 0. JOB_ENDED, some seconds later, where fewer live. */
 int job_counter_meet(int32_t count);
 
 /* ---- Odds and ends ---- */
+
+/* A number of ranks in words of a user: 1 to 16384, or -1 for all else. */
+int32_t job_count(const char *text);
 
 /* Gives the core to others. 0: it was away for long, as programs that compute have it, so to sleep is sooner than to
  * yield again. */

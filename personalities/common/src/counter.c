@@ -43,18 +43,37 @@ static int reset_by_all(void)
     return status == JOB_OK ? job_barrier() : status;
 }
 
-static int wait_for_round(int64_t round)
+/* Who waits in a round lives; so does, until the round is over, who completes it. */
+static int enough_live(int32_t count)
+{
+    for (int32_t rank = 0; rank < job_this.size && count > 0; rank++)
+        count -= !job_has_ended(rank);
+    return count <= 0;
+}
+
+static void give_way(int tries)
 {
     const struct timespec pause = {0, 50000};
-    int64_t now = round;
+    if (tries < 1000)
+        sched_yield();
+    else
+        nanosleep(&pause, NULL);
+}
+
+/* The round is looked at behind the ranks: it may have been completed by one that has ended since. */
+static int wait_for_round(int64_t round, int32_t count)
+{
+    int64_t now = round, asks_at = job_now_ns() + JOB_PATIENCE_NS;
     for (int tries = 0; now == round; tries++) {
+        int asks = job_now_ns() >= asks_at, can_meet = !asks || enough_live(count);
         int status = neopvm_get_memory(job_this.keeper, COUNTER_MEMORY, ROUND, &now, WORD);
         if (status != JOB_OK)
             return status;
-        if (tries < 1000)
-            sched_yield();
-        else
-            nanosleep(&pause, NULL);
+        if (now == round && !can_meet)
+            return JOB_ENDED;
+        if (asks)
+            asks_at = job_now_ns() + JOB_PATIENCE_NS;
+        give_way(tries);
     }
     return JOB_OK;
 }
@@ -69,7 +88,7 @@ static int reset_by_some(int32_t count)
     if (status != JOB_OK)
         return status;
     if (arrived + 1 < count)
-        return wait_for_round(round);
+        return wait_for_round(round, count);
     status = reset(ARRIVED);
     if (status == JOB_OK)
         status = reset(VALUE);

@@ -13,9 +13,6 @@
  * a larger one is worth more to its sender than the time that giving it back takes. */
 #define SPENT_BYTES 1048576
 
-/* So long a receive from a rank waits before it asks whether the rank is still there. */
-#define PATIENCE_NS 1000000000
-
 /* ---- Sending ---- */
 
 static int keep_own(int channel, int32_t type, const void *data, uint64_t bytes)
@@ -335,7 +332,7 @@ int job_receive(int32_t channel, int32_t rank, int32_t type, void *data, uint64_
     return status != JOB_OK ? status : job_put(message, data, room);
 }
 
-static int has_ended(int32_t rank)
+int job_has_ended(int32_t rank)
 {
     struct neopvm_task task;
     uint64_t count = 0;
@@ -348,10 +345,10 @@ static int has_ended(int32_t rank)
 int job_take_of(int32_t rank, int32_t tag, struct job_message *message)
 {
     struct job_select select = {.channel = JOB_OWN, .rank = rank, .type = tag};
-    int ended = 0, status = job_core_take(&select, PATIENCE_NS, message);
+    int ended = 0, status = job_core_take(&select, JOB_PATIENCE_NS, message);
     while (status == JOB_NONE && !ended) {
-        ended = has_ended(rank);
-        status = job_core_take(&select, PATIENCE_NS, message);
+        ended = job_has_ended(rank);
+        status = job_core_take(&select, JOB_PATIENCE_NS, message);
     }
     return status == JOB_NONE ? JOB_ENDED : status;
 }

@@ -13,6 +13,14 @@
 
 struct job job_this;
 
+int32_t job_count(const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    long count = strtol(text, &end, 10);
+    return end != text && *end == 0 && errno == 0 && count >= 1 && count <= JOB_RANKS_MAX ? (int32_t)count : -1;
+}
+
 #ifndef NEOPVM_BIN
 #define NEOPVM_BIN "/usr/local/bin"
 #endif

@@ -33,6 +33,9 @@ enum {
 #define JOB_RANKS_MAX 16384
 #define JOB_FOREVER (-1)
 
+/* So long a process waits for a rank before it asks whether the rank is still there. */
+#define JOB_PATIENCE_NS 1000000000
+
 struct job_rank_entry {
     int32_t tid;
     int32_t cluster;
@@ -101,6 +104,8 @@ int job_is_rank(void);
 /* In JOB_OWN, from and to a rank, between functions of this folder. */
 int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes);
 int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes);
+/* Asks the machine. */
+int job_has_ended(int32_t rank);
 /* Takes a message in JOB_OWN from a rank; JOB_ENDED where it has ended and has sent none. */
 int job_take_of(int32_t rank, int32_t tag, struct job_message *message);
 

@@ -9,7 +9,7 @@ static const char *const texts[] = {
     "the handle is spent, or was never given",
     "too many receives are posted",
     "the other ranks are not known yet: the first call of the interface is missing",
-    "the keeper could not do it",
+    "the keeper refuses", /* its reason is told instead */
     "a process that is alone waits for a message that nobody can send",
     "the ranks do not agree on how much data they have",
     "this process has left the machine by pvm_exit, and is no rank any more",
@@ -19,6 +19,8 @@ static const char *const texts[] = {
 const char *job_text(int result)
 {
     int at = JOB_BAD_RANK - result;
+    if (result == JOB_REFUSED)
+        return job_reason();
     if (at >= 0 && at < (int)(sizeof texts / sizeof *texts))
         return texts[at];
     return result == JOB_NONE ? "nothing has come" : neopvm_text(result);

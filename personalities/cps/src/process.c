@@ -24,7 +24,7 @@ _Noreturn void fatal(const char *format, ...)
 void check(int result, const char *call)
 {
     if (result != JOB_OK)
-        fatal("%s: %s", call, result == JOB_REFUSED ? job_reason() : job_text(result));
+        fatal("%s: %s", call, job_text(result));
 }
 
 int in_handler(void)

@@ -18,11 +18,15 @@ static inline int echo_enter_as(const char *interface, const char *variable)
     const char *count = variable ? getenv(variable) : NULL;
     int status;
 
+    if (count && !*count)
+        count = NULL;
     if (job_entered())
         return JOB_OK;
     status = job_begin(&options);
-    if (status == JOB_ALONE && count && atoi(count) > 1)
-        return job_become(atoi(count), NULL, job_arguments());
+    if (status == JOB_ALONE && count && job_count(count) < 0)
+        job_fatal(1, "%s=%s: a job has 1 to 16384 processes", variable, count);
+    if (status == JOB_ALONE && count && job_count(count) > 1)
+        return job_become(job_count(count), NULL, job_arguments());
     if (status < 0)
         return status;
     return job_enter(&options);

@@ -76,7 +76,11 @@ for ranks in 1 2 5; do run 0 "$PREFIX/bin/pvm" run --quiet --as mpl -n $ranks ./
 for how in mpc mp fortran; do run 7 "$PREFIX/bin/pvm" run --quiet --as mpl -n 3 ./mpl-mpl $how; done
 run 0 "$PREFIX/libexec/neopvm/bin/poe" -procs 2 ./mpl-mpl
 run 0 "$PREFIX/libexec/neopvm/bin/poe" ./mpl-mpl -procs 3
-run 0 env MP_PROCS=2 ./mpl-mpl
+for count in '' 1 2; do run 0 env MP_PROCS="$count" ./mpl-mpl; done
+for count in two 2x 0 -1 99999999999999; do
+	run 1 env MP_PROCS=$count ./mpl-mpl
+	grep -q "MP_PROCS=$count: a job has 1 to 16384 processes" out || fail "MP_PROCS=$count: $(cat out)"
+done
 [ -z "$("$PREFIX/bin/pvm" ps --json | grep -o '"pid"')" ] || fail "tasks are left behind"
 testbed down || fail "the machine has left something"
 [ "$failures" = 0 ]

@@ -20,7 +20,7 @@ _Noreturn void fatal(const char *format, ...)
 void check(int result, const char *call)
 {
     if (result != JOB_OK)
-        fatal("%s: %s", call, result == JOB_REFUSED ? job_reason() : job_text(result));
+        fatal("%s: %s", call, job_text(result));
 }
 
 /* The first rank knows whether it is a host; the others learn it from it. */
@@ -40,7 +40,7 @@ static void begin_node(void)
     static const struct job_options options = {.interface = "express"};
     int state = job_begin(&options);
     if (state < 0)
-        fatal("start: %s", state == JOB_REFUSED ? job_reason() : job_text(state));
+        fatal("start: %s", job_text(state));
     check(job_table(), "start");
     begun = 1;
     if (job_size() > 1)
@@ -54,7 +54,7 @@ void begin_host(void)
     static const struct job_options options = {.interface = "express-host"};
     int state = job_begin(&options);
     if (state < 0)
-        fatal("exopen: %s", state == JOB_REFUSED ? job_reason() : job_text(state));
+        fatal("exopen: %s", job_text(state));
     if (begun)
         fatal("exopen: this is a node: a host program calls exopen before all others");
     if (state == JOB_ALONE) {

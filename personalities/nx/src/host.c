@@ -22,8 +22,14 @@ static void become_host(void)
 /* "8" or "8f..." are eight nodes, "d3" a cube of three dimensions, nothing is one node. */
 static long size_of(const char *type)
 {
-    long number = type == NULL || *type == 0 ? 1 : strtol(*type == 'd' ? type + 1 : type, NULL, 10);
-    if (type != NULL && *type == 'd')
+    if (type == NULL || *type == 0)
+        return 1;
+    const char *digits = *type == 'd' ? type + 1 : type;
+    char *end;
+    long number = strtol(digits, &end, 10);
+    if (end == digits)
+        return -1;
+    if (*type == 'd')
         return number >= 0 && number <= 14 ? 1L << number : -1;
     return number;
 }

@@ -37,23 +37,25 @@ static void take_out(char **words, int count)
 static void start_by_hand(void)
 {
     char **words = job_arguments();
-    long size = 0;
+    const char *size = NULL;
     for (int at = 1; words != NULL && words[at] != NULL; at++) {
         int is_size = strcmp(words[at], "-sz") == 0, is_partition = strcmp(words[at], "-pn") == 0;
-        if ((!is_size && !is_partition) || words[at + 1] == NULL)
+        if (!is_size && !is_partition)
             continue;
+        if (words[at + 1] == NULL)
+            job_fatal(1, "%s needs a value behind it: -sz N -pn NAME", words[at]);
         if (is_size)
-            size = strtol(words[at + 1], NULL, 10);
+            size = words[at + 1];
         take_out(words + at--, 2);
     }
-    if (size == 0)
+    if (size == NULL)
         return;
     const struct job_options options = {.interface = "nx"};
-    if (size < 0 || size > 16384)
-        job_fatal(1, "-sz %ld: a program runs on 1 to 16384 nodes", size);
+    if (job_count(size) < 0)
+        job_fatal(1, "-sz %s: a program runs on 1 to 16384 nodes", size);
     job_begin(&options);
-    job_become((int32_t)size, NULL, words);
-    job_fatal(1, "-sz %ld: %s", size, job_reason());
+    job_become(job_count(size), NULL, words);
+    job_fatal(1, "-sz %s: %s", size, job_reason());
 }
 
 static void begin(void)
@@ -61,7 +63,7 @@ static void begin(void)
     const struct job_options options = {.interface = "nx"};
     int state = job_begin(&options);
     if (state < 0)
-        job_fatal(1, "this node cannot join its job: %s %s", job_text(state), job_reason());
+        job_fatal(1, "this node cannot join its job: %s", job_text(state));
     atexit(job_leave);
 }
 

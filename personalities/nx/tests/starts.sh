@@ -6,8 +6,12 @@ trap 'rm -rf "$folder"' EXIT
 PVM_TMP=$folder timeout 100 "$BUILT/calls" -sz 3 -pn any >"$folder/out" 2>&1 || fail "-sz 3: $(cat "$folder/out")"
 grep -q '^ok' "$folder/out" || fail "-sz 3 says $(cat "$folder/out")"
 timeout 100 "$BUILT/calls" | grep -q '^ok' || fail "alone"
-timeout 100 "$BUILT/calls" -sz none >/dev/null 2>&1 || fail "no size is one node"
-timeout 100 "$BUILT/calls" -sz -3 2>&1 | grep -q 'sz -3: ' || fail "a negative size"
+for size in none 3x 2.5 0 -3 99999999999999999999 ''; do
+    timeout 100 "$BUILT/calls" -sz "$size" >"$folder/out" 2>&1 && fail "a size of '$size': $(cat "$folder/out")"
+    grep -q -- "-sz $size: a program runs on 1 to 16384 nodes" "$folder/out" || fail "$size: $(cat "$folder/out")"
+done
+timeout 100 "$BUILT/calls" -sz >"$folder/out" 2>&1 && fail "no size: $(cat "$folder/out")"
+grep -q -- '-sz needs a value' "$folder/out" || fail "no size: $(cat "$folder/out")"
 for size in 1 2 4; do
     PVM_TMP=$folder timeout 100 "$BUILT/host" "$BUILT/node" $size >"$folder/out" 2>&1 || fail "host: $(cat "$folder/out")"
     grep -q '^ok' "$folder/out" || fail "host: $(cat "$folder/out")"

@@ -111,7 +111,7 @@ int process_begin(int *argc, char **argv)
     original = copy_of(count, argv);
     int state = job_begin(&options);
     if (state < 0)
-        fatal("p4_initenv: %s", state == JOB_REFUSED ? job_reason() : job_text(state));
+        fatal("p4_initenv: %s", job_text(state));
     begun = 1;
     if (count > 0)
         arguments_take(argc, argv);

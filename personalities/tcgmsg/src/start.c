@@ -26,7 +26,7 @@ void call_begin(const char *call)
         job_fatal(1, "%s: called twice", call);
     int state = job_enter(&options);
     if (state < 0)
-        job_fatal(1, "%s: this process cannot join its job: %s %s", call, job_text(state), job_reason());
+        job_fatal(1, "%s: this process cannot join its job: %s", call, job_text(state));
     began = 1;
     call_time();
 }
