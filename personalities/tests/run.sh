@@ -157,6 +157,11 @@ run_files() {
     timeout 400 bash "$here/tests/files.sh" >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
 }
 
+run_late() {
+    runs=$((runs + 1))
+    timeout 120 bash "$here/tests/late.sh" >"$work/out" 2>&1 </dev/null || fail "late.sh: $(cat "$work/out")"
+}
+
 run_examples() {
     runs=$((runs + 1))
     timeout 400 bash "$here/../examples/interfaces/run.sh" "$prefix" 3 >"$work/out" 2>&1 </dev/null &&
@@ -169,6 +174,7 @@ $CC -O1 -I"$prefix/include" -o "$STRANGER" "$here/tests/stranger.c" -L"$prefix/l
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -d ./*/Makefile | cut -d/ -f2)
 for name in "$@"; do test_interface "$name"; done
 run_files
+run_late
 run_examples
 left=$("$PVM" ps --json)
 case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac

@@ -27,7 +27,7 @@ use plan::Plan;
 use pvm_wire::request::{HostInfo, Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
 use ranks::Ranks;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -119,8 +119,8 @@ struct Keeper {
     ranks: Ranks,
     /// By the numbers of their requests: starts that are not answered.
     starting: BTreeMap<u32, Batch>,
-    /// Starts whose tasks have not all ended.
-    open: usize,
+    /// The numbers of the starts whose tasks have not all ended.
+    open: BTreeSet<u32>,
     is_told: bool,
     /// When ends are looked at that looked wrong.
     look: Option<Instant>,
@@ -146,7 +146,7 @@ impl Keeper {
             wanted,
             ranks: Ranks::default(),
             starting: BTreeMap::new(),
-            open: 0,
+            open: BTreeSet::new(),
             is_told: false,
             look: None,
             early: Vec::new(),
@@ -157,7 +157,7 @@ impl Keeper {
         let count = if self.plan.is_deferred { 1 } else { self.plan.clusters.len() };
         let at_once = self.plan.clusters[..count].to_vec();
         self.start(&at_once)?;
-        while self.open > 0 {
+        while !self.open.is_empty() {
             let stage = self.running.deadline();
             let deadline = [stage, self.look].into_iter().flatten().min();
             match self.running.events.next(deadline) {
@@ -187,7 +187,6 @@ impl Keeper {
             let named = Path::new(std::ffi::OsStr::from_bytes(&request.file.0)).to_path_buf();
             let is_plain = program::is_plain(&named);
             let batch = Batch { first, ranks: count, request, is_plain };
-            self.open += 1;
             self.send(batch)?;
         }
         Ok(())
@@ -195,6 +194,7 @@ impl Keeper {
 
     fn send(&mut self, batch: Batch) -> Result<(), Failure> {
         let id = self.running.events.send(&Request::Run { spawn: batch.request.clone() })?;
+        self.open.insert(id);
         self.starting.insert(id, batch);
         Ok(())
     }
@@ -237,8 +237,8 @@ impl Keeper {
                 self.exited(tid, status);
                 Ok(())
             }
-            Event::Answer(Ok((_, Reply::Finished)), _) => {
-                self.open = self.open.saturating_sub(1);
+            Event::Answer(Ok((id, Reply::Finished)), _) => {
+                self.open.remove(&id);
                 Ok(())
             }
             Event::Answer(Ok((_, Reply::Cut { tid })), _) => {
@@ -261,6 +261,7 @@ impl Keeper {
             self.ranks.set(rank, tid, hosts.name(tid));
             self.running.streams.name(tid, rank.to_string());
             self.running.own.insert(tid);
+            self.running.end_late(tid)?;
             if rank == 0 {
                 self.running.events.feed(tid)?;
             }
@@ -364,6 +365,7 @@ impl Keeper {
         for (rank, &tid) in others.zip(tids).filter(|(_, tid)| tid.is_task()) {
             self.ranks.set(rank, tid, hosts.name(tid));
             self.running.forked.insert(tid);
+            self.running.end_late(tid)?;
             if let Some(one) = self.ranks.get_mut(tid) {
                 one.entered = Some(call.clone());
             }
@@ -468,8 +470,7 @@ impl Keeper {
         let who = self.ranks.describe(tid);
         let others = if self.ranks.len() > 1 { "; the job is ended" } else { "" };
         self.running.streams.say(&format!("{who} {cause}{others}"));
-        self.running.pending.push_back(SIGTERM);
-        self.running.stage = Stage::Ending(Instant::now() + FAILED_GRACE);
+        self.running.end_by(SIGTERM, FAILED_GRACE);
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) struct Running {
     pub(super) stage: Stage,
     /// Signals that the tasks are to get.
     pub(super) pending: VecDeque<i32>,
+    /// The last signal that was to end the tasks.
+    ended_by: Option<i32>,
     /// Nobody reads our output any more.
     pub(super) unread: bool,
     /// No task is left.
@@ -89,6 +91,7 @@ impl Running {
             forked: BTreeSet::new(),
             stage: Stage::Running,
             pending: VecDeque::new(),
+            ended_by: None,
             unread: false,
             finished: false,
         })
@@ -205,7 +208,7 @@ impl Running {
     fn cannot_write(&mut self, error: &Error) {
         self.unread = true;
         self.ending.unwritten(error);
-        self.end_by(SIGTERM);
+        self.end_by(SIGTERM, GRACE);
     }
 
     /// Ctrl-Z: the tasks stop, then we do; when we go on, so do they. They are not of the
@@ -249,23 +252,34 @@ impl Running {
             return self.kill();
         }
         self.ending.interrupted(signal);
-        self.end_by(signal);
+        self.end_by(signal, GRACE);
     }
 
     /// The program is over; what it left running has had its moment.
     fn end_children(&mut self) {
         let names: Vec<String> = self.children.iter().map(Tid::to_string).collect();
         self.streams.say(&format!("ended what the program left running: {}", names.join(" ")));
-        self.end_by(SIGTERM);
+        self.end_by(SIGTERM, GRACE);
     }
 
-    fn end_by(&mut self, signal: i32) {
+    /// Tells the tasks to end, and kills what then lives on for longer than `grace`.
+    pub(super) fn end_by(&mut self, signal: i32, grace: Duration) {
         self.pending.push_back(signal);
-        self.stage = Stage::Ending(Instant::now() + GRACE);
+        self.ended_by = Some(signal);
+        self.stage = Stage::Ending(Instant::now() + grace);
+    }
+
+    /// Tells a task to end whose start the machine told only after the others were to end.
+    pub(super) fn end_late(&mut self, tid: Tid) -> Result<(), Failure> {
+        if let Some(signal) = self.ended_by {
+            self.events.send(&Request::Signal { tid, signal })?;
+        }
+        Ok(())
     }
 
     fn kill(&mut self) {
         self.pending.push_back(SIGKILL);
+        self.ended_by = Some(SIGKILL);
         self.ending.killed();
         self.stage = Stage::Killed(Instant::now() + KILL_GRACE);
     }

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# late.sh: a job is interrupted while one of its hosts has not answered yet: the rank that is started behind the interruption
+# is told to end, too. It lived on until it was killed five seconds later. PVM is the command.
+set -u
+folder=$(mktemp -d) || exit 2
+export PVM_VMID=late
+trap '"$PVM" halt >/dev/null 2>&1; rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+fail() { echo "$*: $(cat out err 2>/dev/null)"; exit 1; }
+await() { # COMMAND...: until it succeeds
+    local tick
+    for tick in $(seq 3000); do
+        "$@" && return
+        sleep 0.01
+    done
+    fail "waited in vain: $*"
+}
+# The first one is told, and says so; any other one would say that it has lived for three seconds.
+cat >rank <<'SCRIPT'
+#!/bin/bash
+trap 'touch told; exit 0' HUP
+mkdir first 2>/dev/null && first=1
+touch ready
+for tick in $(seq 3000); do
+    sleep 0.1
+    [ -n "${first:-}" ] || [ $tick -lt 30 ] || touch lived
+done
+SCRIPT
+chmod +x rank
+"$PVM" up --local 2 >out 2>err || fail "no machine of two hosts"
+"$PVM" conf | awk 'NR > 1 { print $1, 1 }' >hosts
+mapfile -t daemons < <(for pid in $(pgrep -f '^pvmd --daemon'); do
+    tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx PVM_VMID=late && echo "$pid"
+done)
+second=$(ps -o pid= --sort=start_time -p "$(IFS=, && echo "${daemons[*]}")" | tail -1)
+kill -STOP $second
+"$PVM" run --quiet --as nx --hosts hosts ./rank >out 2>err </dev/null &
+job=$!
+await test -e ready
+kill -HUP $job
+await test -e told
+rm ready
+kill -CONT $second
+{ wait $job; } 2>/dev/null
+[ -e first ] && [ ! -e lived ] || fail "a rank lived on behind the interruption"
