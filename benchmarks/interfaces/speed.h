@@ -20,6 +20,8 @@ extern int me, all;
 extern char *data; /* MOST bytes: what is sent, and where it is received */
 
 double now(void); /* nanoseconds */
+/* How many turns, up to `most`, take no longer than a batch should: the same number in all ranks, which all call it. */
+int affordable(void (*turn)(const struct way *, int), int what, int most);
 void tell(const char *key, const char *way, double median, double best, double ratio);
 
 /* Of the interface. */
