@@ -258,7 +258,7 @@ impl Emitter<'_, '_> {
         }
         let item = format!("{items}[0]");
         let number = item_type(&item);
-        let what = format!("{what} is an array of what no tuple holds");
+        let what = format!("{what} is an array of a type that no tuple can hold");
         let check = checked(TYPE, &number, &item, &what, &self.place(span.0, false));
         self.put(format_args!(
             "{check} __linda_array(__linda_t, {TYPE}, {items}, sizeof {item}, __linda_n); }} "
@@ -295,7 +295,7 @@ impl Emitter<'_, '_> {
             TYPE,
             &number,
             &format!("({array}[0])"),
-            &format!("{what} is an array of what no tuple holds"),
+            &format!("{what} is an array of a type that no tuple can hold"),
             &self.place(span.0, false),
         );
         let pointer =

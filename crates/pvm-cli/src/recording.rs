@@ -150,8 +150,7 @@ impl Recording {
                 return Ok(());
             }
             if Instant::now() > until {
-                let text =
-                    "not every host has started its recorder within 30 seconds; its log says why";
+                let text = "not every host has started its recorder within 30 seconds; see its log";
                 return Err(Failure::new(Status::Daemon, text.to_owned()));
             }
             self.wait(token, Duration::from_millis(5))?;

@@ -153,7 +153,7 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
         let (name, value) = word.split_once('=').map_or((&**word, None), |(n, v)| (n, Some(v)));
         let mut value = || {
             let value = value.map(str::to_owned).or_else(|| rest.next().cloned());
-            value.with_context(|| format!("{name}: nothing behind it\n{USAGE}"))
+            value.with_context(|| format!("{name}: a value is missing\n{USAGE}"))
         };
         match name {
             "--daemon" => return Ok(Mode::Daemon),
@@ -220,7 +220,8 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
 fn addresses_in(list: &str) -> Result<Vec<String>> {
     let parsed = list.split(',').map(|at| at.parse::<SocketAddr>());
     let parsed: Result<Vec<_>, _> = parsed.collect();
-    let parsed = parsed.with_context(|| format!("{list}: no list of ADDRESS:PORT"))?;
+    let parsed = parsed
+        .with_context(|| format!("{list}: not a list of ADDRESS:PORT, separated by commas"))?;
     Ok(parsed.iter().map(ToString::to_string).collect())
 }
 

@@ -25,7 +25,7 @@ pub(super) fn score(options: &ScoreOptions) -> Result<(), Failure> {
     let seal = read(&options.seal)?;
     let seal: Value = serde_json::from_str(&seal).map_err(|error| no_seal(options, &error))?;
     if seal["seal"].as_u64() != Some(VERSION) {
-        return Err(no_seal(options, &"it has no version that is known here"));
+        return Err(no_seal(options, &"its version is not known here"));
     }
     let predicted = seconds(options, &seal["prediction"])?;
     let mut runs = Vec::new();
@@ -86,7 +86,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 fn no_seal(options: &ScoreOptions, why: &dyn std::fmt::Display) -> Failure {
     let path = options.seal.display();
-    let text = format!("{path}: no sealed prediction: {why}\n  `pvm predict seal` writes them");
+    let text = format!("{path}: not a sealed prediction: {why}\n  `pvm predict seal` writes them");
     Failure::new(Status::Refused, text)
 }
 

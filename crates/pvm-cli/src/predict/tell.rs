@@ -131,7 +131,7 @@ fn sums(prediction: &Prediction<'_>) -> String {
             &format!("{} frames were lost, {} segments sent anew\n", report.lost, report.resent);
     }
     if report.put_off > 0 {
-        text += &format!("{} looks would find nothing that found a message\n", report.put_off);
+        text += &format!("{} polls that found a message would find none\n", report.put_off);
     }
     for (section, name) in report.sections.iter().zip(&prediction.sections) {
         let (longest, begin, end) = (section.longest, section.begin, section.end);
@@ -144,7 +144,7 @@ fn sums(prediction: &Prediction<'_>) -> String {
     text += &format!("blocked, all tasks: {}\n", phases(&blocked));
     let path = &report.path;
     text += &format!(
-        "what led to the end of task {}: computing {}, {}; {} messages\n",
+        "causes of the end of task {}: computing {}, {}; {} messages\n",
         report.last,
         path.computing,
         phases(&path.split),

@@ -68,12 +68,9 @@ fn tell(untold: Untold) {
             untold.halves,
             "messages are left out, as the trace has their sends or their receives only",
         ),
-        (
-            untold.groups,
-            "calls of groups are told only as far as they are messages, or a barrier of all",
-        ),
+        (untold.groups, "calls of groups appear only as messages, or as a barrier of all"),
         (untold.any_source, "receives asked for any sender: they are bound to the one that came"),
-        (untold.polls, "looks for a message are left out"),
+        (untold.polls, "polls for a message are left out"),
     ] {
         if count > 0 {
             remark(format_args!("pvm: {count} {what}"));

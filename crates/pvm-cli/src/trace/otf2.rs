@@ -25,7 +25,7 @@ pub(super) fn write(
     folder: &Path,
 ) -> Result<(), Failure> {
     if folder.symlink_metadata().is_ok() {
-        let text = "there is such a file or folder; an archive is a folder of its own";
+        let text = "it exists already; an archive needs a new folder";
         return Err(refused(folder, text));
     }
     let work = Work::new()?;

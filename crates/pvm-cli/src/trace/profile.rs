@@ -139,7 +139,7 @@ pub(super) fn sums(trace: &Trace, profile: &Profile) -> String {
         (unmatched.sends, "sent and not taken in the trace"),
         (unmatched.receives, "taken and not sent in the trace"),
         (unmatched.apart, "of tasks that were not recorded"),
-        (unmatched.given_up, "not looked for: too many were open"),
+        (unmatched.given_up, "not searched for, because too many were open"),
         (profile.damaged, "blocks of records damaged and left out"),
     ] {
         if count > 0 {
@@ -148,7 +148,7 @@ pub(super) fn sums(trace: &Trace, profile: &Profile) -> String {
     }
     let lost: u64 = trace.tables().gaps.iter().map(|gap| gap.lost).sum();
     if !trace.tables().gaps.is_empty() {
-        line("missing", format!("{lost} records: `pvm trace show` tells where"));
+        line("missing", format!("{lost} records: `pvm trace show` lists them"));
     }
     text
 }

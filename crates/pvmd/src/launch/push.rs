@@ -47,7 +47,7 @@ pub(crate) async fn push(target: &Target) -> Result<(), Failure> {
     }
     if said(OTHER) {
         let theirs = heard.shell.unwrap_or_default();
-        let detail = format!("our programs are for {}, that is {theirs}", here());
+        let detail = format!("our programs are for {}, but that computer is {theirs}", here());
         return Err(failed(detail, format!("install NeoPVM for {theirs} on {}", target.name)));
     }
     Err(failed(heard.complaint(), format!("{} df -h .", target.typed())))

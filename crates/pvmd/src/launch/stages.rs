@@ -320,7 +320,7 @@ fn shell(target: &Target, heard: &Heard, report: &mut Report) -> Result<String, 
     }
     let all = &heard.complaint;
     let (what, remedy) = if all.contains("HAS CHANGED") {
-        ("it shows another host key than before", format!("ssh-keygen -R {}", target.at))
+        ("it has another host key than before", format!("ssh-keygen -R {}", target.at))
     } else if all.contains("Host key verification failed") || all.contains("host key is known") {
         ("its host key is not known here", format!("{} true (and accept its key)", target.typed()))
     } else if all.contains("Permission denied") {

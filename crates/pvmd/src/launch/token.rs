@@ -59,7 +59,7 @@ impl Token {
 
     /// From text; what is wrong with it is not told with the text.
     pub(crate) fn from_text(text: &str) -> Result<Self> {
-        let rest = text.trim().strip_prefix(HEAD).context("that is no token of `pvm token`")?;
+        let rest = text.trim().strip_prefix(HEAD).context("not a token of `pvm token`")?;
         let bytes = from_hex(rest).context("the token is damaged")?;
         let token = Self::from_bytes(&bytes).ok().context("the token is damaged")?;
         let sound = token.fingerprint.0.len() == 32 && token.secret.0.len() == SECRET_BYTES;

@@ -145,7 +145,7 @@ mod tests {
         assert!(routes.made(made(false), now).is_none());
         assert!(routes.made(made(true), now).is_none());
         routes.members_are(&members);
-        assert!(routes.agree(PAIR, now).0.is_none(), "what called before is not that host");
+        assert!(routes.agree(PAIR, now).0.is_none(), "the host that called before was another one");
     }
 
     #[test]

@@ -237,7 +237,8 @@ impl Parent {
                 }
                 Ok(Down::Unfit { reason }) => self.upgrade_unfit(&reason),
                 Err(error) => {
-                    self.log.line(&format!("the daemon talks nonsense: {error}"));
+                    self.log
+                        .line(&format!("the daemon sends frames that cannot be decoded: {error}"));
                     return false;
                 }
             }

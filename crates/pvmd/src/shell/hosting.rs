@@ -110,7 +110,8 @@ impl Shell {
                 Err((Code::BadVersion, Failure { stage: "version".into(), ..Failure::of(detail) }))
             }
             None => {
-                let detail = format!("the hoster's answer is none of pvmd's: {}", answer.to_text());
+                let detail =
+                    format!("the hoster's answer is not a line of pvmd: {}", answer.to_text());
                 Err((Code::CantStart, Failure { stage: "pvmd".into(), ..Failure::of(detail) }))
             }
         };

@@ -74,14 +74,14 @@ impl Shell {
                 (format!("{name} has used a token"), String::new())
             }
             Tried::Wrong => {
-                let refusal = "the token is not good (any more)".to_owned();
-                (format!("{name} tried a token that is not good"), refusal)
+                let refusal = "the token is not valid (any more)".to_owned();
+                (format!("{name} tried a token that is not valid"), refusal)
             }
             Tried::Revoked(ticket) => {
-                let (code, text) = (Code::Denied, "a token was tried with wrong secrets");
+                let (code, text) = (Code::Denied, "wrong secrets were tried with a token");
                 let failure = Failure::of(text.to_owned());
                 self.events.push_back(ShellEvent::News(News::HostFailed { ticket, code, failure }));
-                (format!("{text}: it is not good any more"), "the token is not good".to_owned())
+                (format!("{text}: it is not valid any more"), "the token is not good".to_owned())
             }
         };
         self.uplink.effects(0, vec![Effect::Log { text }]).await?;

@@ -123,10 +123,10 @@ impl Values {
 /// Properties that no calibration finds, and those that this one has left out.
 pub(super) fn missing(measured: &Measured) -> Vec<String> {
     let always = [
-        "what a port holds back before it drops frames (queue)",
+        "the queue of a port, beyond which it drops frames (queue)",
         "loss",
-        "what a call takes longer by chance (jitter)",
-        "the speed of these hosts beside the one of a recording (speed)",
+        "the random extra time of calls (jitter)",
+        "the speed of these hosts relative to that of a recording (speed)",
         "segments that go to the host's queue at once (train), windows, ticks and delayed \
          acknowledgements of TCP",
         "messages in place, and messages longer than 1 MiB",
@@ -135,10 +135,13 @@ pub(super) fn missing(measured: &Measured) -> Vec<String> {
     all.extend(always.map(str::to_owned));
     let cores: Vec<u64> = measured.computers.iter().map(|computer| computer.cores).collect();
     if cores.iter().any(|count| *count != cores[0]) {
-        all.push("hosts of different cores: a platform has one kind, here the least".to_owned());
+        all.push(
+            "hosts of different cores: a platform has one kind of host, so the smallest is used"
+                .to_owned(),
+        );
     }
     if congestion().is_none() {
-        all.push("congestion control: this host's is none that the model knows".to_owned());
+        all.push("congestion control: the model does not know that of this host".to_owned());
     }
     if measured.hosts.len() > 2 {
         all.push(format!(

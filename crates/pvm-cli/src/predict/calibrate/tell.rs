@@ -125,7 +125,7 @@ impl Told<'_> {
         let mut canvas = Canvas::new(
             left + wide + 30.0,
             top + high + 90.0,
-            "Fit and model, beside what was measured",
+            "Fit and model beside the measurements",
         );
         let off = self
             .echoes()

@@ -29,7 +29,10 @@ pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Fa
     start.read_to_end(&mut bytes).map_err(cannot)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         let most = FILE_BYTES_MAX >> 20;
-        return Err(usage(format!("{}: more than {most} MiB are no such file", file.display())));
+        return Err(usage(format!(
+            "{}: larger than {most} MiB, so not such a file",
+            file.display()
+        )));
     }
     let text = String::from_utf8_lossy(&bytes);
     clusters(&text, interface, &file.to_string_lossy()).map_err(usage)
@@ -73,7 +76,7 @@ fn clusters(text: &str, interface: Interface, name: &str) -> Result<Vec<Cluster>
         clusters.push(Cluster { line, ..cluster });
     }
     if clusters.is_empty() {
-        return Err(format!("{name}: no line says where a rank runs"));
+        return Err(format!("{name}: no line names the host of a rank"));
     }
     Ok(clusters)
 }
@@ -85,7 +88,7 @@ fn count(word: &str, least: u32) -> Option<u32> {
 
 fn of_procgroup(words: &[&str], is_first: bool) -> Result<Cluster, &'static str> {
     const FIRST: &str =
-        "`local N` as the first line, N being how many processes are to run beside the first one";
+        "`local N` as the first line, N being the number of processes beside the first one";
     const OTHER: &str = "`host N path [login]`, N being 1 to 16384";
     let local = words.first() == Some(&"local");
     match (is_first, words) {
