@@ -65,7 +65,7 @@ pub(crate) fn crowd(root: &Path, seed: &str, hosts: &str) -> Command {
     command
 }
 
-/// So many members of a log that the order goes along a tree.
+/// The test with `count` members of a log that goes along a tree.
 pub(crate) fn members(root: &Path, count: &str) -> Command {
     let arguments = ["test", "--package=pvm-quorum", "--test=many", "--", "--nocapture"];
     let mut command = cargo(root, &arguments);

@@ -22,7 +22,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// So much from `now` on.
+    /// A budget of `time` from `now` on.
     pub(crate) fn new(now: Instant, time: Duration) -> Self {
         Self { end: now + time, longest: Duration::ZERO }
     }

@@ -218,7 +218,7 @@ fn garbled() -> BoxedStrategy<Request> {
 enum Step {
     Event(Event),
     Said(Said),
-    /// So much later.
+    /// Time passes.
     Time(u64),
 }
 

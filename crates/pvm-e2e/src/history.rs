@@ -134,7 +134,7 @@ struct SearchState {
     first: usize,
     /// and these behind it.
     beyond: BTreeSet<usize>,
-    /// So many of those that are done were answered.
+    /// The number of operations with an answer among those that are done.
     told: usize,
     table: Table,
     tried: usize,

@@ -26,12 +26,13 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// So many hosts; none where they cannot be made, which is said on standard error.
+    /// Makes `count` hosts; returns none if they cannot be made, and prints the reason on standard
+    /// error.
     pub fn up(count: u32) -> Option<Self> {
         Self::make(count, None)
     }
 
-    /// So many hosts, with every cable shaped to `rate`, such as `100mbit`.
+    /// Makes `count` hosts, with every cable shaped to `rate`, such as `100mbit`.
     pub fn shaped(count: u32, rate: &str) -> Option<Self> {
         Self::make(count, Some(rate))
     }

@@ -49,12 +49,12 @@ impl Machine {
         Self { place, socket: PathBuf::from(said.trim_end()), daemon: Some(daemon) }
     }
 
-    /// So many hosts on this computer.
+    /// A machine of `hosts` hosts on this computer.
     pub fn local(hosts: u32) -> Self {
         Self::local_with(hosts, &[])
     }
 
-    /// So many hosts on this computer, with these variables in their environments.
+    /// A machine of `hosts` hosts on this computer, with these variables in their environments.
     pub fn local_with(hosts: u32, variables: &[(&str, &str)]) -> Self {
         let place = Place::new();
         let mut machine = Self { place, daemon: None, socket: PathBuf::new() };

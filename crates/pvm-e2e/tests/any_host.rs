@@ -19,8 +19,9 @@ fn first_parent(machine: &Machine) -> u32 {
     parent.unwrap_or_else(|| panic!("no first host among {processes:#?}")).0
 }
 
-/// So many hosts that vote. Who votes is arranged when hosts have joined, and where that took long,
-/// it takes long, too.
+/// A machine in which `hosts` hosts vote. The voters are chosen after hosts have joined; if joining
+/// took long, this takes long, too. Who votes is arranged when hosts have joined, and where that
+/// took long, it takes long, too.
 fn voting(hosts: u32) -> Machine {
     let begun = Instant::now();
     let machine = Machine::local(hosts);

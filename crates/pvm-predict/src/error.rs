@@ -122,7 +122,7 @@ pub struct Standstill {
     pub first: Vec<Waiting>,
 }
 
-/// So many tasks of a standstill are named.
+/// The number of tasks of a standstill that an error names.
 pub(crate) const WAITING_TOLD: usize = 8;
 
 impl fmt::Display for Standstill {

@@ -16,17 +16,17 @@ impl Time {
     /// Later than anything.
     pub const END: Self = Self(u64::MAX);
 
-    /// So many nanoseconds.
+    /// A time of `count` nanoseconds.
     pub const fn nanoseconds(count: u64) -> Self {
         Self(count.saturating_mul(1_000))
     }
 
-    /// So many microseconds.
+    /// A time of `count` microseconds.
     pub const fn microseconds(count: u64) -> Self {
         Self(count.saturating_mul(1_000_000))
     }
 
-    /// So many seconds; what is no time is none.
+    /// A time of `seconds` seconds; a number below 0 and NaN count as 0.
     pub fn of_seconds(seconds: f64) -> Self {
         Self((seconds.max(0.0) * 1e12).round() as u64)
     }
@@ -46,7 +46,7 @@ impl Time {
         Self(self.0.saturating_sub(earlier.0))
     }
 
-    /// So many times as long.
+    /// The `count`-fold of this time.
     pub const fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))
     }
@@ -96,7 +96,7 @@ impl fmt::Display for Time {
 pub struct Rate(f64);
 
 impl Rate {
-    /// So many bits a second, of which there must be some.
+    /// A rate of `count` bits a second, if that is at least 1.
     pub fn bits(count: f64) -> Option<Self> {
         (count.is_finite() && count >= 1.0).then_some(Self(count))
     }

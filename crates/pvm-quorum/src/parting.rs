@@ -145,7 +145,7 @@ mod tests {
         core.handle(Time(now * MS), QuorumInput::Heard { host: from.host(), bytes });
     }
 
-    /// That member in a daemon that was started again, by the records of the one before.
+    /// A member in a daemon that was started again, by the records of the one before.
     fn started_again(core: &mut Core, now: u64) -> Core {
         let mut again = Core::new(2);
         while let Some(output) = core.poll_output() {

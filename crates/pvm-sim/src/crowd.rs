@@ -14,7 +14,7 @@ use pvm_wire::request::{Request, Role};
 const SECOND: u64 = 1000 * MS;
 /// The time for which hosts die, join and are cut off.
 const TROUBLE: u64 = 225 * SECOND;
-/// So many hosts are added by one request, and have joined by then.
+/// The number of hosts that are added by one request, and have joined by then.
 const LOT_COUNT: usize = 100;
 const JOINED: u64 = 120 * SECOND;
 /// All is at rest again after this.

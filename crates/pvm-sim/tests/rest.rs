@@ -61,7 +61,7 @@ fn where_the_leader_has_no_link_to_it_a_host_that_nobody_can_call_is_asked_to_ca
     said(world, (asked, other));
 }
 
-/// So many hosts at rest, and what they say is written down.
+/// Gathers `count` hosts at rest, and writes their messages down.
 fn gather(world: &mut World, count: u32) {
     world.journal = Some(Vec::new());
     let operator = world.connect(FIRST, Role::Operator).expect("a host");

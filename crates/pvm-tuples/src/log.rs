@@ -72,7 +72,8 @@ pub struct Replay {
     pub number: u64,
     /// The content of the space.
     pub store: Store,
-    /// So many bytes are whole: what lies behind them is damaged, or was never written to its end.
+    /// The number of bytes that are whole: the bytes behind them are damaged, or were never written
+    /// to their end.
     pub whole: usize,
 }
 

@@ -18,8 +18,8 @@ const QUEUE_TIME: Duration = Duration::from_millis(50);
 /// The first window: little where cables are slow, and on fast ones it is large after a few round
 /// trips.
 const FIRST_WINDOW: u64 = 32 << 10;
-/// So many bytes may be under way however long they take: with less the other side would confirm
-/// late.
+/// The number of bytes that may be under way however long they take: with fewer the other side
+/// would confirm late.
 const LEAST_WINDOW: u64 = 4 << 10;
 /// A window that bounds nothing any more.
 const MOST_WINDOW: u64 = 1 << 30;
@@ -125,7 +125,7 @@ impl Ahead {
         Ok(usize::try_from(self.room).unwrap_or(usize::MAX))
     }
 
-    /// So many bytes have gone to the kernel.
+    /// Notes that `bytes` bytes have gone to the kernel.
     pub const fn went(&mut self, bytes: usize) {
         self.room = self.room.saturating_sub(bytes as u64);
         self.is_limited |= self.room == 0;

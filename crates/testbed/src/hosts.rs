@@ -28,7 +28,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// So many hosts; `rate`, such as `100mbit`, shapes every cable.
+    /// Makes `count` hosts; `rate`, such as `100mbit`, shapes every cable.
     ///
     /// # Errors
     ///

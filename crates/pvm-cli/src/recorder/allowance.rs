@@ -36,7 +36,7 @@ impl Allowance {
         self.left.is_zero()
     }
 
-    /// So much was used.
+    /// Subtracts the time that was used.
     pub(super) fn use_up(&mut self, used: Duration) {
         self.owed += used.saturating_sub(self.left);
         self.left = self.left.saturating_sub(used);

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Between two questions.
 const ASK: Duration = Duration::from_millis(50);
-/// So many questions follow one another quickly at the beginning: a short trace has no others.
+/// The number of questions that follow one another quickly at the beginning: a short trace has no
+/// others.
 const FIRST_ASKS: u64 = 20;
 const FIRST_ASK: Duration = Duration::from_millis(5);
 /// Answers to so many questions are waited for; older ones tell little.

@@ -6,7 +6,7 @@ use pvm_wire::{Code, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// So often all hosts are asked who their recorder is, and the machine which hosts there are.
+/// The interval at which all hosts are asked for their recorder, and the machine for its hosts.
 const ROLL_CALL: Duration = Duration::from_millis(300);
 /// While a recorder starts.
 const SOON: Duration = Duration::from_millis(10);

@@ -36,7 +36,8 @@ use words::{Heard, Line, Word};
 
 /// Between the signal that asks the ranks of a failed job to end and the one that ends them.
 const FAILED_GRACE: Duration = Duration::from_millis(300);
-/// So many words of each rank are kept that come before the machine has told who the ranks are.
+/// The number of words of each rank that are kept if they come before the machine has listed the
+/// ranks.
 const EARLY_EACH: usize = 4;
 /// The last words of a rank may come this much later than the news of its end.
 const WORD_DELAY: Duration = Duration::from_millis(200);

@@ -136,7 +136,7 @@ impl Machine {
         of.into_iter().for_each(|tid| self.hold_output(host, tid));
     }
 
-    /// So much of what tasks have written waits for a host that this one is not read any more.
+    /// Notes that too much output waits for a host: this host stops reading what the task writes.
     fn hold_output(&mut self, host: HostIndex, tid: Tid) {
         if self.sessions.hold(host, tid) {
             self.effect(Effect::Hold { tid, on: true });

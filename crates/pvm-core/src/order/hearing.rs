@@ -9,7 +9,7 @@ use crate::quorum::Member;
 use pvm_wire::HostIndex;
 use std::collections::BTreeSet;
 
-/// So many of each kind are asked about one host.
+/// The number of hosts of each kind that are asked about one host.
 const ASKED_COUNT: usize = 4;
 
 /// A question to others: about which host, its number, and who is asked.

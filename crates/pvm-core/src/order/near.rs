@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Neighbours on each side of the ring.
 const SIDE_COUNT: usize = 2;
-/// So long a leader lacks a link to a host before it counts that others hear nothing of it. A
-/// daemon that was killed is back in a fraction of it; a host that is silent is told of by others
-/// only later.
+/// The time for which a leader may lack a link to a host before it counts that others hear nothing
+/// of it. A daemon that was killed is back in a fraction of it; a host that is silent is told of by
+/// others only later.
 const LACK_NS: u64 = 1_000_000_000;
 /// The time after its call for which a leader may lack an on-demand link before it counts that
 /// others hear nothing of the host.

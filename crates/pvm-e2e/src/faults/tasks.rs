@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// So many tasks on all hosts end at once: until the last notice has come.
+/// Ends `count` tasks on all hosts at once, and measures the time until the last notice.
 pub fn exits(hosts: &Hosts, count: usize) -> Row {
     let mut row = Row::new(format!("{count} tasks end at once: until the last notice"));
     let names = hosts.names();

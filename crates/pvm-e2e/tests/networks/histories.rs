@@ -13,7 +13,7 @@ const TASK_COUNT: usize = 6;
 const GROUPS: [&str; 2] = ["group0", "group1"];
 /// Between two faults.
 const REST: Duration = Duration::from_millis(700);
-/// So long that a host is taken out, and the others must go on without it.
+/// The length of a cut after which a host is taken out, and the others must go on without it.
 const LONG_CUT: Duration = Duration::from_secs(5);
 
 /// Tasks on all hosts that call for so long, and where each is.

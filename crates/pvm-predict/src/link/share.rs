@@ -28,7 +28,7 @@ struct Flow {
     links: [u32; 2],
     /// Bytes that are not through yet.
     left: f64,
-    /// So many bytes left are told about.
+    /// The number of bytes left at which the owner is told.
     mark: Option<f64>,
     /// Bytes in a picosecond.
     rate: f64,

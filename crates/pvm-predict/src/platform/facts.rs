@@ -163,8 +163,8 @@ pub struct Tcp {
     /// A frame of its own by which a task confirms messages, where no message of its own goes there
     /// before it waits; 0 if there are no confirmations.
     pub confirmation: u64,
-    /// So many segments go to the host's queue at once at most; 1 where the kernel's segmentation
-    /// offload is off.
+    /// The largest number of segments that go to the host's queue at once; 1 if the kernel's
+    /// segmentation offload is off.
     pub train: u64,
     /// The shortest time until a segment is sent anew.
     pub timeout: Time,

@@ -12,7 +12,8 @@ struct Load {
     ended: Time,
 }
 
-/// So many stations offer frames of one size, each the next as soon as one is through, for a while.
+/// Lets `stations` stations offer frames of one size, each the next as soon as one is through, for
+/// a while.
 fn saturate(rules: Rules, stations: usize, bytes: u64, end: Time, seed: u64) -> Load {
     let mut cable = Csma::new(rules, stations, seed);
     (0..stations).for_each(|port| cable.handle(Time::ZERO, port, 0, bytes));

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 struct Speech {
     /// A sum of what was said, by its number.
     said: BTreeMap<u64, u64>,
-    /// So much of it the other one has confirmed.
+    /// The number of its messages that the other one has confirmed.
     heard: u64,
 }
 

@@ -12,7 +12,7 @@ use crate::time::MS;
 use pvm_wire::request::{Request, Role};
 use pvm_wire::{Envelope, HostIndex, Message};
 
-/// So slow that cuts fit between what is said and what is heard.
+/// A latency so long that cuts fit between the sending of a message and its arrival.
 const LATENCY: u64 = 20 * MS;
 /// Puts that are ordered as a whole each, and together are more than a leader lets be under way.
 const INTS: usize = 7000;

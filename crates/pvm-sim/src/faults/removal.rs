@@ -12,7 +12,7 @@ use crate::world::FIRST;
 use pvm_wire::HostIndex;
 use pvm_wire::request::{Request, Role};
 
-/// So slow that a crash fits between what is said and what is heard.
+/// A latency so long that a crash fits between the sending of a message and its arrival.
 const LATENCY_MS: u64 = 20;
 /// The silent host is taken out, and then the deletion is done.
 const ANSWERED: u64 = 20 * SECOND;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// A server that was started says within this time that it is there.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
-/// So many servers may end while they make a space.
+/// The number of servers that may end while they make a space.
 const SERVERS_MAX: u32 = 5;
-/// So often a space may be made and deleted by others while it is opened.
+/// The number of times that others may make and delete a space while it is opened.
 const TURNS_MAX: u32 = 100;
 
 impl Spaces {

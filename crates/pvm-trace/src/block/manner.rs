@@ -89,7 +89,7 @@ impl Manner {
         Ok(manner)
     }
 
-    /// So that each record of the manner need not be checked.
+    /// Checks the manner, so that its records need not be checked one by one.
     fn check(&self) -> Result<(), Fault> {
         let known = match self.kind {
             kind::WAIT => Reason::from_number(self.small(0)?).is_some(),

@@ -27,7 +27,7 @@ impl Ahead {
         ahead.room(now, || under_way(socket.as_ref()?)).ok()
     }
 
-    /// So many bytes have gone.
+    /// Notes that `bytes` bytes have gone.
     pub(crate) const fn went(&mut self, bytes: usize) {
         self.ahead.went(bytes);
     }

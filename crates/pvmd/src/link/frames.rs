@@ -73,7 +73,7 @@ choice! {
             /// The bytes.
             bytes: Blob,
         },
-        /// So many more messages of a stream lie in the inboxes of their receivers.
+        /// More messages of a stream lie in the inboxes of their receivers.
         12 => Delivered {
             /// The stream.
             stream: u32,

@@ -192,7 +192,8 @@ impl Streams {
         }
     }
 
-    /// So many more messages of a stream are safe. What it claims beyond those sent is a lie.
+    /// Takes `count` further messages of a stream for delivered. What it claims beyond those sent
+    /// is a lie.
     pub(crate) fn confirm(&mut self, source: &mut impl Source, number: u32, count: u32) {
         let Some(&lane) = self.lanes.get(&number) else { return };
         let Some(stream) = self.streams.get_mut(&lane) else { return };

@@ -67,7 +67,8 @@ impl Given {
     }
 }
 
-/// So many descriptors may be copies: the others are for connections, pipes and segments.
+/// The number of descriptors that may be copies: the others are for connections, pipes and
+/// segments.
 fn most() -> usize {
     let most = rustix::process::getrlimit(Resource::Nofile).current;
     most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX) / 4

@@ -75,8 +75,8 @@ impl Outputs {
         self.changed |= self.held.remove(&tid);
     }
 
-    /// So much of what this task has written waits for another host, or little again; of no task:
-    /// of none.
+    /// Notes whether too much output of this task waits for another host; without a task, of no
+    /// task.
     pub(crate) fn lag(&mut self, tid: Tid, on: bool) {
         match (on, tid) {
             (true, _) => drop(self.lagging.insert(tid)),

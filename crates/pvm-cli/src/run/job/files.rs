@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// A longer file is none of ours.
 const FILE_BYTES_MAX: u64 = 4 << 20;
-/// So much of a bad line is told.
+/// The number of letters of a bad line that an error shows.
 const TOLD_LETTERS_MAX: usize = 200;
 
 /// Reads a file; an error names the line and what was expected there.

@@ -93,7 +93,7 @@ pub(super) fn answered(request: &Request, opened: &mut Opened) -> Result<Reply, 
     }
 }
 
-/// So many codes or ids, however many the message tells.
+/// Reads `wanted` codes or ids, however many the message has.
 fn codes(opened: &mut Opened, wanted: usize) -> Result<Vec<i32>, Code> {
     let count = opened.count()?.min(wanted);
     let mut codes = opened.ints(count)?;

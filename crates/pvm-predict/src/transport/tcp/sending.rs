@@ -9,12 +9,13 @@ use crate::platform::Tcp;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// So many segments beyond a hole make it a loss (RFC 6675).
+/// The number of segments beyond a hole that make it a loss (RFC 6675).
 const BEYOND: usize = 3;
 /// Segments are handed to the host's queue in trains: as much as a millisecond at the pace makes,
 /// two segments at least, and near hosts get whole ones (Linux: `tcp_tso_autosize`).
 const TRAIN: u64 = 65_536;
-/// So many trains of a connection's own segments may wait there (Linux: TCP small queues).
+/// The number of trains of a connection's own segments that may wait there (Linux: TCP small
+/// queues). TCP small queues).
 const TRAINS: u64 = 2;
 /// The memory of the host that a segment takes beside its data (Linux: `sk_buff`, its head and
 /// `skb_shared_info`).
