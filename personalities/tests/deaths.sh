@@ -1,7 +1,7 @@
 # deaths.sh NAME PROGRAM: a rank of PROGRAM, which runs until it is ended, is killed at any moment - sometimes while another
 # one is stopped - and the job ends: with the signal's status, and a line that names the rank, its host and the cause. So
-# does the keeper's own death, without a word. Nothing is left. TIMES (3; NEOPVM_LONG: 100) deaths; WITHIN_MS (3000) is
-# how long an end may take. PVM is the command.
+# does the keeper's own death, without a word. Nothing is left. TIMES (3; NEOPVM_LONG: 100) deaths; WITHIN_MS
+# (30000, for a computer that is busy) is how long an end may take. PVM is the command.
 set -u
 name=$1 program=$2
 times=${TIMES:-3}
@@ -18,7 +18,7 @@ start() { # SEED: waits until four ranks run
     "$PVM" run --quiet --as "$name" -n 4 "$program" "$1" 1000000000 500 >"$folder/out" 2>"$folder/err" </dev/null &
     job=$!
     local tick
-    for tick in $(seq 1000); do
+    for tick in $(seq 3000); do
         [ "$(ranks_of "$1" | wc -l)" -ge 4 ] && return
         sleep 0.01
     done
@@ -27,7 +27,7 @@ start() { # SEED: waits until four ranks run
 
 gone() { # SEED
     local tick
-    for tick in $(seq 500); do
+    for tick in $(seq 3000); do
         ranks_of "$1" >/dev/null || return 0
         sleep 0.01
     done
@@ -55,8 +55,8 @@ for ((time = 1; time <= times; time++)); do
         grep -q 'rank [0-3] (t[0-9a-f]* on .*) was ended by SIGKILL; the job is ended' "$folder/err" ||
             fail "what was told: $(cat "$folder/err")"
     fi
-    [ "$ms" -le "${WITHIN_MS:-3000}" ] || fail "the end took $ms ms"
-    ! ranks_of "$seed" >/dev/null || fail "ranks are left"
+    [ "$ms" -le "${WITHIN_MS:-30000}" ] || fail "the end took $ms ms"
+    gone "$seed" || fail "ranks are left"
 done
 seed=$((RANDOM * 32768 + RANDOM))$$
 start "$seed"

@@ -84,7 +84,7 @@ run_job() { # NAME RANKS PROGRAM ARGS
     shift 3
     # shellcheck disable=SC2046
     # Some write files where they are.
-    (cd "$work/programs/$name" && exec timeout "${NEOPVM_LONG:+9}60" "$PVM" run --quiet --as "$name" \
+    (cd "$work/programs/$name" && exec timeout "${NEOPVM_LONG:+9}300" "$PVM" run --quiet --as "$name" \
         $(ranks_of "$name" "$ranks" "$program") "$program" "$@") >"$work/out.$name" 2>"$work/err.$name" </dev/null
 }
 
@@ -100,7 +100,7 @@ succeed_there() {
     local name=$1
     shift
     echo "$*" >>"$work/runs"
-    on h1 timeout "${NEOPVM_LONG:+9}60" env -C "$work/programs/$name" PATH="$prefix/libexec/neopvm/bin:$prefix/bin:$PATH" "$@" \
+    on h1 timeout "${NEOPVM_LONG:+9}300" env -C "$work/programs/$name" PATH="$prefix/libexec/neopvm/bin:$prefix/bin:$PATH" "$@" \
         >"$work/out.$name" 2>"$work/err.$name" </dev/null && return
     fail "$*: status $?"
     tail -n 4 "$work/out.$name" "$work/err.$name"
@@ -200,7 +200,7 @@ components_told() { # WITHIN_MS of BEGAN
     [ $took -le $worst ] || worst=$took
     # They have left; the processes end a moment later.
     local tick
-    for tick in $(seq 500); do
+    for tick in $(seq 3000); do
         pgrep -f "^$lost" >/dev/null || break
         sleep 0.01
     done
@@ -216,7 +216,7 @@ deaths_of_components() {
         began=$(now)
         # Those that were started have no arguments.
         kill -KILL "$(pgrep -f "^$lost\$" | shuf -n1)"
-        components_told 3000 "$began"
+        components_told 30000 "$began"
     done
     echo "pvm2: $time deaths, the others had noticed and ended after $worst ms at most"
 }
@@ -285,7 +285,7 @@ start_jobs() { # TIME
         ) &
         running="$running $!"
     done
-    for tick in $(seq 1000); do
+    for tick in $(seq 3000); do
         [ "$(pgrep -fc "^$work/programs/.*/chance 2$1 1000000000")" -ge $((3 * $(echo "$jobs" | wc -w))) ] && break
         sleep 0.02
     done
@@ -295,7 +295,7 @@ start_jobs() { # TIME
 job_told() {
     local took=$(($(cut -d' ' -f2 "$work/ended.$1") - $3))
     [ $took -le $worst ] || worst=$took
-    [ $took -le 8000 ] || fail "$1 ended $took ms behind its host"
+    [ $took -le 30000 ] || fail "$1 ended $took ms behind its host"
     [ "$(cut -d' ' -f1 "$work/ended.$1")" -ne 0 ] || fail "$1 did not fail without $2"
     grep -q "rank [0-9] (t[0-9a-f]* on $2) is lost with its host; the job is ended" "$work/err.$1" ||
         fail "$1: $(cat "$work/err.$1")"
@@ -303,7 +303,7 @@ job_told() {
 
 # A job of each is running, and components; then h2 or h3 loses its power.
 power() {
-    local name host time began running worst=0
+    local name host time tick began running worst=0
     for ((time = 0; time < $(count 1); time++)); do
         host=h$((2 + RANDOM % 2)) running=
         start_jobs $time
@@ -311,10 +311,14 @@ power() {
         sleep "0.$((RANDOM % 10))"
         began=$(now)
         bash "$tool" power-off $host
-        [ "$jobs" = "$all" ] || components_told 9000 "$began"
+        [ "$jobs" = "$all" ] || components_told 30000 "$began"
         # shellcheck disable=SC2086
         wait $running
         for name in $jobs; do job_told "$name" $host "$began"; done
+        for tick in $(seq 300); do
+            pgrep -f "^$work/programs/.*/chance" >/dev/null || break
+            sleep 0.1
+        done
         ! pgrep -f "^$work/programs/.*/chance" >/dev/null || fail "ranks are left"
         bash "$tool" boot $host && on h1 pvm add $host >/dev/null || fail "$host does not come back"
     done

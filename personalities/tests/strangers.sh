@@ -7,7 +7,7 @@ fail() { echo "$name: $*"; exit 1; }
 seed=$((RANDOM * 32768 + RANDOM))$$
 "$PVM" run --quiet --as "$name" -n 3 "$program" "$seed" "${OPERATIONS:-6000}" 200 >"$folder/out" 2>"$folder/err" </dev/null &
 job=$!
-for tick in $(seq 1000); do
+for tick in $(seq 3000); do
     ranks=$(pgrep -f "^[^ ]*$program $seed ")
     [ "$(echo "$ranks" | wc -l)" -ge 3 ] && break
     sleep 0.01

@@ -113,7 +113,8 @@ fn a_line_without_end_filled_memory_and_many_statements_of_one_took_their_square
     // Half a million lines of one statement.
     let long = format!("{}*/ ;;\n", "/*\n".repeat(300_000));
     let _ = written(|writer| import::sddf(long.as_bytes(), writer));
-    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+    // A computer that does nothing else takes a second; their square would take days.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(100), "{:?}", begun.elapsed());
 }
 
 fn stations(files: &[&str]) -> Result<Reader<Bytes>, Error> {

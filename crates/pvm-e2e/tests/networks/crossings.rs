@@ -14,8 +14,7 @@ fn is(counted: f64, copies: f64) -> bool {
 }
 
 /// The lines of what crossed more often than it had to, in a run of four hosts with three members
-/// each: counted
-/// at the hosts' network cards, in multiples of the data.
+/// each: counted at the hosts' network cards, in multiples of the data.
 fn crossed_too_often(output: &str) -> Vec<&str> {
     let line = |start: &str| {
         let found = output.lines().find(|line| line.starts_with(start));
