@@ -52,9 +52,13 @@ status=$?
 case $* in
 live* | oracle* | original*) ;;
 *)
-	sleep 1 # what halts at this moment may end
 	bash "$tool" env "HOME=$HOSTS_DIR/home" # the run's own is gone
-	found=$(left)
+	# What halts at this moment may end.
+	for tick in $(seq 60); do
+		found=$(left)
+		[ -n "$found" ] || break
+		sleep 1
+	done
 	if [ -n "$found" ]; then
 		echo "$found"
 		status=1

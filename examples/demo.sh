@@ -46,23 +46,23 @@ else
 fi
 
 echo "a machine of four hosts:"
-timeout --foreground 60 pvm up --local 4
-timeout --foreground 20 pvm conf
+timeout --foreground 200 pvm up --local 4
+timeout --foreground 200 pvm conf
 
 echo
 # The ring is recorded, and drawn as in the figure that it is known by.
 trace=$out/ring.trace
-timeout --foreground 60 pvm run --trace "$trace" "$out/bin/ring" 4 10
-timeout --foreground 20 pvm trace draw "$trace" --what spacetime -o "$out/ring.svg"
-recorded=$(timeout --foreground 20 pvm trace show --json "$trace" | grep -o '"tid":"t[0-9a-f]*"' | wc -l)
+timeout --foreground 200 pvm run --trace "$trace" "$out/bin/ring" 4 10
+timeout --foreground 200 pvm trace draw "$trace" --what spacetime -o "$out/ring.svg"
+recorded=$(timeout --foreground 200 pvm trace show --json "$trace" | grep -o '"tid":"t[0-9a-f]*"' | wc -l)
 [ "$recorded" = 4 ] || { echo "demo: the trace has $recorded of the ring's 4 tasks" >&2; exit 1; }
-matched=$(timeout --foreground 20 pvm trace profile "$trace" | awk '/with both ends/ { print $2 }')
+matched=$(timeout --foreground 200 pvm trace profile "$trace" | awk '/with both ends/ { print $2 }')
 # Ten rounds of four messages, and what the first task tells the three others.
 [ "$matched" = 43 ] || { echo "demo: the trace has $matched of the ring's 43 messages" >&2; exit 1; }
 echo "the ring's trace: $trace, drawn in $out/ring.svg"
 echo
 rm -f "$out/mandelbrot.png"
-timeout --foreground 300 "$out/bin/mandelbrot" -o "$out/mandelbrot.png" "${workers[@]}" | tee "$out/mandelbrot.txt"
+timeout --foreground 600 "$out/bin/mandelbrot" -o "$out/mandelbrot.png" "${workers[@]}" | tee "$out/mandelbrot.txt"
 [ "${PIPESTATUS[0]}" = 0 ] && [ -s "$out/mandelbrot.png" ] || { echo "demo: the picture is not there" >&2; exit 1; }
 
 # Every host must have computed rows.

@@ -23,7 +23,7 @@ fail() {
 run() {
 	local wanted=$1
 	shift
-	timeout -k 1 "${NEOPVM_LONG:+9}60" "$@" >out 2>&1 </dev/null
+	timeout -k 1 "${NEOPVM_LONG:+9}300" "$@" >out 2>&1 </dev/null
 	local got=$?
 	[ $got = "$wanted" ] && return
 	fail "status $got, not $wanted: $*"

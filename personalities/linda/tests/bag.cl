@@ -33,7 +33,7 @@ int real_main(int argc, char **argv)
     for (i = 0; i < tasks; i++) {
         if (i == 2) {
             int tries, more;
-            for (tries = 0; tries < 200 && rdp("task", 2); tries++)
+            for (tries = 0; tries < 3000 && rdp("task", 2); tries++)
                 usleep(1000);
             out("go");
             for (more = 3; more < tasks; more++)

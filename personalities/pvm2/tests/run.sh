@@ -25,7 +25,7 @@ compile() {
 }
 
 run() {
-	timeout -k 1 "${LIMIT:-60}" "$@" >out 2>&1 && return
+	timeout -k 1 "${LIMIT:-300}" "$@" >out 2>&1 && return
 	fail "failed: $*"
 	cat out >&2
 }

@@ -55,8 +55,14 @@ fn made(name: &str, variables: &[&str]) -> PathBuf {
     // The programs know where their library is.
     let of = home.replace('/', "-");
     let folder = kept().join(format!("nas-{name}{of}"));
-    let mut command = Command::new("make");
-    command.arg("-j2").arg("-C").arg(sources()).arg(format!("BUILD={}", folder.display()));
+    // Tests of other programs may want them at the same time.
+    let mut command = Command::new("flock");
+    command.arg(kept().join(format!("nas-{name}{of}.lock")));
+    command
+        .args(["make", "-j2"])
+        .arg("-C")
+        .arg(sources())
+        .arg(format!("BUILD={}", folder.display()));
     command.arg(format!("PVM_HOME={home}")).args(variables);
     // Who calls this may be a `make` himself, with variables of his own.
     for variable in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "OPT", "CFLAGS", "FFLAGS", "LDFLAGS"] {
