@@ -52,7 +52,7 @@ static void broadcast(int root, int bytes)
 }
 
 const struct way own = {"own", NULL, send_to, take, meet, sum, broadcast};
-const char *const beside = "raw any";
+const char *const beside = "raw anybody any";
 
 enum { HANDLED = 1000 };
 static double sent_at, delays[HANDLED];

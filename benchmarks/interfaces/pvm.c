@@ -2,7 +2,8 @@
 /*
  * The calls of PVM 3 and of neopvm.h, within the same processes as the calls of the interface that is measured. PVM is
  * `raw`, `default` (PvmDataDefault, the one encoding that PVM 2.4 has) or `daemons` (that with PvmDontRoute); `items`
- * are the calls of neopvm.h on which the interfaces stand, and the receives of `any` name no sender, as NX's crecv.
+ * are the calls of neopvm.h on which the interfaces stand. The receives of `any`, `anybody` (PVM, raw) and
+ * `default-any` name no sender, as NX's crecv and PVM 2.4's rcv do not.
  */
 #include <neopvm.h>
 #include <pvm3.h>
@@ -63,6 +64,13 @@ static void send_to(int to, int bytes)
 static void take(int from, int bytes)
 {
     pvm_recv(tids[from], 5);
+    pvm_upkbyte(data, bytes, 1);
+}
+
+static void take_of_anybody(int from, int bytes)
+{
+    (void)from;
+    pvm_recv(-1, 5);
     pvm_upkbyte(data, bytes, 1);
 }
 
@@ -128,7 +136,9 @@ const struct way *pvm_way(const char *name)
 {
     static const struct way ways[] = {
         {"raw", be_raw, send_to, take, meet, sum, broadcast},
+        {"anybody", be_raw, send_to, take_of_anybody, NULL, NULL, NULL},
         {"default", be_default, send_to, take, NULL, NULL, NULL},
+        {"default-any", be_default, send_to, take_of_anybody, NULL, NULL, NULL},
         {"daemons", be_daemons, send_to, take, NULL, NULL, NULL},
         {"items", be_raw, send_items, take_items, NULL, NULL, NULL},
         {"any", be_raw, send_items, take_any, NULL, NULL, NULL},

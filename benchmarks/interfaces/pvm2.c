@@ -57,7 +57,7 @@ const struct way own = {"own", NULL, send_to, take, meet, NULL, NULL};
 #ifdef OF_SND
 const char *const beside = "daemons";
 #else
-const char *const beside = "default";
+const char *const beside = "default default-any";
 #endif
 
 void extra(const char *what)

@@ -61,7 +61,7 @@ run() { # SYSTEM RANKS WHAT
   fi
   # shellcheck disable=SC2086
   if ! case $1 in
-    vsnd | snd) timeout $limit $PVM run --quiet $([ "$PASS" = one ] || echo --env SPEED_HOST=h2) "$OUT/speed.$1" "$3" ;;
+    vsnd | snd) timeout $limit $PVM run --quiet $([ "$PASS" = one ] || echo --host h1 --env SPEED_HOST=h2) "$OUT/speed.$1" "$3" ;;
     tasks) timeout $limit $PVM run --quiet --env SPEED_RANKS="$2" -n "$2" "$OUT/speed.$1" "$3" ;;
     mpi) timeout $limit mpirun.openmpi --oversubscribe -n "$2" "$OUT/speed.mpi" "$3" 2>/dev/null ;;
     *) timeout $limit $PVM run --quiet --as "$1" ${hosts:--n $2} "$OUT/speed.$1" "$3" ;;

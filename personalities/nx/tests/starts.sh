@@ -13,7 +13,7 @@ done
 timeout 100 "$BUILT/calls" -sz >"$folder/out" 2>&1 && fail "no size: $(cat "$folder/out")"
 grep -q -- '-sz needs a value' "$folder/out" || fail "no size: $(cat "$folder/out")"
 # A program that the machine does not know and PATH does: its job ended with 0 before it had begun.
-PATH=$BUILT:$PATH timeout 30 "$PVM" run --quiet --as nx -n 2 calls >"$folder/out" 2>&1 || fail "in PATH: $(cat "$folder/out")"
+PATH=$BUILT:$PATH timeout 100 "$PVM" run --quiet --as nx -n 2 calls >"$folder/out" 2>&1 || fail "in PATH: $(cat "$folder/out")"
 grep -q '^ok' "$folder/out" || fail "in PATH: $(cat "$folder/out")"
 for size in 1 2 4; do
     PVM_TMP=$folder timeout 100 "$BUILT/host" "$BUILT/node" $size >"$folder/out" 2>&1 || fail "host: $(cat "$folder/out")"
