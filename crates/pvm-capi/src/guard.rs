@@ -14,8 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use pvm::{Among, Biased, Owner, Task, WaitToken, is_alone};
-use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Code, Tid};
 
 use crate::own::{Kept as _, Own};
 use crate::say::{say, tell};
@@ -331,6 +331,8 @@ pub(crate) enum Look<T> {
     Handler(Errand),
     /// Nothing has come yet.
     Nothing,
+    /// No message of this sender has come yet, or of any.
+    NothingOf(Option<Tid>),
 }
 
 /// A look that found nothing: what to wait for.
@@ -361,6 +363,7 @@ pub(crate) fn wait_for<T>(
                 Look::Done(value) => Step::Done(value),
                 Look::Handler(due) => Step::Handler(due),
                 Look::Nothing => Step::Wait(task, token),
+                Look::NothingOf(source) => Step::Wait(task, token.narrow(task.tid(), source)),
             })
         })?;
         match step {

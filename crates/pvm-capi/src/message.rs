@@ -243,7 +243,8 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
                 let wanted = pattern(session::context(), tid, tag);
                 let waits = limit == Limit::Never;
                 let id = receive_current(task, &wanted, waits)?;
-                Ok(id.map_or(Look::Nothing, Look::Done))
+                let nothing = if waits { Look::NothingOf(wanted.source) } else { Look::Nothing };
+                Ok(id.map_or(nothing, Look::Done))
             })
             .map_err(Stop::from),
         });

@@ -66,6 +66,13 @@ fn a_receive_behind_a_matching_function_and_a_free_of_its_buffer_waited_for_each
 }
 
 #[test]
+fn a_handler_that_received_in_the_middle_of_a_wait_left_it_asleep_beside_its_message() {
+    let machine = Machine::start();
+    assert_eq!(machine.run("meanwhile.c", &["2000"]).out, "overslept 0\n");
+    machine.halt();
+}
+
+#[test]
 fn messages_by_handles_come_whole_and_in_order_alone_and_among_threads() {
     let machine = Machine::start();
     machine.run("handles.c", &["1"]);

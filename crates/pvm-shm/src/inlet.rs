@@ -8,6 +8,7 @@ mod line;
 mod opening;
 mod payload;
 mod queue;
+mod single;
 mod stream;
 mod watching;
 mod whole;
@@ -92,6 +93,8 @@ pub struct Inlet {
     ready: u64,
     /// Lanes that have something and are not watched.
     queue: Queue,
+    /// See [`Inlet::findings`].
+    findings: u64,
     activity: Activity,
     /// A moment after those of all messages that were taken in.
     seen: u64,
@@ -137,6 +140,7 @@ impl Inlet {
             dropped: 0,
             ready: 0,
             queue: Queue::default(),
+            findings: 0,
             activity,
             seen: clock::START,
             retired: Retired::new(watch.clone()),
@@ -175,6 +179,12 @@ impl Inlet {
     #[inline]
     pub fn holds_more(&self) -> bool {
         self.ready != 0 || !self.queue.is_empty()
+    }
+
+    /// The number of times that a lane was found to have something, by its mark or in its turn.
+    #[inline]
+    pub const fn findings(&self) -> u64 {
+        self.findings
     }
 
     /// A moment behind those of all messages that were taken in: for

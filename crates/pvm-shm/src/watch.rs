@@ -12,8 +12,8 @@ use crate::lane::{Receiver, Ring};
 use crate::segment::Mapping;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
 use crate::users::Users;
-use pvm_wire::Code;
 use pvm_wire::request::{Segment, SegmentId};
+use pvm_wire::{Code, Tid};
 use rustix::fd::OwnedFd;
 use std::ptr;
 use std::sync::Arc;
@@ -28,6 +28,8 @@ struct Slot {
     stamp: AtomicPtr<AtomicU32>,
     next: AtomicU32,
     flag: AtomicPtr<AtomicU32>,
+    /// The number of its sender.
+    sender: AtomicU32,
 }
 
 /// The words by which the lanes tell the waiting thread what has come. Shared between the two.
@@ -58,6 +60,12 @@ impl Slot {
     }
 }
 
+impl Slot {
+    fn may_be_of(&self, source: Option<Tid>) -> bool {
+        source.is_none_or(|source| self.sender.load(Ordering::Relaxed) == source.0)
+    }
+}
+
 impl Watch {
     /// Nothing is watched.
     pub fn new() -> Self {
@@ -65,6 +73,7 @@ impl Watch {
             stamp: AtomicPtr::new(ptr::null_mut()),
             next: AtomicU32::new(0),
             flag: AtomicPtr::new(ptr::null_mut()),
+            sender: AtomicU32::new(0),
         };
         Self {
             slots: std::array::from_fn(|_| slot()),
@@ -109,12 +118,15 @@ impl Watch {
         self.soon.load(Ordering::Relaxed)
     }
 
-    /// Looks at the stamps while `body` runs; its argument tells whether something has come.
+    /// Looks at the stamps while `body` runs; its argument tells whether something has come: of
+    /// this sender, if one is given. The messages of others may lie there unread
+    /// ([`Inlet::next_from`](crate::Inlet::next_from)).
     #[inline]
-    pub fn look<T>(&self, body: impl FnOnce(&dyn Fn() -> bool) -> T) -> T {
+    pub fn look<T>(&self, source: Option<Tid>, body: impl FnOnce(&dyn Fn() -> bool) -> T) -> T {
         // PAIRS WITH: `clear`. Either the pointer is seen to be gone, or this is seen.
         self.looking.enter();
-        let result = body(&|| self.slots.iter().any(Slot::is_ready));
+        let result =
+            body(&|| self.slots.iter().any(|slot| slot.may_be_of(source) && slot.is_ready()));
         self.looking.leave();
         result
     }
@@ -133,7 +145,7 @@ impl Watch {
         let sole = self.sole.load(Ordering::Relaxed) as usize;
         let slot = sole.checked_sub(1).and_then(|slot| self.slots.get(slot));
         let Some(slot) = slot.filter(|_| self.looking.enter_alone(is_alone)) else {
-            return self.look(|has_come| body(has_come, false));
+            return self.look(None, |has_come| body(has_come, false));
         };
         let result = body(&|| slot.is_ready(), true);
         self.looking.leave_alone();
@@ -146,11 +158,12 @@ impl Watch {
         self.sole.store(slot.map_or(0, |slot| slot as u32 + 1), Ordering::Relaxed);
     }
 
-    /// Before sleeping: ends all watches; true if something has come. Where there are other threads
+    /// Before sleeping: ends all watches; true if something has come, of this sender if one is
+    /// given. Where there are other threads
     /// they know of the sleep ([`Turn::lie_down`](crate::turn::Turn::lie_down)), so that no slot
     /// changes meanwhile but to be cleared.
-    pub fn rest(&self) -> bool {
-        self.look(|has_come| {
+    pub fn rest(&self, source: Option<Tid>) -> bool {
+        self.look(source, |has_come| {
             for slot in &self.slots {
                 let flag = slot.flag.load(Ordering::SeqCst);
                 if !flag.is_null() {
@@ -175,6 +188,11 @@ impl Watch {
     #[inline]
     pub(crate) fn take_rested(&self) -> bool {
         self.rested.load(Ordering::Relaxed) && self.rested.swap(false, Ordering::Relaxed)
+    }
+
+    /// The ring in this slot will be this sender's.
+    pub fn set_sender(&self, slot: usize, sender: Tid) {
+        self.slots[slot].sender.store(sender.0, Ordering::Relaxed);
     }
 
     /// Sets the place of a watched ring's next cell.

@@ -321,6 +321,46 @@ fn loom_a_watch_that_ends_misses_nothing() {
     });
 }
 
+/// A receiver that has left a message of one sender in its lane goes to sleep until another one
+/// sends, whose lane is watched, too, or marks the inbox: it has seen that message, or is woken for
+/// it. The message that it has left does not keep it awake.
+#[test]
+fn loom_a_wait_for_one_sender_misses_nothing_beside_what_others_left() {
+    const AWAITED: Tid = Tid(0x40001);
+    const OTHER: Tid = Tid(0x40002);
+    for is_watched in [false, true] {
+        loom::model(move || {
+            let header = Arc::new(Header::new());
+            let ring = Ring::on_heap(3);
+            let mut sender = Sender::new(ring.clone());
+            let receiver = Receiver::new(ring);
+            let watch = Watch::new();
+            let left = Ring::on_heap(3);
+            if is_watched {
+                receiver.watch();
+                watch.set_sender(0, AWAITED);
+                watch.set(0, &receiver);
+            } else {
+                Sender::new(left.clone()).push(Kind::Inline, &envelope(0), &[]).expect("room");
+                watch.set_sender(0, OTHER);
+                watch.set(0, &Receiver::new(left.clone()));
+            }
+            let sending = {
+                let header = header.clone();
+                thread::spawn(move || {
+                    sender.push(Kind::Inline, &envelope(0), &[]).expect("room");
+                    !sender.is_watched() && header.mark(1) == Marked::Wake
+                })
+            };
+            let has_come = watch.rest(Some(AWAITED));
+            let asleep = !has_come && header.arm() == Armed::Now;
+            let woke = sending.join().expect("no panic");
+            assert!(!asleep || woke, "asleep beside a message");
+            assert!(is_watched || !has_come, "kept awake");
+        });
+    }
+}
+
 /// One task sends to the receiver, then lets another one know, which sends because of it. However
 /// the receiver's looks at the two lanes fall in between, it has the cause first: by the inbox
 /// (`marks`), or in lanes that it watches.
@@ -424,7 +464,7 @@ impl Threads {
 
     /// A thread that has found nothing before: true if it sleeps.
     fn sleeps(&self) -> bool {
-        if !self.turn.lie_down() || self.watch.rest() || self.header.arm() != Armed::Now {
+        if !self.turn.lie_down() || self.watch.rest(None) || self.header.arm() != Armed::Now {
             return false;
         }
         Header::look_again();

@@ -14,6 +14,9 @@ const TASKS: usize = 4;
 /// In a cell, in several, in a slab, and one that is read while it is written.
 const SIZES: [usize; 4] = [8, 1000, 6000, 40_000];
 
+/// A context whose messages concern everybody.
+const URGENT: i32 = 0x7_ffff;
+
 const fn tid(task: usize) -> Tid {
     Tid(0x40001 + task as u32)
 }
@@ -86,10 +89,43 @@ impl Host {
     fn receive_properly(&mut self, me: usize, from: Option<usize>, alone: bool) -> bool {
         let (keeper, task) = (&mut self.keeper, &mut self.tasks[me]);
         let taken = match from {
-            Some(from) => task.inlet.next_of(&mut keeper.broker(tid(me)), tid(from), |_| true),
-            None => task.inlet.next(&mut keeper.broker(tid(me)), alone),
+            Some(from) if alone => match self.receive_alone(me, from) {
+                Glance::Taken(envelope) => Some(envelope),
+                Glance::Nothing | Glance::More => None,
+            },
+            Some(from) => {
+                let taken = task.inlet.next_of(&mut keeper.broker(tid(me)), tid(from), |_| true);
+                taken.map(|(envelope, _)| envelope)
+            }
+            None => {
+                let taken = task.inlet.next(&mut keeper.broker(tid(me)), alone);
+                taken.map(|(envelope, _)| envelope)
+            }
         };
-        self.received(me, from, taken.map(|(envelope, _)| envelope))
+        self.received(me, from, taken)
+    }
+
+    /// A look for the messages of one sender, which leaves those of others.
+    fn receive_alone(&mut self, me: usize, from: usize) -> Glance<Envelope> {
+        let (keeper, task) = (&mut self.keeper, &mut self.tasks[me]);
+        let broker = &mut keeper.broker(tid(me));
+        match task.inlet.next_from(broker, (tid(from), URGENT), |_| true) {
+            Glance::Taken((envelope, _)) => Glance::Taken(envelope),
+            Glance::Nothing => {
+                let left = task.waits.iter().filter(|(sender, ..)| *sender == from).count();
+                assert_eq!(left, 0, "nothing of {from} for {me}, who would wait");
+                assert!(!self.ends_wait(me, from), "a wait would end at once");
+                Glance::Nothing
+            }
+            Glance::More => Glance::More,
+        }
+    }
+
+    /// True if a task that waits for the messages of one sender looks again.
+    fn ends_wait(&self, me: usize, from: usize) -> bool {
+        let inlet = &self.tasks[me].inlet;
+        inlet.watch().look(Some(tid(from)), |has_come| has_come())
+            || inlet.inbox().header().has_pending()
     }
 
     fn received(&mut self, me: usize, from: Option<usize>, taken: Option<Envelope>) -> bool {
@@ -135,7 +171,8 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         1 => (task.clone(), 1..TASKS).prop_map(|(from, by)| Step::Burst(from, (from + by) % TASKS)),
         3 => (task.clone(), any::<bool>()).prop_map(|(me, alone)| Step::Receive(me, None, alone)),
-        1 => (task, 1..TASKS).prop_map(|(me, by)| Step::Receive(me, Some((me + by) % TASKS), true)),
+        2 => (task, 1..TASKS, any::<bool>())
+            .prop_map(|(me, by, alone)| Step::Receive(me, Some((me + by) % TASKS), alone)),
     ]
 }
 
@@ -212,6 +249,52 @@ fn a_sender_with_a_backlog_does_not_starve_another_one() {
     }
 }
 
+/// A task that has looked for one sender's messages, and left those of others in their lanes, waits
+/// for that sender: others do not end the wait, or once only, and that one does.
+#[test]
+fn a_wait_for_one_sender_ends_with_its_message_and_not_with_those_that_others_left() {
+    let (me, awaited) = (0, 1);
+    for [is_known, is_watched, rests] in (0..8).map(|n| [n & 1, n & 2, n & 4].map(|bit| bit != 0)) {
+        let mut host = Host::new();
+        // Lanes from which a message was taken are watched.
+        (2..TASKS).for_each(|from| host.send(from, me, 8));
+        if is_known {
+            host.send(awaited, me, 8);
+        }
+        while host.receive(me, None, is_watched) {}
+        for round in 0..3 {
+            (2..TASKS).for_each(|from| host.send(from, me, 8));
+            assert_eq!(host.receive_alone(me, awaited), Glance::Nothing);
+            if rests {
+                let watch = host.tasks[me].inlet.watch().clone();
+                assert!(!watch.rest(Some(tid(awaited))), "a sleep would end at once");
+                // Each lane marks the inbox from now on, until the next look has taken the mark.
+                (2..TASKS).for_each(|from| host.send(from, me, 8));
+                assert_eq!(host.receive_alone(me, awaited), Glance::Nothing);
+            }
+            host.send(awaited, me, 8);
+            assert!(host.ends_wait(me, awaited), "{is_known} {is_watched} {rests} {round}");
+            assert!(host.receive(me, Some(awaited), true));
+        }
+        while host.receive(me, None, true) {}
+        assert!(host.tasks[me].waits.is_empty(), "{:?} are lost", host.tasks[me].waits);
+    }
+}
+
+/// A look for one sender's messages looks at all where another one has something urgent.
+#[test]
+fn a_look_for_one_sender_leaves_nothing_urgent() {
+    let mut host = Host::new();
+    host.send(1, 0, 8);
+    assert_eq!(host.receive_alone(0, 2), Glance::Nothing);
+    let envelope = Envelope::new(tid(3), tid(0), 1, URGENT);
+    let Host { keeper, tasks } = &mut host;
+    let broker = &mut keeper.broker(tid(3));
+    let sent = tasks[3].out.send(broker, tid(0), &envelope, Body::Bytes(&[]));
+    assert_eq!(sent, Ok(Sent::Delivered));
+    assert_eq!(host.receive_alone(0, 2), Glance::More);
+}
+
 /// A look that takes all that has come ends, though a sender goes on meanwhile.
 #[test]
 fn what_is_sent_behind_a_line_is_for_the_next_look() {
@@ -228,7 +311,7 @@ fn what_is_sent_behind_a_line_is_for_the_next_look() {
     }
     assert_eq!((taken, host.tasks[0].waits.len()), (TASKS - 1, TASKS - 1));
     let inlet = &mut host.tasks[0].inlet;
-    let is_seen = inlet.holds_more() || inlet.watch().look(|has_come| has_come());
+    let is_seen = inlet.holds_more() || inlet.watch().look(None, |has_come| has_come());
     assert!(is_seen, "a wait would sleep over them");
     inlet.erase_line();
     while host.receive(0, None, true) {}

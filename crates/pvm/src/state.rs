@@ -11,17 +11,19 @@ use crate::buffer::sending::Prepared;
 use crate::connection::Connection;
 use crate::mailbox::{Mailbox, MessageKey};
 use crate::order::Order;
+use crate::orders;
 use crate::pattern::Pattern;
 use crate::probe;
 use crate::rosters::Rosters;
 use crate::route::{self, Arrived, Routes};
 use crate::sys::memory::ProgramMemory;
 use crate::task::aside::{ARRIVALS, MAILBOX, ROUTES};
+use crate::wait::may_wait_for_one;
 use parts::Parts;
 use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
-use pvm_shm::{Inlet, Outbox, Sent};
+use pvm_shm::{Glance, Inlet, Outbox, Sent};
 use pvm_wire::record::Way;
 use pvm_wire::{Address, Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
@@ -46,6 +48,16 @@ pub(crate) type Waiting = Store;
 
 /// A message that was found, with its name where others may wait behind it.
 type Found = (Option<MessageKey>, Envelope, Store);
+
+/// Where the messages of other senders are to be after a look for one sender's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Others {
+    /// In the mailbox.
+    Come,
+    /// In their lanes, if they can stay there: the caller then waits for the one sender only
+    /// ([`WaitToken::narrow`](crate::WaitToken::narrow)).
+    Stay,
+}
 
 /// The state of a task.
 #[derive(Debug)]
@@ -266,7 +278,7 @@ impl State {
     #[inline]
     fn put_aside(&mut self, (envelope, store): Arrived, count: &mut usize) {
         self.news = true;
-        crate::orders::taken_in(&envelope);
+        orders::taken_in(&envelope);
         self.mailbox.insert(envelope, store);
         *count += 1;
         if count.is_multiple_of(TOLD_EVERY) {
@@ -285,11 +297,16 @@ impl State {
     pub(crate) fn find_at_hand(
         &mut self,
         pattern: &Pattern,
-        alone: bool,
+        how: (bool, Others),
     ) -> Result<Option<Arrived>, Code> {
         let mut lacked = false;
         loop {
-            let Some((key, envelope, store)) = self.find(pattern, alone) else {
+            let before = self.inlet.findings();
+            let found = self.find(pattern, how);
+            // A handler of signals may have interrupted a wait for a message whose mark this look
+            // has taken: that wait is over.
+            self.news |= self.inlet.findings() != before && self.inlet.holds_more();
+            let Some((key, envelope, store)) = found else {
                 if !self.inlet.watch().take_lack() {
                     return Ok(None);
                 }
@@ -369,7 +386,7 @@ impl State {
     /// The earliest match, from the mailbox, the lanes or the routes. `alone`: no other thread
     /// sleeps until it comes, so later messages may stay where they are.
     #[inline]
-    fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<Found> {
+    fn find(&mut self, pattern: &Pattern, (alone, others): (bool, Others)) -> Option<Found> {
         if let Some((key, envelope, store)) = self.mailbox.take(pattern) {
             return Some((Some(key), envelope, store));
         }
@@ -385,6 +402,16 @@ impl State {
                 self.inlet.next_of(&mut self.connection, source, wants)
             {
                 return Some((None, envelope, Store::from(payload)));
+            }
+            if others == Others::Stay && !self.order.is_beginning() && may_wait_for_one() {
+                let only = (source, orders::CONTEXT);
+                match self.inlet.next_from(&mut self.connection, only, wants) {
+                    Glance::Taken((envelope, payload)) => {
+                        return Some((None, envelope, Store::from(payload)));
+                    }
+                    Glance::Nothing => return None,
+                    Glance::More => {}
+                }
             }
         }
         let (mut found, mut taken) = (None, 0);

@@ -11,7 +11,7 @@ mod memory;
 mod place;
 mod pressure;
 mod probes;
-mod receiving;
+pub(crate) mod receiving;
 mod routes;
 mod sending;
 mod watching;

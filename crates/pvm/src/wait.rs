@@ -11,7 +11,7 @@ mod token;
 
 pub use deadline::Deadline;
 pub use token::WaitToken;
-pub(crate) use token::Watched;
+pub(crate) use token::{Watched, may_wait_for_one};
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
@@ -24,7 +24,7 @@ use pvm_shm::inbox::{Header, Inbox};
 use pvm_shm::probe::RECORDS;
 use pvm_shm::users::Users;
 use pvm_shm::watch::Watch;
-use pvm_wire::Code;
+use pvm_wire::{Code, Tid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
@@ -309,7 +309,7 @@ impl Waiter {
         generation: &AtomicU32,
         token: WaitToken,
     ) -> Result<Woken, Code> {
-        if !self.arm() {
+        if !self.arm(token.source()) {
             return Ok(Woken::Look);
         }
         Header::look_again();
@@ -353,11 +353,12 @@ impl Waiter {
         }
     }
 
-    /// From now on each sender rings; false if something has come already.
-    pub(crate) fn arm(&self) -> bool {
+    /// From now on each sender rings; false if something has come already, of this sender if one is
+    /// given.
+    pub(crate) fn arm(&self, source: Option<Tid>) -> bool {
         self.bind();
         // A message that came through a watched ring is seen now; a later one marks the inbox.
-        !self.watch.rest() && self.inbox.arm(&self.activity)
+        !self.watch.rest(source) && self.inbox.arm(&self.activity)
     }
 
     /// Gives the doorbell its name. Only a sleeper needs one: a task that says something and ends

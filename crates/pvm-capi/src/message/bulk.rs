@@ -296,7 +296,8 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
         let mut message = Buffer::vacant();
         let found = task.receive_awaited(&wanted, &mut message)?;
         if found || !held::is_possible() {
-            return Ok(if found { Look::Done(message) } else { Look::Nothing });
+            let nothing = Look::NothingOf(wanted.source);
+            return Ok(if found { Look::Done(message) } else { nothing });
         }
         // Another thread has shown messages meanwhile, and took them out of the queue.
     }
@@ -340,6 +341,7 @@ unsafe fn receive_bulk(
         }
         Look::Handler(due) => Ok(Look::Handler(due)),
         Look::Nothing => Ok(Look::Nothing),
+        Look::NothingOf(source) => Ok(Look::NothingOf(source)),
     })?;
     Ok(())
 }

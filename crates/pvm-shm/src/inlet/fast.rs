@@ -1,30 +1,10 @@
 //! The fast path of a receive: the next message of a watched lane.
 
-use super::{Arrival, Glance, Inlet, TURN, Watched};
-use crate::broker::Broker;
+use super::{Glance, Inlet, TURN, Watched};
 use crate::lane::{Head, INLINE_MAX, Key, LINE_MAX};
-use pvm_wire::{Envelope, Tid};
+use pvm_wire::Tid;
 
 impl Inlet {
-    /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are, if
-    /// it is wanted. None does not tell that nothing waits.
-    pub fn next_of(
-        &mut self,
-        broker: &mut dyn Broker,
-        source: Tid,
-        wants: impl Fn(&Envelope) -> bool,
-    ) -> Option<Arrival> {
-        if self.watch.has_rested() {
-            return None;
-        }
-        let of_source = |watched: &Watched| watched.place.is_some() && watched.sender == source;
-        let slot = self.watched.iter().position(of_source)?;
-        self.turn += 1;
-        let arrival = self.pop(broker, self.watched[slot].place?, wants)?;
-        self.watched[slot].last = self.turn;
-        Some(arrival)
-    }
-
     /// The fast path of [`Inlet::next`] for a plain message that rides in its lane, is no longer
     /// than `room`, lies next in a watched lane and is wanted: its data go to `room`, its head to
     /// `about`, and its size is returned. The look skips the inbox, and all lanes but that of

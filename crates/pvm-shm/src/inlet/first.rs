@@ -1,12 +1,18 @@
 //! The choice of the earliest message among the lanes that have one.
 
-use super::{Arrival, Glance, Inlet, LOOKS, MOVES, Next, TURN, is_whole, settle, widen};
+use super::{Arrival, Glance, Inlet, LOOKS, LaneIn, MOVES, Next, TURN, is_whole, settle, widen};
 use crate::broker::Broker;
 use crate::clock::BEFORE_ALL;
 use crate::inbox::LANE_BITS;
 use crate::lane::{self, room_for};
 use crate::sync::Ordering;
 use crate::watch::SLOTS;
+
+/// True if an entry of the queue stands for the next message of its lane.
+pub(super) fn is_queued(lanes: &[Option<LaneIn>], next: &Next) -> bool {
+    let lane = lanes.get(next.place).and_then(Option::as_ref);
+    lane.is_some_and(|lane| lane.queued == Some(next.since))
+}
 
 impl Inlet {
     /// The earliest of the messages that lie next in all lanes. All lanes are looked at once more
@@ -31,11 +37,7 @@ impl Inlet {
 
     fn look_at_all(&mut self, broker: &mut dyn Broker) -> Option<Next> {
         let lanes = &self.lanes;
-        let is_queued = |next: &Next| {
-            let lane = lanes.get(next.place).and_then(Option::as_ref);
-            lane.is_some_and(|lane| lane.queued == Some(next.since))
-        };
-        let mut first = self.queue.first(is_queued);
+        let mut first = self.queue.first(|next| is_queued(lanes, next));
         for slot in 0..SLOTS {
             let since = self.watched[slot].last;
             if let Some(place) = self.watched[slot].place
@@ -50,7 +52,7 @@ impl Inlet {
     }
 
     /// Looks at the lanes that the inbox tells of.
-    fn take_bits(&mut self, broker: &mut dyn Broker) {
+    pub(super) fn take_bits(&mut self, broker: &mut dyn Broker) {
         self.ready |= self.inbox.header().take();
         if self.ready == 0 {
             return;
@@ -70,8 +72,8 @@ impl Inlet {
     }
 
     /// Queues a lane that has something. A watched lane is not queued, as each look includes it.
-    fn enqueue(&mut self, broker: &mut dyn Broker, place: usize) {
-        let is_free = |lane: &super::LaneIn| lane.slot.is_none() && lane.queued.is_none();
+    pub(super) fn enqueue(&mut self, broker: &mut dyn Broker, place: usize) {
+        let is_free = |lane: &LaneIn| lane.slot.is_none() && lane.queued.is_none();
         if !self.lanes[place].as_ref().is_some_and(is_free) {
             return;
         }
@@ -79,13 +81,14 @@ impl Inlet {
             && let Some(lane) = &mut self.lanes[place]
         {
             self.turn += 1;
+            self.findings += 1;
             lane.queued = Some(self.turn);
             self.queue.push(Next { moment, since: self.turn, place });
         }
     }
 
     /// The moment of the next message in a lane. One that is still being written is not there yet.
-    fn look(&mut self, broker: &mut dyn Broker, place: usize) -> Option<u64> {
+    pub(super) fn look(&mut self, broker: &mut dyn Broker, place: usize) -> Option<u64> {
         for _ in 0..MOVES {
             let lane = self.lanes.get_mut(place)?.as_mut()?;
             let Some((kind, moment)) = lane.receiver.next_head() else {

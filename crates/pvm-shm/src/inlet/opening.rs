@@ -36,7 +36,9 @@ impl Inlet {
             if self.lanes[place].as_ref().is_some_and(|lane| lane.segment == segment.id) {
                 continue;
             }
-            self.close(place);
+            if let Some(former) = self.lanes[place].take() {
+                self.leave(&former);
+            }
             self.lanes[place] = match open(broker, &segment, &mut self.retired) {
                 Ok(lane) => Some(lane),
                 Err(code) => {
@@ -49,13 +51,6 @@ impl Inlet {
             self.opened = opened;
         }
         all
-    }
-
-    /// Lets go of a lane.
-    pub(super) fn close(&mut self, place: usize) {
-        if let Some(lane) = self.lanes[place].take() {
-            self.leave(&lane);
-        }
     }
 
     /// The ring of a lane is watched no more and may go.

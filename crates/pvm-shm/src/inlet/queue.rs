@@ -38,6 +38,14 @@ impl Queue {
         }
     }
 
+    /// Keeps no more entries than those that are still `queued`, if there are more than `most`:
+    /// others have been taken out of the middle.
+    pub(super) fn shrink(&mut self, most: usize, queued: impl Fn(&Next) -> bool) {
+        if self.0.len() > most {
+            self.0.retain(|Reverse(next)| queued(next));
+        }
+    }
+
     /// Takes the earliest out if it is this one.
     pub(super) fn remove_first(&mut self, first: Next) {
         if self.0.peek() == Some(&Reverse(first)) {

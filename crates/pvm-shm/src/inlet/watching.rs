@@ -17,8 +17,9 @@ impl Inlet {
         }
         lane.slot = Some(slot);
         lane.receiver.watch();
-        self.watch.set(slot, &lane.receiver);
         let sender = lane.sender;
+        self.watch.set_sender(slot, sender);
+        self.watch.set(slot, &lane.receiver);
         self.watched[slot] = Watched { place: Some(place), last: turn, sender };
         self.count_watched();
     }

@@ -88,6 +88,16 @@ impl Receiver {
         }))
     }
 
+    /// The context of the next complete message.
+    pub(crate) fn next_context(&self) -> Option<i32> {
+        self.is_ready().then(|| {
+            // SAFETY: as in `next_head`.
+            read_shared!(self.walk.next().content, |content| unsafe {
+                (&raw const (*content).head).read_unaligned().context()
+            })
+        })
+    }
+
     /// The next complete cell; its payload goes to `room`. The sender learns now and then how far
     /// this end is.
     #[inline]

@@ -9,7 +9,9 @@ use crate::buffer::Buffer;
 use crate::members::Members;
 use crate::pattern::Pattern;
 use crate::reduction::{Operation, combine};
+use crate::state::Others;
 use crate::task::Task;
+use crate::task::receiving::receive_beside;
 use crate::wait::Deadline;
 use pvm_shm::Glance;
 use pvm_wire::{Code, Encoding, Kind, Tid};
@@ -116,7 +118,7 @@ impl<'a> Collective<'a> {
         let tag = Some(self.arguments.tag);
         let pattern = Pattern { context: CONTEXT, source: Some(from), tag };
         let taken = task.fast_receive(&pattern, message) == Glance::Taken(());
-        Ok(taken || task.receive_into(&pattern, message)?)
+        Ok(taken || receive_beside(task, &pattern, message, Others::Stay)?)
     }
 
     /// Watches over the wait for a member.

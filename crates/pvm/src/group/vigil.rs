@@ -76,7 +76,8 @@ impl<'a> Vigil<'a> {
     /// A token to take before a look, for the [`Task::wait`] after it.
     pub fn token(&self, task: &Task) -> WaitToken {
         let watched = self.watched.map(|(word, version)| Watched::new(word.get(), !0, version));
-        watched.map_or_else(|| task.token(), |watched| task.token().with(watched))
+        let token = task.token().narrow(task.tid(), Some(self.from));
+        watched.map_or(token, |watched| token.with(watched))
     }
 
     /// It waits no more.

@@ -5,6 +5,7 @@ use crate::buffer::{self, Buffer};
 use crate::mailbox::MessageKey;
 use crate::pattern::Pattern;
 use crate::probe;
+use crate::state::Others;
 use crate::wait::{Deadline, WaitToken};
 use pvm_wire::{Code, Envelope};
 
@@ -19,7 +20,7 @@ impl Task {
         self.follow_routes(&mut state);
         let alone = state.is_alone();
         let found = loop {
-            match state.find_at_hand(pattern, alone) {
+            match state.find_at_hand(pattern, (alone, Others::Come)) {
                 Ok(None) => break None,
                 // A run list that lies makes a message that nobody can read: as if never sent.
                 Ok(Some((envelope, store))) => {
@@ -45,8 +46,9 @@ impl Task {
         Ok(found)
     }
 
-    /// [`Task::receive_into`] for a caller that waits until the message comes: one that its sender
-    /// is still writing will do, too.
+    /// [`Task::receive_into`] for a caller that waits until the message comes, with a token of
+    /// [`WaitToken::narrow`]: one that its sender is still writing will do, too, and messages of
+    /// other senders may stay in their lanes.
     ///
     /// # Errors
     /// As for [`Task::receive`].
@@ -60,7 +62,7 @@ impl Task {
             return Ok(true);
         }
         drop(state);
-        self.receive_into(pattern, buffer)
+        receive_beside(self, pattern, buffer, Others::Stay)
     }
 
     /// Tells which message this task waits for, or that it waits no more: a hint for senders.
@@ -94,35 +96,7 @@ impl Task {
     /// As for [`Task::receive`].
     #[inline]
     pub fn receive_into(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
-        let mut state = self.live()?.enter()?;
-        self.follow_routes(&mut state);
-        let alone = state.is_alone();
-        if let Some(room) = buffer.take_room() {
-            state.inlet.give_back(room);
-        }
-        let found = loop {
-            match state.find_at_hand(pattern, alone) {
-                Ok(None) => break false,
-                Ok(Some((envelope, store))) => {
-                    if buffer.fill(envelope, store) {
-                        state.probe_received(&buffer.envelope(), pattern);
-                        break true;
-                    }
-                }
-                Err(code) => {
-                    self.rewatch(&mut state, false);
-                    return Err(code);
-                }
-            }
-        };
-        if !found {
-            state.nothing_found();
-            self.follow_routes(&mut state);
-        }
-        self.rewatch(&mut state, !found);
-        drop(state);
-        self.turns.has_looked(found);
-        Ok(found)
+        receive_beside(self, pattern, buffer, Others::Come)
     }
 
     /// The envelope of the earliest message that matches, and its size as `pvm_bufinfo` tells
@@ -222,4 +196,45 @@ impl Task {
             }
         }
     }
+}
+
+/// [`Task::receive_into`], the messages of other senders being there afterwards.
+///
+/// # Errors
+/// As for [`Task::receive`].
+pub(crate) fn receive_beside(
+    task: &Task,
+    pattern: &Pattern,
+    buffer: &mut Buffer,
+    others: Others,
+) -> Result<bool, Code> {
+    let mut state = task.live()?.enter()?;
+    task.follow_routes(&mut state);
+    let alone = state.is_alone();
+    if let Some(room) = buffer.take_room() {
+        state.inlet.give_back(room);
+    }
+    let found = loop {
+        match state.find_at_hand(pattern, (alone, others)) {
+            Ok(None) => break false,
+            Ok(Some((envelope, store))) => {
+                if buffer.fill(envelope, store) {
+                    state.probe_received(&buffer.envelope(), pattern);
+                    break true;
+                }
+            }
+            Err(code) => {
+                task.rewatch(&mut state, false);
+                return Err(code);
+            }
+        }
+    };
+    if !found {
+        state.nothing_found();
+        task.follow_routes(&mut state);
+    }
+    task.rewatch(&mut state, !found);
+    drop(state);
+    task.turns.has_looked(found);
+    Ok(found)
 }

@@ -70,7 +70,7 @@ impl Task {
         let unseen = !state.mailbox.is_empty() && arrived > self.looked.load(Ordering::Relaxed);
         // A look that was long has left the rest in the lanes.
         let unseen = unseen || state.inlet.holds_more();
-        if (unseen || !self.waiter.arm())
+        if (unseen || !self.waiter.arm(None))
             && let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice())
         {
             // A full doorbell is readable already.

@@ -44,7 +44,7 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> bool {
-        self.watch.look(|has_come| {
+        self.watch.look(token.source(), |has_come| {
             let arrived = || {
                 has_come()
                     || self.inbox.header().has_pending()
