@@ -4,8 +4,10 @@
 # The same loops by neotuple.h and by Redis's lists (Debian's redis-server on a Unix socket, hiredis, no pipelining), in
 # turns, ROUNDS (5) of each; speed.c says what each loop does. OUT/tuples.txt has all values, and the table the median
 # of each with the best in brackets. Memory, and what an idle space costs, are measured once, of ours alone.
+# The same put and take follow from C, Python and Java (both engines; PYTHON names the Python that has the package
+# neopvm), JPVM's round trip beside that of org.neopvm, and a durable space beside Redis that syncs always and each second.
 # Where hosts can be made (root, xtask/hosts.sh), a put with a copy on a second host follows, beside a message's round
-# trip. PASSES="one memory two" chooses.
+# trip; OUT must not be in /tmp then. PASSES="one memory languages durable two" chooses.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../xtask/hosts.sh
@@ -76,6 +78,53 @@ on_one_host() {
   for ((round = 0; round < rounds; round++)); do one_round; done >>"$OUT/tuples.txt"
 }
 
+# A put and its take from each language, in turns with those from C.
+languages() {
+  local round java jar=$PREFIX/share/java/neopvm.jar python=${PYTHON:-python3}
+  # shellcheck source=bindings/java/jdks.sh
+  . "$here/../../bindings/java/jdks.sh"
+  [ ! -f "$jar" ] || "$newest/bin/javac" --release 17 -nowarn -cp "$jar" -d "$OUT" "$here/Pair.java" "$here/Echo.java"
+  for ((round = 0; round < rounds; round++)); do
+    run space pair 50000
+    "$python" -c 'import neopvm' 2>/dev/null && "$python" "$here/pair.py" 50000 | sed 's/^/space /'
+    [ -f "$jar" ] || continue
+    [ "$newest_version" -lt 22 ] ||
+      "$newest/bin/java" --enable-native-access=ALL-UNNAMED -cp "$jar:$OUT" Pair pair-of-java 300000 | sed 's/^/space /'
+    "$oldest/bin/java" -Dpvm.engine=wire -cp "$jar:$OUT" Pair pair-of-wire-java 5000 | sed 's/^/space /'
+  done >>"$OUT/tuples.txt"
+  [ ! -f "$jar" ] || [ "$newest_version" -lt 22 ] ||
+    "$newest/bin/java" --enable-native-access=ALL-UNNAMED -cp "$jar:$OUT" Echo 10000
+  [ ! -f "$jar" ] || "$oldest/bin/java" -Dpvm.engine=wire -cp "$jar:$OUT" Echo 1000
+}
+
+# A durable space beside Redis with its own log.
+durable() {
+  local round mode what space pids=()
+  [ -x "$OUT/speed.redis" ] && command -v redis-server >/dev/null || return
+  mkdir -p "$OUT/durable"
+  "$PREFIX/bin/pvm" space create speed --durable "$OUT/durable"
+  for mode in always everysec; do
+    redis-server --port 0 --unixsocket "$OUT/$mode.sock" --save "" --appendonly yes --appendfsync $mode --dir "$OUT" \
+      --appenddirname $mode >/dev/null &
+    pids+=($!)
+    until [ -S "$OUT/$mode.sock" ]; do sleep 0.05; done
+  done
+  # shellcheck disable=SC2064 # these servers
+  trap "kill ${pids[*]} 2>/dev/null" EXIT
+  for ((round = 0; round < rounds; round++)); do
+    for what in "pair 500" "bag 4000"; do
+      # shellcheck disable=SC2086 # two words
+      space=$(run space $what | awk '{ print $3 }')
+      for mode in always everysec; do
+        echo "space ${what% *}-$mode $space"
+        # shellcheck disable=SC2086
+        REDIS_SOCKET=$OUT/$mode.sock run redis $what | awk -v mode=$mode '{ print $1, $2 "-" mode, $3 }'
+      done
+    done
+  done >>"$OUT/tuples.txt"
+  "$PREFIX/bin/pvm" space delete speed
+}
+
 build() {
   ${CC:-cc} -O2 -Wall -DOF_SPACE -I"$PREFIX/include" -o "$OUT/speed.space" "$here/speed.c" \
     -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 -lpthread || exit 1
@@ -85,7 +134,8 @@ build() {
 
 # Ranks that send messages to each other, for the comparison between two hosts.
 build_messages() {
-  ${CC:-cc} -O2 -w -DOF_PVM -I"$PREFIX/include" -o "$OUT/speed.pvm" "$here/../interfaces/speed.c" \
+  local folder=$here/../interfaces
+  ${CC:-cc} -O2 -w -I"$PREFIX/include" -o "$OUT/speed.pvm" "$folder/speed.c" "$folder/tasks.c" "$folder/pvm.c" \
     -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lgpvm3 -lpvm3
 }
 
@@ -95,7 +145,8 @@ if [ "${PASS:-}" = two ]; then
   bash "$tool" on h1 sh -c 'pvm up && pvm add h2 && pvm space create speed --copies 1' >/dev/null || exit 1
   for ((round = 0; round < rounds; round++)); do
     bash "$tool" on h1 "$OUT/speed.space" out 2000 | sed 's/^/copy /'
-    bash "$tool" on h1 pvm run --quiet --env SPEED_RANKS=2 -n 2 "$OUT/speed.pvm" one-way </dev/null | sed 's/^/message /'
+    bash "$tool" on h1 pvm run --quiet --env SPEED_RANKS=2 -n 2 "$OUT/speed.pvm" one-way </dev/null |
+      awk '$1 == "one-way-8" { print "message round-trip", 2 * $3; exit }'
   done >>"$OUT/tuples.txt"
   bash "$tool" on h1 pvm halt >/dev/null 2>&1
   exit
@@ -105,7 +156,7 @@ prefix=$(cd "$1" && pwd) && mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
 export PREFIX=$prefix OUT=$out
 build
 : >"$OUT/tuples.txt"
-passes=${PASSES:-one memory two}
+passes=${PASSES:-one memory languages durable two}
 on_a_machine() { # PASS COMMAND...
   [[ " $passes " == *" $1 "* ]] || return
   (
@@ -120,6 +171,8 @@ on_a_machine one on_one_host
 on_a_machine memory memory 100000 100 >>"$OUT/tuples.txt"
 on_a_machine memory memory 10000 10000 >>"$OUT/tuples.txt"
 on_a_machine memory idle >>"$OUT/tuples.txt"
+on_a_machine languages languages
+on_a_machine durable durable
 if [[ " $passes " == *" two "* ]]; then
   (
     build_messages || exit
