@@ -159,7 +159,7 @@ run_files() {
 
 run_late() {
     runs=$((runs + 1))
-    timeout 120 bash "$here/tests/late.sh" >"$work/out" 2>&1 </dev/null || fail "late.sh: $(cat "$work/out")"
+    timeout 400 bash "$here/tests/late.sh" >"$work/out" 2>&1 </dev/null || fail "late.sh: $(cat "$work/out")"
 }
 
 run_examples() {

@@ -39,8 +39,8 @@ build() {
 
 for name in mpl cmmd vertex mpsc; do
 	lib=$PREFIX/lib/neopvm/$name include=$PREFIX/include/neopvm/$name
-	for standard in gnu89 c11; do
-		echo "#include <$name.h>" | "$CC" -std=$standard -Wall -Wextra -Werror -fsyntax-only -I"$include" -x c - || fail "$name.h is not $standard"
+	for standard in c89 c11; do
+		echo "#include <$name.h>" | "$CC" -std=$standard -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$include" -x c - || fail "$name.h is not $standard"
 	done
 	echo "#include <$name.h>" | "$CXX" -std=c++17 -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$include" -x c++ - || fail "$name.h is not C++17"
 	build $name "$HERE/$name.c"

@@ -33,7 +33,7 @@ run() {
 headers() {
 	local header standard
 	for header in pvmuser.h pvm.h; do
-		for standard in gnu89 c11; do
+		for standard in c89 c11; do
 			echo "#include <$header>" | "$CC" -std=$standard -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$INCLUDE" -x c - ||
 				fail "$header is not $standard"
 		done
