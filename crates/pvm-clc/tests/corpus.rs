@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 
 /// The programs with which the runtime is tested; from the corpus.
 const PROGRAMS: &str = "../../../../personalities/linda/tests";
+/// From the corpus, too.
+const INCLUDE: &str = "-I../../../../include";
 const KERNELS: &str = "../../../../personalities/linda/tests/seed.cl";
 
 fn corpus() -> PathBuf {
@@ -98,7 +100,7 @@ fn the_known_programs() {
         let file = entry.unwrap().path();
         if file.extension().is_some_and(|extension| extension == "cl") {
             count += 1;
-            compiles(file.to_str().unwrap(), &["gnu17"], &["-Wno-pedantic"]);
+            compiles(file.to_str().unwrap(), &["gnu17"], &["-Wno-pedantic", INCLUDE]);
         }
     }
     assert!(count >= 10, "{count} programs in {PROGRAMS}");

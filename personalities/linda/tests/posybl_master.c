@@ -1,6 +1,7 @@
 /* POSYBL, whose macros call posybl_operation: the kernel of the comparison of 1993 and every kind of field. Arguments: the worker,
  * longs in an array. */
 #include <posybl.h>
+#include <pvm3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,15 @@ static int fields(void)
     return fine;
 }
 
+/* True if a task is on the host with this number, counted around from 1. */
+static int is_on(int tid, int number)
+{
+    struct pvmhostinfo *table;
+    int hosts, formats;
+
+    return pvm_config(&hosts, &formats, &table) == 0 && pvm_tidtohost(tid) == table[(number - 1) % hosts].hi_tid;
+}
+
 int main(int argc, char **argv)
 {
     int is_it_alive = FALSE, i, len, count = atoi(argv[2]), fine = fields();
@@ -46,7 +56,7 @@ int main(int argc, char **argv)
     for (i = 0; i < count; i++)
         buffer[i] = i;
     snprintf(place, sizeof place, "#3/%s", argv[1]);
-    fine &= check(eval_l(place, argv[2], NULL) > 0, "eval_l");
+    fine &= check(is_on(eval_l(place, argv[2], NULL), 3), "eval_l on the third host");
     in(lstring("Worker alive?"), qlint(&is_it_alive));
     for (i = 0; i < 10; i++) {
         out(lstring("ping"), lnint(buffer, count));

@@ -81,11 +81,13 @@ known_programs() {
     runs 0 posybl_master "$work/posybl_worker" 250000
 }
 known_programs 1000
+runs 0 spread 1
 (
     export PVM_VMID=${PVM_VMID:-default}-three
     "$prefix/bin/pvm" up --local 3 >/dev/null || fail "a machine of three hosts does not start"
     known_programs 300
     OPTIONS=-claim runs 0 several 20
+    runs 0 spread 3
     "$prefix/bin/pvm" halt >/dev/null
     [ "$failures" -eq 0 ]
 ) || failures=$((failures + 1))
