@@ -212,3 +212,53 @@ fn a_sealed_prediction_is_scored() {
     assert!(refused(&["score", &ranks, "1"]).contains("no sealed prediction"));
     assert!(refused(&["score", &seal, "0"]).contains("more than 0 s"));
 }
+
+#[test]
+fn three_recordings_grow_to_a_program_of_more_tasks() {
+    let folder = Folder::new("growth");
+    let made = |pattern: &str, tasks: u32| {
+        let file = folder.file(&format!("{pattern}-{tasks}.ti"));
+        let tasks = tasks.to_string();
+        let pattern = ["generate", pattern, "--tasks", &tasks, "--compute", "500"];
+        done(&[&pattern[..], &["--bytes", "20000", "--rounds", "4", "-o", &file]].concat());
+        file
+    };
+    let files = [4, 6, 8].map(|tasks| made("exchange", tasks));
+    let told = |args: &[&str]| -> Value {
+        let network = ["--network", "tbf-10", "--json"];
+        serde_json::from_str(&done(&[args, &network].concat())).unwrap()
+    };
+    let grown = told(&[&files[0], &files[1], &files[2], "--tasks", "12"]);
+    let whole = told(&[&made("exchange", 12)]);
+    assert_eq!(grown["seconds"], whole["seconds"], "the pattern of 12 tasks is the grown one");
+    assert_eq!(grown["inputs"]["growth"]["tasks"], serde_json::json!([4, 6, 8]));
+    assert_eq!(whole["inputs"]["growth"], Value::Null);
+    let ring = made("ring", 10);
+    let said = refused(&[&files[0], &files[1], &ring, "--tasks", "12"]);
+    assert!(said.contains("growth: the recordings do not fit one another: task "), "{said}");
+    let few = refused(&[&files[0], &files[1], "--tasks", "12"]);
+    assert!(few.contains("3 different numbers of tasks"), "{few}");
+}
+
+#[test]
+fn sixteen_tasks_of_mg_are_what_recordings_of_two_four_and_eight_tell() {
+    let trace = |tasks: u32| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/predict/growth");
+        format!("{folder}/mg-{tasks}.trace")
+    };
+    let timed = |args: &[&str]| {
+        let told: Value = serde_json::from_str(&done(&[args, &["--json"]].concat())).unwrap();
+        let sections = told["sections"].as_array().unwrap().clone();
+        let timed = sections.into_iter().find(|section| section["name"] == "timed").unwrap();
+        (timed["seconds"].as_f64().unwrap(), told["inputs"]["growth"].clone())
+    };
+    for network in ["tbf-10", "switch-1000"] {
+        let network = ["--network", network];
+        let files = [trace(2), trace(4), trace(8)];
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let (grown, growth) = timed(&[&files[..], &network, &["--tasks", "16"]].concat());
+        let (whole, none) = timed(&[&[trace(16).as_str()], &network[..]].concat());
+        assert!((0.9..1.1).contains(&(grown / whole)), "{network:?}: {grown} for {whole}");
+        assert_eq!((growth["roles"].as_u64(), none), (Some(2), Value::Null), "{growth}");
+    }
+}

@@ -13,6 +13,7 @@ pub mod as_trace;
 pub mod blame;
 mod error;
 pub mod fit;
+mod grow;
 mod host;
 mod kernel;
 pub mod link;
@@ -29,6 +30,7 @@ pub mod what_if;
 
 pub use action::{Action, Matching, TaskNumber};
 pub use error::{Awaited, Error, Label, Standstill, Waiting};
+pub use grow::{Grown, Growth};
 pub use program::Source;
 pub use sections::Section;
 pub use unit::{Rate, Time};

@@ -331,14 +331,22 @@ net, transport, messages, bytes, own_messages, own_bytes), sections (what neopvm
 name, seconds, median, low, high of the task that was in it longest; begin, end), path (task, \
 seconds, computing, phases, messages: what led to the end), \
 inputs \
-(trace, form, network, model, depth, runs, actions, lacks, place, cores, computers, change, times, \
-probes, version). phases are late, host, queue, wire and retransmission, and sum up to blocked. \
+(trace, form, network, model, depth, runs, actions, lacks, place, cores, computers, change, \
+growth, times, probes, version). phases are late, host, queue, wire and retransmission, and sum up \
+to blocked. \
 The tables, and stations and path in JSON, are of the first run. One input gives one result, byte \
 for byte.
 
 Record with `pvm run --trace FILE --alone`: then the tasks of a host compute one after the other, \
 and do not disturb one another in caches and memory.
 
+With --tasks each TRACE is a recording of the program with another number of tasks, three at \
+least. low and high then hold runs with as much more and less computing as the smaller recordings \
+tell of the largest one; inputs.growth has tasks (of the recordings), roles, left_out (messages), \
+computing and bytes (what the smaller recordings tell of the largest one, less 1). A program whose \
+messages follow no pattern, or not the same one, is refused.
+
+  pvm predict run-2.trace run-4.trace run-8.trace --tasks 16 --network tbf-100
   pvm predict generate ring --tasks 4 -o ring.ti
   pvm predict ring.ti --network switch-100
   pvm predict stations/ --network ethernet-10 --model thesis --seeds 10 --json";

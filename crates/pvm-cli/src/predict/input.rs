@@ -6,7 +6,7 @@ use crate::options::predict::Depth;
 use pvm_predict::platform::{Network, Platform, Transport, built_in, named};
 use pvm_predict::report::Report;
 use pvm_predict::source::{Lacks, Ranks, Recorded, Stations, Survey, Wish};
-use pvm_predict::{Error, Source, TaskNumber};
+use pvm_predict::{Error, Growth, Source, TaskNumber};
 use pvm_trace::Reader;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -33,6 +33,8 @@ pub(super) struct Trace {
     /// The findings of the first pass over a trace of ours.
     survey: Arc<Survey>,
     wish: Wish,
+    /// What the recordings have grown to, and how long computing takes in it.
+    grown: Option<(Arc<Growth>, f64)>,
 }
 
 /// The form of a trace.
@@ -79,7 +81,43 @@ impl Trace {
             }
             _ => Survey::default(),
         };
-        Ok(Self { files, form, survey: Arc::new(survey), wish })
+        Ok(Self { files, form, survey: Arc::new(survey), wish, grown: None })
+    }
+
+    /// Recordings of one program, grown to so many tasks. Each file or folder is one.
+    pub(super) fn grow(
+        files: &[PathBuf],
+        tasks: TaskNumber,
+        wish: Wish,
+        mut told: impl FnMut(&Self),
+    ) -> Result<Self, Failure> {
+        let mut all = Vec::new();
+        for file in files {
+            let one = Self::find(std::slice::from_ref(file), wish)?;
+            told(&one);
+            all.push(one);
+        }
+        let sources: Result<Vec<_>, Failure> = all.iter().map(Self::open).collect();
+        let growth = Growth::of(sources?, tasks);
+        let growth =
+            growth.map_err(|error| Failure::new(Status::Refused, format!("growth: {error}")))?;
+        let (form, survey) = (all[0].form, Arc::clone(&all[0].survey));
+        let files = all.into_iter().flat_map(|one| one.files).collect();
+        Ok(Self { files, form, survey, wish, grown: Some((Arc::new(growth), 1.0)) })
+    }
+
+    /// What the recordings have grown to.
+    pub(super) fn growth(&self) -> Option<&Growth> {
+        self.grown.as_ref().map(|(growth, _)| &**growth)
+    }
+
+    /// The grown program at the ends of the interval in which its computing lies; nothing else has
+    /// such ends.
+    pub(super) fn bounds(&self) -> Vec<Self> {
+        let Some((growth, _)) = &self.grown else { return Vec::new() };
+        let (low, high) = growth.factors();
+        let with = |factor| Self { grown: Some((Arc::clone(growth), factor)), ..self.clone() };
+        vec![with(low), with(high)]
     }
 
     /// The parts that it lacks.
@@ -89,6 +127,9 @@ impl Trace {
 
     /// Opens it for one run.
     pub(super) fn open(&self) -> Result<Box<dyn Source>, Failure> {
+        if let Some((growth, factor)) = &self.grown {
+            return Ok(Box::new(growth.source(*factor)));
+        }
         if self.form == Form::Own {
             let recorded = Recorded::new(reader(&self.files[0])?, &self.survey, self.wish);
             return Ok(Box::new(recorded.map_err(|error| self.wrong(&error))?));

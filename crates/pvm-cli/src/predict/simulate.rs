@@ -31,10 +31,14 @@ pub(super) fn predicted(
     then: impl FnOnce(&Prediction<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let wish = Wish { by_processor: !options.wall, without_probes: !options.probes };
-    let trace = Trace::find(&options.files, wish)?;
-    for sentence in trace.lacks().sentences() {
-        remark(format_args!("pvm: {}: {sentence}", trace.files[0].display()));
-    }
+    let trace = match options.tasks {
+        Some(tasks) => Trace::grow(&options.files, tasks, wish, tell_lacks)?,
+        None => {
+            let trace = Trace::find(&options.files, wish)?;
+            tell_lacks(&trace);
+            trace
+        }
+    };
     let platform = changed(input::platform(&options.network)?, &options.change)?;
     let (model, depth) = (options.model, options.depth);
     let overhead = options.change.overhead;
@@ -42,6 +46,10 @@ pub(super) fn predicted(
     let stop = interrupt()?;
     let progress = Progress::start("simulating");
     let reports = plan.all(options.seeds, &stop)?;
+    let mut bounds = Vec::new();
+    for trace in &trace.bounds() {
+        bounds.extend(Plan { trace, ..plan }.all(options.seeds, &stop)?);
+    }
     if let Some(path) = &options.as_trace {
         plan.write(path)?;
     }
@@ -60,8 +68,14 @@ pub(super) fn predicted(
         let text = format!("--master {master}: there are the tasks 0 to {}", tasks - 1);
         return Err(Failure::new(Status::Usage, text));
     }
-    let (trace, platform, reports) = (&trace, &platform, &reports);
-    then(&Prediction { options, trace, platform, reports, sections })
+    let (trace, platform) = (&trace, &platform);
+    then(&Prediction { options, trace, platform, reports: &reports, bounds: &bounds, sections })
+}
+
+fn tell_lacks(trace: &Trace) {
+    for sentence in trace.lacks().sentences() {
+        remark(format_args!("pvm: {}: {sentence}", trace.files[0].display()));
+    }
 }
 
 /// True once the user has had enough.
@@ -82,6 +96,7 @@ fn changed(platform: Platform, options: &ChangeOptions) -> Result<Platform, Fail
 }
 
 /// The plan of each run.
+#[derive(Clone, Copy)]
 pub(super) struct Plan<'a> {
     pub(super) trace: &'a Trace,
     pub(super) platform: &'a Platform,

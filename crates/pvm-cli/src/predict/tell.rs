@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use crate::options::predict::{ChangeOptions, Depth, ModelName, SimulateOptions};
 use crate::show::{show, show_json};
 use crate::table::{Side, Table};
-use pvm_predict::Time;
 use pvm_predict::blame::{Chain, Phase, Split};
 use pvm_predict::platform::Platform;
 use pvm_predict::report::{Report, StationReport};
+use pvm_predict::{Growth, Time};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -19,6 +19,8 @@ pub(super) struct Prediction<'a> {
     pub(super) platform: &'a Platform,
     /// A run for each seed.
     pub(super) reports: &'a [Report],
+    /// A grown program's runs at the ends of its interval.
+    pub(super) bounds: &'a [Report],
     /// The names of the sections, in the order of the report.
     pub(super) sections: Vec<String>,
 }
@@ -39,7 +41,14 @@ impl Prediction<'_> {
 
     /// Mean, least and most of the runs.
     fn seconds(&self) -> (f64, f64, f64) {
-        spread(self.reports.iter().map(|report| report.time.seconds()))
+        self.spread(|report| report.time.seconds())
+    }
+
+    /// Mean of the runs, least and most of them and of those at the ends of an interval.
+    fn spread(&self, of: impl Fn(&Report) -> f64) -> (f64, f64, f64) {
+        let (mean, ..) = spread(self.reports.iter().map(&of));
+        let (_, low, high) = spread(self.reports.iter().chain(self.bounds).map(&of));
+        (mean, low, high)
     }
 
     /// The host of each task.
@@ -118,10 +127,11 @@ fn sums(prediction: &Prediction<'_>) -> String {
     let report = prediction.first();
     let runs = prediction.reports.len();
     let mut text = format!("{mean:.6} s on {}", prediction.platform.name);
-    if runs > 1 {
-        text += &format!(", {low:.6} to {high:.6} s in {runs} runs");
+    if runs + prediction.bounds.len() > 1 {
+        text += &format!(", {low:.6} to {high:.6} s in {} runs", runs + prediction.bounds.len());
     }
     text += "\n";
+    text += &prediction.trace.growth().map_or_else(String::new, grown);
     if let Some(collisions) = prediction.collisions() {
         let messages = report.sent().messages.max(1) as f64;
         text += &format!("{collisions:.0} collisions, {:.2} a message\n", collisions / messages);
@@ -150,6 +160,25 @@ fn sums(prediction: &Prediction<'_>) -> String {
         phases(&path.split),
         path.messages
     );
+    text
+}
+
+/// Where a grown program comes from, and how far to trust it.
+fn grown(growth: &Growth) -> String {
+    let (recorded, largest) = (&growth.recorded, growth.recorded.iter().max().unwrap_or(&0));
+    let mut text = format!(
+        "grown from {recorded:?} tasks in {} roles; of {largest} tasks the others tell computing \
+         {:+.1} %, bytes {:+.1} %\n",
+        growth.roles,
+        100.0 * growth.computing_off,
+        100.0 * growth.bytes_off
+    );
+    if growth.strays > 0 {
+        text += &format!(
+            "{} messages that some recordings have and others do not are left out\n",
+            growth.strays
+        );
+    }
     text
 }
 
@@ -214,7 +243,7 @@ fn sections(prediction: &Prediction<'_>) -> Vec<Value> {
             let same = report.sections.iter().find(|one| one.number == section.number);
             same.map_or(0.0, |one| one.longest.seconds())
         };
-        let (mean, low, high) = spread(prediction.reports.iter().map(of_run));
+        let (mean, low, high) = prediction.spread(of_run);
         let middle = median(prediction.reports.iter().map(of_run));
         json!({"name": name, "seconds": mean, "median": middle, "low": low, "high": high,
             "begin": section.begin.seconds(), "end": section.end.seconds()})
@@ -260,8 +289,14 @@ fn inputs(prediction: &Prediction<'_>) -> Value {
         "place": prediction.hosts(), "cores": prediction.platform.host.cores,
         "computers": prediction.platform.host.computers, "change": change(&options.change),
         "times": if options.wall { "wall" } else { "processor" },
+        "growth": prediction.trace.growth().map(growth),
         "probes": options.probes, "version": env!("CARGO_PKG_VERSION"),
     })
+}
+
+fn growth(growth: &Growth) -> Value {
+    json!({"tasks": growth.recorded, "roles": growth.roles, "left_out": growth.strays,
+        "computing": growth.computing_off, "bytes": growth.bytes_off})
 }
 
 fn change(options: &ChangeOptions) -> Value {
