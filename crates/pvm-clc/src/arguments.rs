@@ -32,6 +32,12 @@ const WITH_VALUE: [&str; 24] = [
 /// Those of them that the preprocessor must not see.
 const NOT_FOR_PREPROCESSOR: [&str; 8] = ["-o", "-L", "-l", "-x", "-T", "-u", "-z", "-Xlinker"];
 
+/// Options for the preprocessor alone, with their values in the word or in the next one.
+const ONLY_PREPROCESSOR: [&str; 8] =
+    ["-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter"];
+/// The ends of names of files that the compiler preprocesses itself.
+const PREPROCESSED: [&str; 8] = [".c", ".C", ".cc", ".cpp", ".cxx", ".h", ".S", ".m"];
+
 /// A command line.
 #[derive(Debug)]
 pub(crate) struct Arguments {
@@ -46,6 +52,10 @@ pub(crate) struct Arguments {
     output: Option<usize>,
     /// Words for the preprocessor.
     preprocessor: Vec<usize>,
+    /// Those of them that are for nobody else.
+    only_preprocessor: Vec<usize>,
+    /// There are files beside C-Linda's that are preprocessed.
+    has_others: bool,
 }
 
 impl Arguments {
@@ -58,6 +68,8 @@ impl Arguments {
             only_shows: false,
             output: None,
             preprocessor: Vec::new(),
+            only_preprocessor: Vec::new(),
+            has_others: false,
         };
         let mut i = 0;
         while i < found.words.len() {
@@ -73,6 +85,7 @@ impl Arguments {
             if word.ends_with(".cl") {
                 self.sources.push(i);
             }
+            self.has_others |= PREPROCESSED.iter().any(|end| word.ends_with(end));
             return i + 1;
         }
         match word.as_str() {
@@ -81,9 +94,13 @@ impl Arguments {
             "-o" => self.output = Some(i + 1),
             _ if NOT_FOR_PREPROCESSOR.contains(&word.as_str()) => {}
             _ if word.starts_with("-l") || word.starts_with("-L") || word.starts_with("-Wl,") => {}
-            _ => self
-                .preprocessor
-                .extend(i..=(i + usize::from(takes_next)).min(self.words.len() - 1)),
+            _ => {
+                let all = i..=(i + usize::from(takes_next)).min(self.words.len() - 1);
+                if ONLY_PREPROCESSOR.iter().any(|option| word.starts_with(option)) {
+                    self.only_preprocessor.extend(all.clone());
+                }
+                self.preprocessor.extend(all);
+            }
         }
         i + 1 + usize::from(takes_next)
     }
@@ -102,6 +119,11 @@ impl Arguments {
     /// The file that `-o` names.
     pub(crate) fn output(&self) -> Option<&OsString> {
         self.output.and_then(|at| self.words.get(at))
+    }
+
+    /// True for a word that the compiler of translated files has no use for: clang warns of it.
+    pub(crate) fn is_used_up(&self, word: usize) -> bool {
+        !self.has_others && self.only_preprocessor.contains(&word)
     }
 
     /// The options for the preprocessor.
@@ -133,6 +155,19 @@ mod tests {
         let preprocessor: Vec<_> =
             found.for_preprocessor().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(preprocessor, ["-O2", "-I", "inc", "-Dx=1", "-include", "a.h", "-std=c99"]);
+    }
+
+    /// clang warned of each `-I`, because the translated file is preprocessed already.
+    #[test]
+    fn options_of_the_preprocessor_are_not_given_twice() {
+        let kept = |line: &str| {
+            let found = arguments(line);
+            let words = found.words.iter().enumerate();
+            let kept = words.filter(|(i, _)| !found.is_used_up(*i)).map(|(_, word)| word.to_str());
+            kept.collect::<Option<Vec<_>>>().unwrap().join(" ")
+        };
+        assert_eq!(kept("-O2 -I inc -Dx=1 -include a.h -Iinc a.cl b.o -lm"), "-O2 a.cl b.o -lm");
+        assert_eq!(kept("-I inc -Dx a.cl b.c"), "-I inc -Dx a.cl b.c");
     }
 
     #[test]

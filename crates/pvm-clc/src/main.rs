@@ -108,7 +108,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = compiler();
-    command.args(&words);
+    let used = words.iter().enumerate().filter(|(i, _)| !arguments.is_used_up(*i));
+    command.args(used.map(|(_, word)| word));
     if arguments.links {
         command.args(libraries(prefix.as_deref()));
     }
