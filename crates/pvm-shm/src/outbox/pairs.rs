@@ -1,6 +1,7 @@
 //! Lanes of direct routes: messages that go over a socket are kept here until they are confirmed.
 
-use super::{Body, Outbox, open};
+use super::pushing::open;
+use super::{Body, Outbox};
 use crate::broker::Broker;
 use crate::lane::{self, INLINE_MAX};
 use crate::pair::{self, PairLane};

@@ -1,6 +1,7 @@
 //! The host's memory that an outbox has taken: its slabs, and large rings after a burst.
 
-use super::{LARGE_RING, Outbox, REFUSED_REST, open};
+use super::pushing::open;
+use super::{LARGE_RING, Outbox, REFUSED_REST};
 use crate::broker::{Broker, map};
 use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::lane::CELLS_FIRST;
