@@ -218,7 +218,7 @@ fn garbled() -> BoxedStrategy<Request> {
 enum Step {
     Event(Event),
     Said(Said),
-    /// Time passes.
+    /// Time passes, in nanoseconds.
     Time(u64),
 }
 

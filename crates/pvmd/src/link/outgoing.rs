@@ -192,8 +192,8 @@ impl Streams {
         }
     }
 
-    /// Takes `count` further messages of a stream for delivered. What it claims beyond those sent
-    /// is a lie.
+    /// Takes `count` further messages of a stream for delivered. A count beyond
+    /// the messages that were sent is a lie.
     pub(crate) fn confirm(&mut self, source: &mut impl Source, number: u32, count: u32) {
         let Some(&lane) = self.lanes.get(&number) else { return };
         let Some(stream) = self.streams.get_mut(&lane) else { return };
