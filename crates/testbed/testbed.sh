@@ -21,11 +21,14 @@ testbed_up() { testbed_begin up "$@"; }
 testbed_hosts() { testbed_begin hosts "$@"; }
 
 testbed_begin() {
-  local lines status crate
+  local lines status crate target
   if [ -z "${TESTBED_PROGRAM:-}" ]; then
     crate=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+    target=${CARGO_TARGET_DIR:-$crate/../../target}/debug
+    [ ! -e "$target/.cargo-lock" ] || flock --nonblock "$target/.cargo-lock" true ||
+      echo "testbed: waiting for another cargo that works in this source tree" >&2
     (cd "$crate" && cargo build --quiet --package testbed) || exit
-    export TESTBED_PROGRAM=${CARGO_TARGET_DIR:-$crate/../../target}/debug/testbed
+    export TESTBED_PROGRAM=$target/testbed
   fi
   lines=$(testbed "$@" --for $$) || {
     status=$?

@@ -81,7 +81,7 @@ impl Shell {
                 let (code, text) = (Code::Denied, "wrong secrets were tried with a token");
                 let failure = Failure::of(text.to_owned());
                 self.events.push_back(ShellEvent::News(News::HostFailed { ticket, code, failure }));
-                (format!("{text}: it is not valid any more"), "the token is not good".to_owned())
+                (format!("{text}: it is not valid any more"), "the token is not valid".to_owned())
             }
         };
         self.uplink.effects(0, vec![Effect::Log { text }]).await?;

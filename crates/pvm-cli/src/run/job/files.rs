@@ -29,10 +29,7 @@ pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Fa
     start.read_to_end(&mut bytes).map_err(cannot)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         let most = FILE_BYTES_MAX >> 20;
-        return Err(usage(format!(
-            "{}: larger than {most} MiB, so not such a file",
-            file.display()
-        )));
+        return Err(usage(format!("{}: more than {most} MiB, so not such a file", file.display())));
     }
     let text = String::from_utf8_lossy(&bytes);
     clusters(&text, interface, &file.to_string_lossy()).map_err(usage)
@@ -76,7 +73,7 @@ fn clusters(text: &str, interface: Interface, name: &str) -> Result<Vec<Cluster>
         clusters.push(Cluster { line, ..cluster });
     }
     if clusters.is_empty() {
-        return Err(format!("{name}: no line names the host of a rank"));
+        return Err(format!("{name}: no line says where a rank runs"));
     }
     Ok(clusters)
 }
