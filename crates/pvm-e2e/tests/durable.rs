@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use testbed::eventually;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(240);
 const WORKERS: usize = 3;
 
 fn pvm(place: &Place, words: &[&str]) -> Output {
