@@ -108,7 +108,7 @@ const char *neotuple_text(int32_t status);
 #define NEOTUPLE_NEW 2     /* with NEOTUPLE_CREATE: NEOTUPLE_EXISTS if there is one */
 #define NEOTUPLE_OWNED 4   /* with NEOTUPLE_CREATE: the space is deleted when this task ends */
 
-/* What a new space is like. A structure of zeros has the defaults. */
+/* The options of a new space. A structure of zeros has the defaults. */
 struct neotuple_options {
     uint32_t size;         /* sizeof(struct neotuple_options) */
     int32_t copies;        /* on other hosts, 0 to 2: how many hosts may die without a loss */

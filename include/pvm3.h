@@ -60,7 +60,7 @@
 
 /* ---- 2. Messages ---- */
 
-/* How pvm_initsend and pvm_mkbuf encode. */
+/* The encodings of pvm_initsend and pvm_mkbuf. */
 #define PvmDataDefault 0     /* readable by every architecture */
 #define PvmDataRaw 1         /* bytes as they are in memory */
 #define PvmDataInPlace 2     /* each send reads the items from the program's memory */
@@ -133,7 +133,7 @@ struct pvmtaskinfo {
     int ti_pid;
 };
 
-/* Which setting pvm_gettmask and pvm_settmask mean: that of the task, or that of its children. */
+/* The setting of pvm_gettmask and pvm_settmask: that of the task, or that of its children. */
 #define PvmTaskSelf 0
 #define PvmTaskChild 1
 

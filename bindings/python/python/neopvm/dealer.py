@@ -55,7 +55,7 @@ class Item:
 
 
 class _Worker:
-    """What a worker has, in the order in which it was sent, and since when it is at the first."""
+    """The pieces of a worker, in the order in which they were sent, and since when it works at the first."""
 
     __slots__ = ("began", "is_near", "is_quick", "items")
 

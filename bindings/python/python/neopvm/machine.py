@@ -486,7 +486,7 @@ class Machine(_core.Task):
         return Space(_core.open_space(name, made), name)
 
     def delete_space(self, name: str) -> None:
-        """Deletes a tuple space with all that is in it. Who waits in it gets ``NotFoundError``."""
+        """Deletes a tuple space with all its tuples. Calls that wait in it raise ``NotFoundError``."""
         _core.delete_space(name)
 
     def catch_output(self, stream: IO[str] | None = None) -> None:

@@ -24,7 +24,7 @@ public class jpvmBuffer {
     /** A text among the items that {@link #read} notes. */
     private static final int TEXT = -1;
 
-    /** What was read since the last rewind: {@code count} items of a kind. */
+    /** The items that were read since the last rewind: {@code count} items of a kind. */
     private record Passed(Kind kind, int count) {}
 
     /** Null in a received buffer, and before anything is packed. */

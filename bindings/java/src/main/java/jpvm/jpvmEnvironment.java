@@ -14,14 +14,14 @@ import org.neopvm.engine.Incoming;
  * any call. Failures are {@link jpvmException}s. As a tag, -1 means any tag; as a task, null means any task.
  */
 public class jpvmEnvironment {
-    /** What {@link #pvm_parent} returns for a task that no other one has spawned. */
+    /** The result of {@link #pvm_parent} for a task that no other one has spawned. */
     public static final jpvmTaskId PvmNoParent = null;
     /** For {@link #pvm_notify}: when a task ends. */
     public static final int PvmTaskExit = 1;
     /** For {@link #pvm_notify}: when a host leaves. */
     public static final int PvmHostDelete = 2;
 
-    /** Where classes without a package are looked for: the package of the class that made this. */
+    /** The package in which classes without one are searched: the package of the class that made this. */
     private final String near;
 
     /** Enrols this process as a task. */

@@ -18,7 +18,7 @@ final class Collective {
      * Where these messages travel; {@code crates/pvm/src/group/collective.rs} has the same number.
      */
     private static final int CONTEXT = 0x7fffd;
-    /** How long a member is waited for before it is asked whether it is still there. */
+    /** The time after which a member that is waited for is asked whether it is still there. */
     private static final long LOOK_NS = 200_000_000;
 
     /** Makes the first array the result of both. */

@@ -32,7 +32,7 @@ import java.util.function.Function;
  */
 public final class Farm {
     /**
-     * How often one piece of work is tried: what ends its workers again and again is at fault
+     * The number of tries of one piece of work: a piece that ends its workers again and again is at fault
      * itself.
      */
     private static final int TRIES_MAX = 3;
@@ -111,7 +111,7 @@ public final class Farm {
         private final Deque<TaskId> idle = new ArrayDeque<>();
         /** Workers, and which piece each has; -1 for none. */
         private final Map<TaskId, Integer> has = new HashMap<>();
-        /** What they will answer. */
+        /** The answers to come. */
         private final Map<TaskId, CompletableFuture<Message>> coming = new HashMap<>();
         private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
         private final List<Subscription> subscriptions = new ArrayList<>();
@@ -190,7 +190,7 @@ public final class Farm {
             });
         }
 
-        /** What a worker has answered; nothing where that was done when it was lost. */
+        /** The answer of a worker; none if the piece was done when the worker was lost. */
         private void take(TaskId worker) {
             CompletableFuture<Message> answer = coming.remove(worker);
             if (answer != null) {

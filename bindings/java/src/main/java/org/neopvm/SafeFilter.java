@@ -39,7 +39,7 @@ final class SafeFilter implements ObjectInputFilter {
     private final Class<?> wanted;
     private final boolean plain;
     private final boolean tables;
-    /** What was refused; null where nothing was. */
+    /** The class that was refused; null if none was. */
     private String refused;
 
     SafeFilter(Class<?> wanted) {
@@ -80,7 +80,7 @@ final class SafeFilter implements ObjectInputFilter {
         return allowed ? Status.ALLOWED : Status.REJECTED;
     }
 
-    /** What it has refused last. */
+    /** The class that it has refused last. */
     String refused() {
         return refused;
     }

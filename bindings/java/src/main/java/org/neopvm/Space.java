@@ -44,7 +44,7 @@ public final class Space {
     }
 
     /**
-     * What a new space is like.
+     * The options of a new space.
      *
      * @param copies on other hosts, 0 to 2: how many hosts may die without a loss
      * @param limitBytes of all tuples

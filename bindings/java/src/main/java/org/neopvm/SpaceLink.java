@@ -47,7 +47,7 @@ final class SpaceLink {
     private static final int FIND = 2;
     private static final int GATHER = 4;
 
-    /** What tasks of this process know together. */
+    /** The state that the tasks of this process share. */
     static final class Shared {
         /** Requests count up, whatever their space. */
         final AtomicLong number = new AtomicLong();
@@ -60,10 +60,10 @@ final class SpaceLink {
 
     private static final Map<Engine, Shared> SHARED = new WeakHashMap<>();
 
-    /** Who holds a space. */
+    /** The servers of a space. */
     record Entry(long space, int primary, int copies, boolean deleted) {}
 
-    /** What a server answers. */
+    /** An answer of a server. */
     record Answer(int kind, Row row, long claim, long count, List<Row> rows, int reason) {
         static final int DONE = 1;
         static final int NOTHING = 2;

@@ -140,7 +140,7 @@ final class Watch implements AutoCloseable {
         }
     }
 
-    /** How many requests may still be told of something. */
+    /** The number of requests that may still get a notice. */
     int open() {
         return requests.size();
     }

@@ -354,7 +354,7 @@ final class Checked implements Engine {
         engine.progress(said(text, "progress"), done, total);
     }
 
-    /** What a program says of itself. */
+    /** The statements of a program about itself. */
     private static String said(String text, String what) {
         bound(text.length(), what);
         Texts.check(text, what + " named");

@@ -19,7 +19,7 @@ import org.neopvm.PvmException;
  * no thread could be had, perhaps.
  */
 public final class Dependents implements Executor {
-    /** What is used where the program has named no executor. */
+    /** The executor if the program has named none. */
     public static final Dependents DEFAULT = new Dependents();
 
     private static final System.Logger LOG = System.getLogger("org.neopvm");

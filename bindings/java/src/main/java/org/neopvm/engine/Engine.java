@@ -12,7 +12,7 @@ import org.neopvm.MessageInfo;
 import org.neopvm.TaskInfo;
 
 /**
- * What a task does with its machine: the few operations that every transport offers, and on which all else stands.
+ * The operations of a task on its machine: the few that every transport offers, and that everything else uses.
  *
  * <p>All calls may come from any thread, platform or virtual, at the same time. No call holds a carrier thread of
  * virtual threads while it waits for another task or for the daemon. Failures are {@link
@@ -179,7 +179,7 @@ public interface Engine {
     /** Exposes fresh memory, all 0; {@link org.neopvm.Code#NOT_IMPL} where this task has no shared memory. */
     Exposure expose(int number, long bytes, boolean writable);
 
-    /** What a task exposes under a number. */
+    /** The memory that a task exposes under a number. */
     MemoryInfo exposed(int tid, int number);
 
     /** Reads as many bytes as the buffer has left, from an offset on. */
@@ -208,9 +208,9 @@ public interface Engine {
     /** A mark with a value. */
     void mark(String name, long value);
 
-    /** What the program does from now on; null for nothing more. */
+    /** States what the program does from now on; null for nothing more. */
     void state(String name);
 
-    /** How far the program is; both numbers are C's uint64_t. */
+    /** States how far the program is; both numbers are C's uint64_t. */
     void progress(String text, long done, long total);
 }

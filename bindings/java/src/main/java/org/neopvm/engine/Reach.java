@@ -5,7 +5,7 @@ import org.neopvm.Code;
 import org.neopvm.MemoryInfo;
 import org.neopvm.PvmException;
 
-/** What is said of calls on exposed memory, and what is wrong with their arguments. */
+/** Errors of calls on exposed memory, and of their arguments. */
 public final class Reach {
     private Reach() {}
 
@@ -14,7 +14,7 @@ public final class Reach {
         return "memory " + Integer.toUnsignedString(number) + " of t" + Integer.toHexString(tid);
     }
 
-    /** What a call does, and where. */
+    /** The operation of a call, and its place. */
     public static String what(String does, long bytes, long offset, int tid, int number) {
         return does + " " + bytes + " bytes from " + offset + " on of " + place(tid, number);
     }

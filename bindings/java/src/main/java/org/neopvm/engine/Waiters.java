@@ -19,7 +19,7 @@ import org.neopvm.PvmException;
  * user's code; what only wakes a thread is completed at once.
  */
 public final class Waiters {
-    /** How a message is taken without waiting; null if there is none. */
+    /** Takes a message without waiting; null if there is none. */
     @FunctionalInterface
     public interface Poll {
         /** As {@link Engine#poll}. */

@@ -6,7 +6,7 @@ import org.neopvm.Code;
 import org.neopvm.PvmException;
 
 /**
- * What the proxy said (crates/pvm-wire/src/proxy.rs).
+ * An answer of the proxy (crates/pvm-wire/src/proxy.rs).
  *
  * @param kind which answer
  * @param content what stands behind the kind
@@ -66,7 +66,7 @@ record Answer(int kind, Reader content, byte[] body) {
         return content.ints();
     }
 
-    /** What the host said, if it is of that kind or only says that it is done. */
+    /** The answer of the host, if it is of that kind or only says that it is done. */
     Reader host(int reply, String what) {
         if (good(what).kind != HOST) {
             throw unexpected(what);

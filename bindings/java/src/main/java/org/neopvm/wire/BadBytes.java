@@ -4,7 +4,7 @@ package org.neopvm.wire;
 import org.neopvm.Code;
 import org.neopvm.PvmException;
 
-/** What came is not what it should be. Where nobody has a better word for it, the daemon has failed. */
+/** Bytes that cannot be decoded. If no caller knows a better cause, the daemon has failed. */
 final class BadBytes extends PvmException {
     private static final long serialVersionUID = 1;
 

@@ -13,7 +13,7 @@ import org.neopvm.engine.Kind;
  */
 final class Body {
     static final boolean BIG = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
-    /** What this computer's Java has: longs of 8 bytes. */
+    /** The layout of this computer's Java: longs of 8 bytes. */
     static final int LAYOUT = BIG ? Envelope.BIG64 : Envelope.LITTLE64;
 
     private static final VarHandle SHORT = handle(short[].class);

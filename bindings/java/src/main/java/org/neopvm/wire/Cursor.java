@@ -11,7 +11,7 @@ final class Cursor {
     private int run;
     /** Bytes of the XDR view of that run that are read. */
     private long xdrInRun;
-    /** Where that run begins in the data. */
+    /** The offset of that run in the data. */
     private int base;
     /** Bytes, as {@code pvm_bufinfo} counts them, that are read. */
     private long done;

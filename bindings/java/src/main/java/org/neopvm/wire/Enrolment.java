@@ -105,14 +105,14 @@ record Enrolment(Connection connection, Host.Welcome welcome) {
         return new Reader(talk.read(length));
     }
 
-    /** What lists of tasks show. */
+    /** The name that lists of tasks show. */
     private static String program() {
         String command = System.getProperty("sun.java.command", "");
         String program = command.split(" ", 2)[0];
         return program.isEmpty() ? "java" : program;
     }
 
-    /** What a tasker was told to give its child; 0 for all others. */
+    /** The cookie that a tasker has given its child; 0 for all others. */
     private static int cookie() {
         String text = System.getenv("PVMEPID");
         try {

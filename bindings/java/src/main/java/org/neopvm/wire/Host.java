@@ -51,7 +51,7 @@ final class Host {
     }
 
     /**
-     * What a task is told when it enrols.
+     * The answer to a task that enrols.
      *
      * @param parent an id or a code
      * @param context the one in which it was started

@@ -11,7 +11,7 @@ import org.neopvm.TaskInfo;
 import org.neopvm.engine.Engine;
 import org.neopvm.engine.Incoming;
 
-/** What the host is asked through the proxy: tasks, hosts, notices, named messages, contexts. */
+/** Requests to the host through the proxy: tasks, hosts, notices, named messages, contexts. */
 final class Machine {
     private static final int CANCEL = 256;
     private static final int TASK_EXIT = 1;

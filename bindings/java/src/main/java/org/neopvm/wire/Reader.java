@@ -39,12 +39,12 @@ final class Reader {
         return end - at;
     }
 
-    /** Where the next value begins. */
+    /** The offset of the next value. */
     int position() {
         return at;
     }
 
-    /** What was read since a place. */
+    /** The bytes that were read since a place. */
     byte[] since(int begin) {
         return Arrays.copyOfRange(bytes, begin, at);
     }

@@ -3,7 +3,7 @@ package org.neopvm.wire;
 
 import org.neopvm.engine.Kind;
 
-/** What a run of items is made of (doc/wire.md): kinds of equal size and equal portable form are one shape. */
+/** The kind of items of a run (doc/wire.md): kinds of equal size and equal portable form are one shape. */
 enum Shape {
     BYTE(1, 1, 1),
     SHORT(2, 2, 4),

@@ -7,7 +7,7 @@ import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/** What is to be sent and was not taken yet, in its order. One thread at a time. */
+/** The bytes that are to be sent and were not taken yet, in their order. One thread at a time. */
 final class Unsent {
     /** The kernel takes so many pieces at once. */
     private static final int PIECES = 16;

@@ -27,7 +27,7 @@ final class WireOutgoing implements Outgoing {
         this.encoding = encoding;
     }
 
-    /** What is sent: an envelope without addresses, the data, and the run list behind them. */
+    /** The frame that is sent: an envelope without addresses, the data, and the run list behind them. */
     record Content(Envelope envelope, ByteBuffer data, ByteBuffer list) {
         int size() {
             long size = (long) data.remaining() + list.remaining();
