@@ -83,9 +83,21 @@ fn rows(spaces: &Spaces) -> Result<Vec<Row>, Error> {
         if entry.deleted {
             continue;
         }
+        let entry = living(spaces, entry)?;
         rows.push(Row { name, entry, seen });
     }
     Ok(rows)
+}
+
+/// An entry without the copies that have ended: their server may not have heard of it yet.
+fn living(spaces: &Spaces, entry: Entry) -> Result<Entry, Error> {
+    let mut copies = Vec::new();
+    for copy in entry.copies {
+        if registry::is_alive(spaces.task(), copy)? {
+            copies.push(copy);
+        }
+    }
+    Ok(Entry { copies, ..entry })
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {

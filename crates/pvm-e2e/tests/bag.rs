@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::bag::{Bag, numbers};
-use pvm_e2e::{Machine, Running};
+use pvm_e2e::{Machine, Running, eventually, process};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -54,12 +54,6 @@ fn processes(machine: &Machine, words: &str) -> Vec<u32> {
     all.filter(|(_, line)| line.contains(words)).map(|(pid, _)| pid).collect()
 }
 
-fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a process");
-    // It may have ended meanwhile.
-    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-}
-
 /// True if the space has all its copies.
 fn is_whole(machine: &Machine) -> bool {
     let list = machine.pvm(&["space", "list"]).out;
@@ -97,7 +91,10 @@ fn operations_beside_killed_servers_and_daemons_can_have_happened_one_after_the_
         let words = if is_server { "pvmtuples" } else { "--daemon" };
         let all = processes(&machine, words);
         if let Some(victim) = all.get((servers + daemons) as usize % all.len().max(1)) {
-            kill(*victim);
+            process::kill(*victim);
+            // A space whose copy has just died looked whole otherwise.
+            let ended = eventually(LIMIT, || !process::lives(*victim));
+            assert!(ended, "{victim} lives on");
             *(if is_server { &mut servers } else { &mut daemons }) += 1;
         }
     }

@@ -192,7 +192,10 @@ pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Cod
 }
 
 /// True if a task runs.
-pub(crate) fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
+///
+/// # Errors
+/// The machine's answer.
+pub fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
     match task.request(&Request::TaskStatus { tid }) {
         Ok(_) => Ok(true),
         // `BadParam`: another program has put something there that is no task's id.
