@@ -144,9 +144,18 @@ impl Replay {
         self.store
     }
 
-    /// The age of this log: the later one of two logs of a space has all that was answered.
-    pub const fn age(&self) -> (u64, i32, u64) {
-        (self.entry.generation, self.epoch, self.number)
+    /// True if this one of two logs of a space has all that the other one has, of what was
+    /// answered.
+    ///
+    /// Logs under one primary have the same steps, so that the longer one counts: the primary's own
+    /// may have lost its end. Otherwise the log of the later primary does.
+    pub fn is_later_than(&self, other: &Self) -> bool {
+        let of_primary = |log: &Self| (log.entry.generation, log.entry.primary);
+        let age = |log: &Self| (log.entry.generation, log.epoch, log.number);
+        if of_primary(self) == of_primary(other) {
+            return (self.number, self.epoch) > (other.number, other.epoch);
+        }
+        age(self) > age(other)
     }
 }
 
@@ -183,9 +192,13 @@ mod tests {
     }
 
     fn log(steps: u64) -> (Vec<u8>, Vec<usize>) {
+        log_of(1, entry(), steps)
+    }
+
+    fn log_of(epoch: i32, entry: Entry, steps: u64) -> (Vec<u8>, Vec<usize>) {
         let snapshot = Store::new(1 << 20, false).snapshot();
         let mut bytes = MAGIC.to_vec();
-        append(&mut bytes, &Record::Begun { epoch: 1, entry: entry(), number: 0, snapshot });
+        append(&mut bytes, &Record::Begun { epoch, entry, number: 0, snapshot });
         let mut ends = vec![bytes.len()];
         for number in 1..=steps {
             append(&mut bytes, &step(number));
@@ -251,5 +264,20 @@ mod tests {
             append(&mut bytes, &step(next));
             assert_eq!(replay(&bytes).map(|replay| replay.whole), ends.last().copied());
         }
+    }
+
+    #[test]
+    fn a_damaged_log_of_the_primary_was_preferred_to_the_whole_one_of_its_copy() {
+        let of = |epoch, primary, steps| {
+            let entry = Entry { primary: Tid(primary), ..entry() };
+            replay(&log_of(epoch, entry, steps).0).expect("it is whole")
+        };
+        let (damaged, copy) = (of(3, 1, 2), of(1, 1, 6));
+        assert!(copy.is_later_than(&damaged) && !damaged.is_later_than(&copy));
+        // Steps of a later primary count, however many of an earlier one were not answered.
+        let heir = of(4, 2, 5);
+        assert!(heir.is_later_than(&copy) && !copy.is_later_than(&heir));
+        let again = of(4, 2, 5);
+        assert!(!again.is_later_than(&heir) && !heir.is_later_than(&again));
     }
 }

@@ -81,8 +81,9 @@ fn locked(path: &Path) -> io::Result<File> {
 pub(super) struct Disk {
     file: File,
     path: PathBuf,
-    /// The path of the file that [`Lock`] keeps locked.
-    lock: PathBuf,
+    /// For its [`Lock`].
+    directory: PathBuf,
+    name: Blob,
     /// Records that are not written yet, and the last step among them.
     pending: Vec<u8>,
     last: Option<u64>,
@@ -133,7 +134,8 @@ impl Disk {
         let mut disk = Self {
             file,
             path,
-            lock: lock.directory.join(lock_name(&lock.name)),
+            directory: lock.directory.clone(),
+            name: lock.name.clone(),
             pending: Vec::new(),
             last: None,
             written: begun,
@@ -285,10 +287,17 @@ impl Disk {
 
     /// The space has ended: nothing is left of it, also after a power failure.
     pub(super) fn remove(self) -> io::Result<()> {
-        let _locked = locked(&self.lock)?;
+        let lock = self.directory.join(lock_name(&self.name));
+        let _locked = locked(&lock)?;
         remove_if_there(&self.path)?;
-        // Files of other hosts may lie beside it, of servers that take the lock anew.
-        remove_if_there(&self.lock)?;
+        // One that was left when this host had another number would bring the space back. One that
+        // is in use goes with its own server, which takes the lock anew.
+        for left in files_of(&self.directory, &self.name)? {
+            if be_unused(&left).is_ok() {
+                remove_if_there(&left)?;
+            }
+        }
+        remove_if_there(&lock)?;
         sync_directory(&self.path)
     }
 }
@@ -304,8 +313,8 @@ pub(super) struct Found {
 
 /// Reads the last file of a space in a directory, whichever host has written it.
 pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
-    let (mut found, mut notes): (Option<Found>, _) = (None, Vec::new());
-    let mut files = Vec::new();
+    let (mut last, mut notes): (Option<Replay>, _) = (None, Vec::new());
+    let (mut files, mut damaged, mut used) = (Vec::new(), Vec::new(), 0);
     for path in files_of(&lock.directory, &lock.name)? {
         let bytes = read(&path)?;
         if let Some(version) = log::other_version(&bytes) {
@@ -320,23 +329,23 @@ pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
             notes.push(set_aside(&path, "holds no space that can be read")?);
             continue;
         };
-        let lost = bytes.len() - replay.whole;
-        let note = if lost > 0 {
-            let what = format!("has {lost} bytes from byte {} on that are damaged", replay.whole);
-            set_aside_copy(&path, &bytes, &what)?
-        } else {
-            String::new()
-        };
         files.push(path);
-        if found.as_ref().is_none_or(|known| known.replay.age() < replay.age()) {
-            found = Some(Found { replay, note, files: Vec::new() });
+        if bytes.len() > replay.whole {
+            damaged.push((files.len() - 1, bytes, replay.whole));
+        }
+        if last.as_ref().is_none_or(|last| replay.is_later_than(last)) {
+            used = files.len() - 1;
+            last = Some(replay);
         }
     }
-    let Some(found) = found else {
+    let Some(replay) = last else {
         return if notes.is_empty() { Ok(None) } else { Err(io::Error::other(notes.join("; "))) };
     };
-    notes.extend(Some(found.note).filter(|note| !note.is_empty()));
-    Ok(Some(Found { note: notes.join("; "), files, ..found }))
+    for (at, bytes, whole) in damaged {
+        let other = (at != used).then(|| &*files[used]);
+        notes.push(set_aside_copy(&files[at], (&bytes, whole), other)?);
+    }
+    Ok(Some(Found { replay, note: notes.join("; "), files }))
 }
 
 /// Removes files that another one has replaced.
@@ -433,8 +442,13 @@ fn set_aside(path: &Path, what: &str) -> io::Result<String> {
     Ok(format!("{} {what}: it is {} now", path.display(), to.display()))
 }
 
-/// A file of which a part is lost is kept as it was under another name, too.
-fn set_aside_copy(path: &Path, bytes: &[u8], what: &str) -> io::Result<String> {
+/// A file of which a part is lost is kept as it was under another name, too. `other`: the file that
+/// is used instead.
+fn set_aside_copy(
+    path: &Path,
+    (bytes, whole): (&[u8], usize),
+    other: Option<&Path>,
+) -> io::Result<String> {
     let to = aside(path);
     let mut copy = create(&to)?;
     // What it saves is replaced next.
@@ -443,8 +457,16 @@ fn set_aside_copy(path: &Path, bytes: &[u8], what: &str) -> io::Result<String> {
         return Err(about(&to, &error));
     }
     sync_directory(path)?;
-    let whole = "what is in front of them is kept";
-    Ok(format!("{} {what}: {whole}, and the file as it was is {}", path.display(), to.display()))
+    let used = match other {
+        Some(other) => format!("{} is used, which has more", other.display()),
+        None => "what is in front of them is kept".to_owned(),
+    };
+    Ok(format!(
+        "{} has {} bytes from byte {whole} on that are damaged: {used}, and the file as it was is {}",
+        path.display(),
+        bytes.len() - whole,
+        to.display()
+    ))
 }
 
 fn aside(path: &Path) -> PathBuf {

@@ -87,6 +87,8 @@ impl Partition {
         self.look_at = None;
         self.first_look = self.look + 1;
         (self.role, self.begun, self.term) = (Role::Copy, true, term);
+        // Its file must not look like one of an earlier primary.
+        self.epoch = self.epoch.max(term);
         self.entry = Entry { primary, ..entry };
         self.watch(primary);
     }

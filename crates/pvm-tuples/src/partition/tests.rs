@@ -212,6 +212,22 @@ fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
 }
 
 #[test]
+fn the_file_of_a_copy_under_a_new_primary_looked_like_one_under_the_old_one() {
+    let begin = |term, primary| Between::Begin {
+        name: Blob::from("space"),
+        term,
+        entry: Entry { primary, copies: vec![OTHER], ..title().entry },
+        number: 0,
+        snapshot: Store::new(1 << 20, false).snapshot(),
+    };
+    let mut copy = Partition::follow(OTHER, ME, begin(0, ME), 1).expect("it begins");
+    let next = Tid(3 << 18 | 1);
+    copy.handle(2, Event::Heard { from: next, said: begin(4, next) });
+    let Record::Begun { epoch, .. } = copy.checkpoint() else { panic!("the first record") };
+    assert_eq!(epoch, 4);
+}
+
+#[test]
 fn a_space_whose_name_is_gone_keeps_its_file_and_one_that_was_deleted_does_not() {
     let end = |event: Event| {
         let begin = Between::Begin {

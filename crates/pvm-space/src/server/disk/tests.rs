@@ -56,6 +56,10 @@ fn name() -> Blob {
 }
 
 fn record() -> Record {
+    record_of(0, 0)
+}
+
+fn record_of(epoch: i32, number: u64) -> Record {
     let entry = Entry {
         space: 7,
         primary: Tid(1 << 18 | 1),
@@ -67,7 +71,7 @@ fn record() -> Record {
         generation: 0,
     };
     let snapshot = Store::new(1 << 20, false).snapshot();
-    Record::Begun { epoch: 0, entry, number: 0, snapshot }
+    Record::Begun { epoch, entry, number, snapshot }
 }
 
 fn mode(path: &Path) -> u32 {
@@ -236,4 +240,34 @@ fn a_full_disk_was_never_freed_of_steps_that_were_over() {
     drop(disk);
     new.take_room();
     new.reserve(1 << 20, true).expect("there is room for puts");
+}
+
+#[test]
+fn the_damaged_file_of_a_server_was_used_though_its_copy_had_a_whole_one() {
+    let place = Place::new();
+    let lock = place.lock().expect("nobody else has it");
+    drop(Disk::begin(&lock, HOST, &record_of(3, 3), None).expect("it begins"));
+    drop(Disk::begin(&lock, HostIndex(2), &record_of(1, 9), None).expect("it begins"));
+    let mut bytes = std::fs::read(place.path("k.1.tuples")).expect("it is there");
+    bytes.extend([1, 2]);
+    std::fs::write(place.path("k.1.tuples"), &bytes).expect("it is written");
+    let found = find(&lock).expect("it is read").expect("a space");
+    assert_eq!(found.replay.number, 9);
+    assert!(found.note.contains("k.2.tuples is used"), "{}", found.note);
+    assert_eq!(std::fs::read(place.path("k.1.damaged-1")).expect("a copy"), bytes);
+}
+
+#[test]
+fn a_space_that_was_deleted_came_back_from_a_file_of_the_hosts_former_number() {
+    let place = Place::new();
+    let lock = place.lock().expect("nobody else has it");
+    drop(Disk::begin(&lock, HostIndex(2), &record(), None).expect("it begins"));
+    let copy = Disk::begin(&lock, HostIndex(3), &record(), None).expect("it begins");
+    let own = Disk::begin(&lock, HOST, &record(), None).expect("it begins");
+    drop(lock);
+    own.remove().expect("it goes");
+    // That of another server, which is in use, goes with it.
+    assert!(place.path("k.3.tuples").exists() && !place.path("k.2.tuples").exists());
+    copy.remove().expect("it goes");
+    assert_eq!(std::fs::read_dir(&place.0).expect("it is there").count(), 0);
 }
