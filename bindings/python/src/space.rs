@@ -84,7 +84,7 @@ fn raise(py: Python<'_>, error: &Error, call: &str) -> PyErr {
         Error::ClaimOver => failure(Code::NoTask).class("ClaimOverError"),
         Error::Formal => failure(Code::BadParam),
         Error::NoServer(_) => failure(Code::NoFile),
-        Error::Disk(_) => failure(Code::NoBuf),
+        Error::Disk(_) | Error::FilesLeft(_) => failure(Code::NoBuf),
         Error::Unanswered => failure(Code::DSysErr).class("Timeout"),
         Error::Machine(code) => Failure::new(*code, call),
         _ => failure(Code::DSysErr),

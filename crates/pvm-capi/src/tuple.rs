@@ -60,7 +60,7 @@ fn code_of(error: &Error) -> i32 {
         Error::Formal => Code::BadParam,
         Error::NoServer(_) => Code::NoFile,
         Error::Unsteady => Code::Denied,
-        Error::Disk(_) => Code::NoBuf,
+        Error::Disk(_) | Error::FilesLeft(_) => Code::NoBuf,
         Error::Machine(code) => *code,
         _ => Code::DSysErr,
     }

@@ -273,3 +273,31 @@ fn a_space_with_a_copy_outlives_the_servers_that_are_killed_one_after_another() 
     run(&place, &["halt"]);
     place.is_cleared();
 }
+
+#[test]
+fn a_host_that_was_to_be_left_kept_its_spaces_and_never_ended() {
+    let place = machine();
+    assert_eq!(run(&place, &["add", "local", "local"]).0, 0);
+    for (name, copies) in [("alone", "0"), ("copied", "1")] {
+        assert_eq!(run(&place, &["space", "create", name, "--copies", copies]).0, 0);
+        for number in ["1", "2"] {
+            assert_eq!(run(&place, &["out", name, "task", number]).0, 0);
+        }
+    }
+    let hosts = json_of(&place, &["conf"]).1;
+    let first = hosts["hosts"][0]["name"].as_str().unwrap().to_owned();
+    assert_eq!(run(&place, &["del", "--drain", &first]).0, 0);
+    let has_left = eventually(LIMIT, || {
+        let (code, out, _) = run(&place, &["conf", "--json"]);
+        let conf: Value = serde_json::from_str(&out).unwrap_or_default();
+        code == 0 && conf["hosts"].as_array().is_some_and(|hosts| hosts.len() == 2)
+    });
+    assert!(has_left, "{}", run(&place, &["ps", "--all"]).1);
+    for name in ["alone", "copied"] {
+        let dumped = run(&place, &["space", "dump", name]);
+        assert_eq!(dumped.1.lines().count(), 2, "{name}: {}", dumped.2);
+        assert_eq!(run(&place, &["take", name, "task", "?int"]).1, "task\t1\n");
+    }
+    run(&place, &["halt"]);
+    place.is_cleared();
+}

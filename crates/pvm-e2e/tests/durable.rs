@@ -34,8 +34,12 @@ fn place() -> (Place, PathBuf) {
 }
 
 fn create(place: &Place, directory: &Path) -> Output {
+    create_with(place, directory, "0")
+}
+
+fn create_with(place: &Place, directory: &Path, copies: &str) -> Output {
     let directory = directory.to_string_lossy();
-    succeed(place, &["space", "create", "kept", "--durable", &directory])
+    succeed(place, &["space", "create", "kept", "--durable", &directory, "--copies", copies])
 }
 
 /// The only file of the directory that ends so.
@@ -175,16 +179,17 @@ fn numbers(dump: &str) -> Vec<i64> {
     dump.lines().map(number).collect()
 }
 
-#[test]
-fn what_was_answered_outlives_the_death_of_every_process_at_any_moment() {
+/// Kills everything at a moment that is another one in each round, and has the space made again of
+/// what the disks have.
+fn every_process_dies((hosts, copies): (&str, &str), otherwise: u32) {
     let rounds = std::env::var("DURABLE_ROUNDS").ok().and_then(|text| text.parse().ok());
     let (place, directory) = place();
     let program = place.compile("durable.c");
     let mut files = BTreeMap::new();
     let mut answered = 0;
-    for round in 0..rounds.unwrap_or(8_u32) {
-        succeed(&place, &["up"]);
-        assert!(!create(&place, &directory).err.contains("holds no space"));
+    for round in 0..rounds.unwrap_or(otherwise) {
+        succeed(&place, &["up", "--local", hosts]);
+        assert!(!create_with(&place, &directory, copies).err.contains("holds no space"));
         let mut known = Known::default();
         files.values().for_each(|file: &PathBuf| known.read(file));
         known.judge(&numbers(&succeed(&place, &["space", "dump", "kept"]).out));
@@ -205,12 +210,34 @@ fn what_was_answered_outlives_the_death_of_every_process_at_any_moment() {
         let begun = eventually(LIMIT, || files.values().all(is_at_work));
         let errors = workers.iter().map(Running::errors_so_far).collect::<String>();
         assert!(begun, "the workers do not begin: {errors}");
-        // At a moment that is another one in each round.
         std::thread::sleep(Duration::from_millis(u64::from(round * 37 % 150)));
+        if copies != "0" && round % 2 == 1 {
+            // The copy takes over before it dies, too.
+            kill_a_server(&place);
+            std::thread::sleep(Duration::from_millis(u64::from(round * 61 % 400)));
+        }
         place.kill_all();
         drop(workers);
     }
+    println!("{answered} puts were answered");
     assert!(answered > 20, "only {answered} puts were answered");
+}
+
+fn kill_a_server(place: &Place) {
+    let is_server = |(_, line): &&(u32, String)| line.contains("pvmtuples");
+    if let Some((pid, _)) = place.processes().iter().find(is_server) {
+        pvm_e2e::process::kill(*pid);
+    }
+}
+
+#[test]
+fn what_was_answered_outlives_the_death_of_every_process_at_any_moment() {
+    every_process_dies(("1", "0"), 8);
+}
+
+#[test]
+fn what_was_answered_with_a_copy_outlives_the_death_of_every_process_of_all_hosts() {
+    every_process_dies(("2", "1"), 6);
 }
 
 /// In a mount namespace of its own: the directory is a small file system.
@@ -277,6 +304,29 @@ fn unname(place: &Place) {
     command.arg("kept");
     let unnamed = Running::start(command).finish(LIMIT);
     assert_eq!(unnamed.code(), 0, "{}", unnamed.err);
+}
+
+#[test]
+fn a_deletion_was_told_as_done_though_the_file_of_a_copy_stayed() {
+    let (place, directory) = place();
+    succeed(&place, &["up", "--local", "2"]);
+    create_with(&place, &directory, "1");
+    let of_copy = file(&directory, ".2.tuples");
+    std::fs::remove_file(&of_copy).expect("a file");
+    // Nobody removes a directory that is not empty for a file.
+    std::fs::create_dir_all(of_copy.join("other")).expect("a directory");
+    let refused = pvm(&place, &["space", "delete", "kept"]);
+    assert_ne!(refused.code(), 0, "{}", refused.out);
+    let told = format!("remove {}/kept.*.tuples", directory.display());
+    assert!(refused.err.contains("files of it may be left"), "{}", refused.err);
+    assert!(refused.err.contains(&told), "{}", refused.err);
+    std::fs::remove_dir_all(&of_copy).expect("a directory");
+    create_with(&place, &directory, "1");
+    assert_eq!(succeed(&place, &["space", "dump", "kept"]).out, "");
+    succeed(&place, &["space", "delete", "kept"]);
+    let left = std::fs::read_dir(&directory).expect("it is there").count();
+    assert_eq!(left, 0, "the files of the copy go before the deletion is told");
+    succeed(&place, &["halt"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod creation;
 mod disk;
+mod drains;
 mod files;
 mod helpers;
 
@@ -18,12 +19,14 @@ use pvm_tuples::frames::{
 };
 use pvm_tuples::partition::{Event, Output, Partition};
 use pvm_tuples::{Outcome, Reason};
-use pvm_wire::{Blob, Code, Tid};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
 /// A server without a space ends after this time.
 const IDLE: Duration = Duration::from_secs(30);
+/// Nothing tells a task that its host is to be left: it looks.
+const LOOK_FOR_DRAINS: Duration = Duration::from_secs(3);
 /// No pause is shorter.
 const SHORTEST: Duration = Duration::from_millis(1);
 
@@ -50,6 +53,8 @@ pub fn run() -> Result<(), Code> {
         disks: BTreeMap::new(),
         failed: BTreeSet::new(),
         idle_since: Instant::now(),
+        draining: BTreeSet::new(),
+        looked: Instant::now(),
         heard_ends: Instant::now(),
         passed: Instant::now(),
         begun: (Instant::now(), since_1970()),
@@ -89,6 +94,9 @@ struct Server {
     /// Durable spaces whose disk has failed: what was asked of them last may be lost.
     failed: BTreeSet<u64>,
     idle_since: Instant,
+    /// Hosts that are to be left, and when that was looked for.
+    draining: BTreeSet<HostIndex>,
+    looked: Instant,
     /// When notices of ends were looked for.
     heard_ends: Instant,
     /// When timeouts were handled last.
@@ -130,7 +138,7 @@ impl Server {
                 self.keep_up()?;
             }
             self.persist()?;
-            if self.has_been_idle() {
+            if self.has_been_idle() || self.has_moved() {
                 return Ok(());
             }
             self.task.wait(token, until)?;
@@ -159,10 +167,11 @@ impl Server {
         let timeouts = self.partitions.values().filter_map(Partition::poll_timeout);
         let pauses = self.helpers.pause().map(|pause| Instant::now() + pause.max(SHORTEST));
         let idle = self.partitions.is_empty().then(|| Instant::now() + IDLE);
+        let drains = (!self.partitions.is_empty()).then(|| self.looked + LOOK_FOR_DRAINS);
         let is_nameless = self.disks.values().any(Disk::is_nameless);
         let place = is_nameless.then(|| Instant::now() + disk::TRY_AGAIN);
         let timeout = timeouts.min().and_then(|at| self.instant(at));
-        [timeout, pauses, idle, place]
+        [timeout, pauses, idle, place, drains]
             .into_iter()
             .flatten()
             .min()
@@ -262,11 +271,17 @@ impl Server {
         }
         let space = said.space();
         if !self.partitions.contains_key(&space) {
+            if let Between::Drop { term, .. } = said {
+                // It was dropped before, and its file is gone, unless its disk has failed.
+                let is_gone = !self.failed.contains(&space);
+                let dropped = Between::Dropped { space, term, is_gone };
+                return unless_ended(self.post.send(from, BETWEEN, &dropped));
+            }
             let Some(new) = Partition::follow(self.task.tid(), from, said, self.now()) else {
                 return Ok(());
             };
             self.partitions.insert(space, new);
-            return self.carry_out(space);
+            return self.tell_draining(space);
         }
         self.tell(space, Event::Heard { from, said })
     }
@@ -298,6 +313,7 @@ impl Server {
     fn pass_time(&mut self) -> Result<(), Code> {
         self.passed = Instant::now();
         let now = self.now();
+        self.look_for_drains()?;
         self.find_places()?;
         for (space, server) in self.helpers.found() {
             self.tell(space, Event::Helper { server })?;
@@ -334,8 +350,12 @@ impl Server {
                     }
                 }
                 Output::Rewrite => self.rewrite(space),
-                Output::Erase { deleters } => self.erase(space, &deleters)?,
-                Output::Close { deleted, is_over } => self.close(space, deleted, is_over)?,
+                Output::Erase { deleters, is_partial } => {
+                    self.erase(space, &deleters, is_partial)?;
+                }
+                Output::Close { deleted, is_over, tell } => {
+                    self.close(space, deleted, is_over, tell)?;
+                }
             }
         }
         Ok(())
@@ -394,12 +414,20 @@ impl Server {
         }
     }
 
-    fn close(&mut self, space: u64, deleted: bool, is_over: bool) -> Result<(), Code> {
+    fn close(
+        &mut self,
+        space: u64,
+        deleted: bool,
+        is_over: bool,
+        tell: Option<(Tid, i32)>,
+    ) -> Result<(), Code> {
         let Some(partition) = self.partitions.remove(&space) else { return Ok(()) };
         self.helpers.forget(space);
-        if let Some(disk) = self.disks.remove(&space).filter(|_| is_over) {
-            // An error would not be reported, and the names say that the space is over.
-            drop(disk.remove());
+        let disk = self.disks.remove(&space).filter(|_| is_over);
+        let is_gone = disk.map_or(Ok(()), Disk::remove).is_ok();
+        if let Some((primary, term)) = tell {
+            let dropped = Between::Dropped { space, term, is_gone };
+            unless_ended(self.post.send(primary, BETWEEN, &dropped))?;
         }
         if deleted {
             unless_ended(registry::forget(self.task, partition.name(), None))?;

@@ -177,6 +177,7 @@ impl Spaces {
     /// # Errors
     /// See [`Error`].
     pub fn delete(&self, name: &Blob) -> Result<(), Error> {
+        let directory = registry::latest(self.task, name)?.map(|(_, entry)| entry.directory);
         let space = self.open(name)?;
         let ended = self.finish(|| {
             self.begin_with(space, |client, now, number| {
@@ -186,6 +187,7 @@ impl Spaces {
         self.close(space);
         match outcome(ended?) {
             Err(Error::Lost) => registry::forget_lost(self.task, name),
+            Err(Error::Disk(_)) => Err(Error::FilesLeft(directory.unwrap_or_default().to_text())),
             other => other.map(drop),
         }
     }

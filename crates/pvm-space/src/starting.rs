@@ -62,11 +62,12 @@ fn start_by(task: &Task, file: Blob, host: &Blob) -> Result<(), Code> {
     }
 }
 
-/// A host of the machine: its number, its name, and whether it takes new tasks.
+/// A host of the machine: its number, its name, and whether it takes new tasks or is to be left.
 pub(crate) struct Host {
     pub(crate) index: HostIndex,
     pub(crate) name: Blob,
     pub(crate) takes_tasks: bool,
+    pub(crate) is_draining: bool,
 }
 
 /// The hosts of the machine.
@@ -75,6 +76,7 @@ pub(crate) fn hosts(task: &Task) -> Result<Vec<Host>, Code> {
         Reply::Hosts { hosts } => {
             let hosts = hosts.into_iter().map(|host| Host {
                 index: host.tid.host(),
+                is_draining: host.draining,
                 takes_tasks: !host.draining && !host.suspected,
                 name: host.name,
             });

@@ -110,10 +110,15 @@ choice! {
         /// To a primary that may be none any more: another one has said something.
         4 => Later { /// The space.
             space: u64 },
-        /// From the primary: hold this space no longer.
+        /// From the primary: hold this space no longer, and keep no file of it.
         5 => Drop { /// The space.
             space: u64, /// The sender's term.
             term: i32 },
+        /// The answer to it.
+        6 => Dropped { /// The space.
+            space: u64, /// The primary's term.
+            term: i32, /// No file is left.
+            is_gone: bool },
     }
 }
 
@@ -163,7 +168,8 @@ impl Between {
             Self::Step { space, .. }
             | Self::Ack { space, .. }
             | Self::Later { space }
-            | Self::Drop { space, .. } => *space,
+            | Self::Drop { space, .. }
+            | Self::Dropped { space, .. } => *space,
             Self::Begin { entry, .. } => entry.space,
         }
     }

@@ -8,6 +8,7 @@
 //! answer nothing any more, and the new one has everything that was answered.
 
 mod copy;
+mod ending;
 mod joining;
 mod journal;
 mod limits;
@@ -17,10 +18,12 @@ mod schedule;
 use crate::frames::{Ask, Between, Entry, Told};
 use crate::log::Record;
 use crate::ops::{Answer, Input, Op};
+use crate::planted::{self, Bug};
 use crate::store::Store;
+use ending::Erasing;
 use journal::Journal;
 use limits::Limits;
-use pvm_wire::{Blob, Tid};
+use pvm_wire::{Blob, HostIndex, Tid};
 use schedule::Schedule;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -79,6 +82,11 @@ pub enum Event {
     },
     /// A host has joined: more servers may be found.
     Joined,
+    /// These hosts are to be left: their servers move what they hold to others.
+    Draining {
+        /// All of them.
+        hosts: BTreeSet<HostIndex>,
+    },
     /// To [`Output::Persist`] and [`Output::Rewrite`]: the steps up to this one are on disk.
     Persisted {
         /// The last of them.
@@ -144,6 +152,8 @@ pub enum Output {
     Erase {
         /// Each with the number of its request.
         deleters: Vec<(Tid, u64)>,
+        /// Files of copies may be left.
+        is_partial: bool,
     },
     /// The space is held here no longer. `deleted`: it has no entries any more, either.
     Close {
@@ -152,6 +162,9 @@ pub enum Output {
         /// It is over, here and everywhere: what is on disk goes, too. Otherwise it may be all that
         /// is left.
         is_over: bool,
+        /// The primary that is to be told whether the files are gone ([`Between::Dropped`]), and
+        /// its term.
+        tell: Option<(Tid, i32)>,
     },
 }
 
@@ -251,6 +264,10 @@ pub struct Partition {
     /// The clients that wait for its end.
     deleters: Vec<(Tid, u64)>,
     ending: bool,
+    /// A space that was deleted, while copies remove their files.
+    erasing: Option<Erasing>,
+    /// Hosts that are to be left.
+    draining: BTreeSet<HostIndex>,
     journal: Journal,
     /// A note for the client that makes the space.
     note: Blob,
@@ -261,7 +278,8 @@ pub struct Partition {
 /// True if a request to a durable space changes nothing that has to be on disk: it was asked
 /// before, or it looks only and no copy has to know. It can be asked again as well.
 pub fn is_no_step(space: &Partition, (client, number): (Tid, u64), op: &Op) -> bool {
-    let is_known = || space.store.known(client).is_some_and(|known| known.knows(number));
+    let knows = || space.store.known(client).is_some_and(|known| known.knows(number));
+    let is_known = || knows() && !planted::is(Bug::RefusesAgain);
     let looks = || space.followers.is_empty() && op.only_looks(&space.store);
     space.journal.is_durable() && (is_known() || looks())
 }
@@ -318,6 +336,8 @@ impl Partition {
             creator: None,
             deleters: Vec::new(),
             ending: false,
+            erasing: None,
+            draining: BTreeSet::new(),
             journal,
             note: Blob::default(),
             outputs: VecDeque::new(),
@@ -411,6 +431,10 @@ impl Partition {
                 }
                 self.tend();
             }
+            Event::Draining { hosts } => {
+                self.draining = hosts;
+                self.tend();
+            }
             Event::Persisted { number } => {
                 self.journal.persisted(number);
                 match self.role {
@@ -429,14 +453,18 @@ impl Partition {
             _ => None,
         };
         let limit_at = if self.role == Role::Primary { self.limits.first() } else { None };
+        let erasing_at = self.erasing.as_ref().map(|erasing| erasing.until);
         let others = self.resend_at.into_iter().chain(search_at).chain(self.look_at);
-        others.chain(limit_at).chain(self.leases.first()).min()
+        others.chain(erasing_at).chain(limit_at).chain(self.leases.first()).min()
     }
 
     /// Handles due timeouts.
     pub fn handle_timeout(&mut self, now_ms: u64) {
         self.now = now_ms;
         end_due(self);
+        if self.erasing.as_ref().is_some_and(|erasing| erasing.until <= now_ms) {
+            self.erase();
+        }
         if self.resend_at.is_some_and(|at| at <= now_ms) {
             self.resend();
         }
@@ -483,9 +511,10 @@ impl Partition {
             Between::Drop { term, .. } => {
                 if self.role != Role::Primary && term >= self.term {
                     self.ending = true;
-                    self.close(false);
+                    self.close_for(false, Some((from, term)));
                 }
             }
+            Between::Dropped { term, is_gone, .. } => self.dropped(from, term, is_gone),
         }
     }
 
@@ -499,10 +528,14 @@ impl Partition {
     }
 
     fn close(&mut self, deleted: bool) {
+        self.close_for(deleted, None);
+    }
+
+    fn close_for(&mut self, deleted: bool, tell: Option<(Tid, i32)>) {
         self.role = Role::Closed;
         self.leases.clear();
         (self.resend_at, self.look_at) = (None, None);
-        self.outputs.push_back(Output::Close { deleted, is_over: self.ending });
+        self.outputs.push_back(Output::Close { deleted, is_over: self.ending, tell });
     }
 }
 

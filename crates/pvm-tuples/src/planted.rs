@@ -38,13 +38,17 @@ pub enum Bug {
     KeepsWithdrawn,
     /// A step that is not on the disk yet is answered.
     AnswersBeforeTheDisk,
+    /// A server that is to leave its host leaves, whether others have what it holds or not.
+    LeavesNothing,
+    /// On a full disk a request that comes again is refused, though it waits or was done.
+    RefusesAgain,
     /// A record of a log whose hash is not its own is believed.
     TrustsTheDisk,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::AnswersEarly,
         Self::DoesTwice,
         Self::UnnamedTakesOver,
@@ -61,6 +65,8 @@ impl Bug {
         Self::SaysNothing,
         Self::ServesTheDead,
         Self::KeepsWithdrawn,
+        Self::LeavesNothing,
+        Self::RefusesAgain,
         Self::AnswersBeforeTheDisk,
         Self::TrustsTheDisk,
     ];

@@ -1,5 +1,6 @@
-//! Servers and clients of one space under killed tasks, pauses, cut hosts, and a network that
-//! delays, and in some runs loses and reorders, what is said.
+//! Servers and clients of one space under killed tasks, pauses, cut hosts, hosts that are left and
+//! come back, full disks, and a network that delays, and in some runs loses and reorders, what is
+//! said. At the end the space is deleted.
 //!
 //! A run is drawn from its seed. `TUPLES_SEED=7` repeats one run, `TUPLES_SEEDS=20000` tries more.
 //! What must hold is checked at the end: see `judge`. Servers are killed at any moment, but never
@@ -57,6 +58,7 @@ fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
         all.taken > seeds && all.takeovers > seeds / 10 && all.returned > seeds / 10,
         "{all:?}"
     );
+    assert!(all.left > seeds && all.refused > seeds && all.deleted == seeds, "{all:?}");
 }
 
 #[test]

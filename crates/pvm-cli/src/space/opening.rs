@@ -42,6 +42,10 @@ fn remedy(name: &str, error: &Error) -> String {
              on it by `pvm space create --durable`"
                 .to_owned()
         }
+        Error::FilesLeft(directory) => format!(
+            "\n  remove {directory}/{name}.*.tuples there: a new space of this name would begin \
+             with their tuples"
+        ),
         Error::NoServer(_) => {
             "\n  the program pvmtuples lies beside pvmd where NeoPVM is installed".to_owned()
         }

@@ -48,7 +48,7 @@ impl Server {
                 if is_lost && let Err(error) = self.begin_file(space) {
                     return Ok(Err(error));
                 }
-                self.close(space, false, false)?;
+                self.close(space, false, false, None)?;
             }
             Err(Code::SysErr) => return Err(Code::SysErr),
             // The machine refuses the new entry, too.
@@ -102,7 +102,7 @@ impl Server {
             disk::forget(lock, &files, disk);
         }
         drop(lock);
-        self.carry_out(space)
+        self.tell_draining(space)
     }
 
     /// Puts the entry of a new space; none if there is such a space.

@@ -11,10 +11,15 @@ use pvm_wire::{Code, Tid, Wire as _};
 
 impl Server {
     /// Removes the file of a space that is deleted, then says so.
-    pub(super) fn erase(&mut self, space: u64, deleters: &[(Tid, u64)]) -> Result<(), Code> {
+    pub(super) fn erase(
+        &mut self,
+        space: u64,
+        deleters: &[(Tid, u64)],
+        is_partial: bool,
+    ) -> Result<(), Code> {
         let outcome = match self.disks.remove(&space).map_or(Ok(()), Disk::remove) {
-            Ok(()) => Outcome::Done,
-            Err(_) => Outcome::Failed { reason: Reason::Disk },
+            Ok(()) if !is_partial => Outcome::Done,
+            Ok(()) | Err(_) => Outcome::Failed { reason: Reason::Disk },
         };
         for (client, number) in deleters {
             let (number, outcome) = (*number, outcome.clone());

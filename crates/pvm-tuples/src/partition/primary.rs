@@ -3,7 +3,7 @@
 use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role, is_no_step, limits};
 use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
-use crate::ops::{Answer, Input, Op, Outcome, Reason};
+use crate::ops::{Answer, Input, Op, Outcome};
 use crate::planted::{self, Bug};
 use crate::store;
 use pvm_wire::Tid;
@@ -26,6 +26,11 @@ pub(super) fn apply(space: &mut Partition, at_ms: u64, input: Input) -> Vec<Answ
 
 impl Partition {
     pub(super) fn asked(&mut self, client: Tid, ask: Ask) {
+        if self.erasing.is_some()
+            && let Ask::Delete { number, .. } = ask
+        {
+            return self.deletes(client, number);
+        }
         if self.role != Role::Primary || self.ending {
             let number = ask.number();
             return self.tell(client, number, Told::Elsewhere { number });
@@ -65,7 +70,7 @@ impl Partition {
                 self.tell(client, number, Told::Seen { number, seen });
             }
             Ask::Delete { number, .. } => {
-                self.deleters.push((client, number));
+                self.deletes(client, number);
                 self.ending = true;
                 self.tend();
             }
@@ -177,6 +182,10 @@ impl Partition {
     }
 
     pub(super) fn gone_from_primary(&mut self, task: Tid) {
+        if self.erasing.is_some() {
+            // What the task's host has on its disk is not known.
+            return self.dropped(task, self.term, false);
+        }
         if self.store.known(task).is_some() {
             self.step(Input::Gone { client: task });
         }
@@ -185,23 +194,5 @@ impl Partition {
         }
         self.ending |= task == self.entry.owner;
         self.tend();
-    }
-
-    /// The space is deleted: all clients and servers are told.
-    pub(super) fn ended(&mut self) {
-        let held = self.held.drain(..).map(|(_, answer)| (answer.client, answer.number));
-        let unanswered: Vec<_> = held.chain(self.store.waiting_requests()).collect();
-        for (client, number) in unanswered {
-            let outcome = Outcome::Failed { reason: Reason::NoSpace };
-            self.tell(client, number, Told::Answer { number, outcome });
-        }
-        // This comes before the answers: a client that has deleted a space finds its name gone.
-        self.outputs.push_back(Output::Forget { before: None });
-        self.outputs.push_back(Output::Erase { deleters: std::mem::take(&mut self.deleters) });
-        let (space, term) = (self.entry.space, self.term);
-        for follower in std::mem::take(&mut self.followers).into_keys() {
-            self.say(follower, Between::Drop { space, term });
-        }
-        self.close(true);
     }
 }

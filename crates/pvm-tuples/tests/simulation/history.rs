@@ -93,6 +93,7 @@ pub(crate) fn judge(
             return Err(format!("{item:?} was never put: {did:?}"));
         }
     }
+    refused_is_not_done(all, &removed, left)?;
     let mut there = BTreeSet::new();
     for item in left {
         if !there.insert(*item) {
@@ -111,6 +112,22 @@ pub(crate) fn judge(
     lost_by_the_dead(all, (&put, buried), missing)?;
     all_or_none(all, &put, &removed, &there, held)?;
     nothing_was_true(all, &put, &removed)
+}
+
+/// A put that was refused, because a disk is full, has put nothing.
+fn refused_is_not_done(
+    all: &[Did],
+    removed: &BTreeMap<Item, &Did>,
+    left: &[Item],
+) -> Result<(), String> {
+    for did in all.iter().filter(|did| matches!(did.outcome, Some(Outcome::Failed { .. }))) {
+        let (Deed::Put(items) | Deed::Done(_, items)) = &did.deed else { continue };
+        let is_known = |item: &&Item| removed.contains_key(item) || left.contains(item);
+        if let Some(item) = items.iter().find(is_known) {
+            return Err(format!("{item:?} is there, and its put was refused: {did:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// A client that died before it was answered may have taken one tuple for each such request: each

@@ -4,9 +4,9 @@ use crate::history::{self, Deed, Did, Item, item};
 use pvm_tuples::client::{Client, End, Output as Wish};
 use pvm_tuples::frames::{Ask, Between, Entry, Options, Told};
 use pvm_tuples::log::Record;
-use pvm_tuples::partition::{Event, Output, Partition, Title};
-use pvm_tuples::{Builder, Find, Kind, Op, Outcome, Shape, Tuple};
-use pvm_wire::{Blob, Tid};
+use pvm_tuples::partition::{Event, Output, Partition, Title, directory_of, is_no_step};
+use pvm_tuples::{Builder, Find, Kind, Op, Outcome, Reason, Shape, Tuple};
+use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const HOSTS: u32 = 4;
@@ -58,6 +58,11 @@ pub(crate) struct Tally {
     pub(crate) killed: u64,
     pub(crate) lost_messages: u64,
     pub(crate) unanswered: u64,
+    /// Servers that have left their hosts.
+    pub(crate) left: u64,
+    /// Requests that a full disk has refused.
+    pub(crate) refused: u64,
+    pub(crate) deleted: u64,
 }
 
 impl Tally {
@@ -68,6 +73,9 @@ impl Tally {
         self.killed += other.killed;
         self.lost_messages += other.lost_messages;
         self.unanswered += other.unanswered;
+        self.left += other.left;
+        self.refused += other.refused;
+        self.deleted += other.deleted;
     }
 }
 
@@ -80,17 +88,51 @@ enum Said {
 }
 
 enum Happening {
-    Arrives { from: Tid, to: Tid, said: Said },
-    Put { server: Tid, epoch: i32, entry: Entry },
-    PutAnswer { server: Tid, epoch: Option<i32> },
-    Looks { task: Tid, number: u64 },
-    LookAnswer { task: Tid, number: u64, entry: Option<(i32, Entry)> },
-    Helps { server: Tid, besides: Vec<Tid> },
-    Persisted { server: Tid, file: u64, number: u64 },
-    Tick { task: Tid },
-    Goes { client: Tid },
+    Arrives {
+        from: Tid,
+        to: Tid,
+        said: Said,
+    },
+    Put {
+        server: Tid,
+        epoch: i32,
+        entry: Entry,
+    },
+    PutAnswer {
+        server: Tid,
+        epoch: Option<i32>,
+    },
+    Looks {
+        task: Tid,
+        number: u64,
+    },
+    LookAnswer {
+        task: Tid,
+        number: u64,
+        entry: Option<(i32, Entry)>,
+    },
+    Helps {
+        server: Tid,
+        besides: Vec<Tid>,
+    },
+    Persisted {
+        server: Tid,
+        file: u64,
+        number: u64,
+    },
+    Tick {
+        task: Tid,
+    },
+    Goes {
+        client: Tid,
+    },
     Chaos,
     Collects,
+    /// A host that was to be left has been left, and takes part again.
+    Returns {
+        host: u32,
+    },
+    Deletes,
 }
 
 struct Server {
@@ -98,6 +140,8 @@ struct Server {
     paused_until: u64,
     /// Counts the files that it has begun.
     file: u64,
+    /// Its disk is full.
+    full_until: u64,
     /// The messages that came in the pause.
     backlog: VecDeque<(Tid, Said)>,
 }
@@ -113,6 +157,8 @@ struct Worker {
     /// The tuples that it has claimed.
     claims: Vec<(u64, Item)>,
     is_collector: bool,
+    /// The request with which it deletes the space.
+    deletes: Option<u64>,
 }
 
 /// A run.
@@ -128,6 +174,8 @@ pub(crate) struct World {
     /// When the last message of a pair arrives.
     pairs: BTreeMap<(Tid, Tid), u64>,
     cut_until: BTreeMap<u32, u64>,
+    /// Hosts that are to be left.
+    draining: BTreeSet<HostIndex>,
     next_task: u32,
     next_item: i32,
     next_request: u64,
@@ -183,6 +231,7 @@ impl World {
             watches: BTreeSet::new(),
             pairs: BTreeMap::new(),
             cut_until: BTreeMap::new(),
+            draining: BTreeSet::new(),
             next_task: 1,
             next_item: 1,
             next_request: 1,
@@ -232,8 +281,15 @@ impl World {
         let tid = self.task(host);
         self.servers.insert(
             tid,
-            Server { partition: None, paused_until: 0, file: 0, backlog: VecDeque::new() },
+            Server {
+                partition: None,
+                paused_until: 0,
+                file: 0,
+                full_until: 0,
+                backlog: VecDeque::new(),
+            },
         );
+        self.may_leave(tid);
         let others: Vec<Tid> = self.servers.keys().copied().collect();
         for other in others {
             if let Some(partition) = self.servers.get_mut(&other).and_then(|s| s.partition.as_mut())
@@ -255,6 +311,7 @@ impl World {
             deeds: BTreeMap::new(),
             claims: Vec::new(),
             is_collector,
+            deletes: None,
         };
         self.workers.insert(tid, worker);
         self.wishes(tid);
@@ -326,6 +383,15 @@ impl World {
             Happening::Goes { client } => self.goes(client),
             Happening::Chaos => self.chaos(),
             Happening::Collects => self.add_worker(true),
+            Happening::Returns { host } => {
+                self.draining.remove(&HostIndex(host as u16));
+                self.tell_draining();
+                let is_there = |tid: &Tid| self::host(*tid) == host;
+                if !self.servers.keys().any(is_there) {
+                    self.add_server(host);
+                }
+            }
+            Happening::Deletes => self.deletes(),
         }
     }
 
@@ -404,6 +470,12 @@ impl World {
     fn asked(&mut self, client: Tid, to: Tid, ask: Ask) {
         let Some(server) = self.servers.get(&to) else { return };
         if server.partition.is_some() {
+            if server.full_until > self.now && self.has_no_room(to, (client, &ask)) {
+                let (number, reason) = (ask.number(), Reason::Disk);
+                self.tally.refused += 1;
+                let told = Told::Answer { number, outcome: Outcome::Failed { reason } };
+                return self.send(to, client, Said::Told(told));
+            }
             self.tell(to, Event::Asked { client, ask });
         } else {
             let number = ask.number();
@@ -414,8 +486,12 @@ impl World {
     fn other_said(&mut self, from: Tid, to: Tid, said: Between) {
         let Some(server) = self.servers.get_mut(&to) else { return };
         if server.partition.is_none() {
+            if let Between::Drop { space, term } = said {
+                let dropped = Between::Dropped { space, term, is_gone: true };
+                return self.send(to, from, Said::Between(dropped));
+            }
             server.partition = Partition::follow(to, from, said, self.now);
-            self.carry_out(to);
+            self.tell(to, Event::Draining { hosts: self.draining.clone() });
         } else {
             self.tell(to, Event::Heard { from, said });
         }
@@ -462,17 +538,96 @@ impl World {
                         self.later(pause, Happening::Persisted { server: me, file, number });
                     }
                 }
+                Output::Forget { before: None } => self.entries.clear(),
                 Output::Forget { .. } => {}
-                Output::Erase { deleters } => {
+                Output::Erase { deleters, is_partial } => {
+                    if is_partial {
+                        self.failure = Some("a file is left, though nothing failed".to_owned());
+                    }
                     for (client, number) in deleters {
                         let told = Told::Answer { number, outcome: Outcome::Done };
                         self.send(me, client, Said::Told(told));
                     }
                 }
-                Output::Close { .. } => self.servers.get_mut(&me).unwrap().partition = None,
+                Output::Close { tell, .. } => {
+                    self.servers.get_mut(&me).unwrap().partition = None;
+                    if let Some((primary, term)) = tell {
+                        let dropped = Between::Dropped { space: 7, term, is_gone: true };
+                        self.send(me, primary, Said::Between(dropped));
+                    }
+                }
             }
         }
         self.set_timer(me);
+        self.may_leave(me);
+    }
+
+    /// A server on a host that is to be left ends when its space goes on elsewhere. If those that
+    /// have the space have died at this moment, it waits until it knows.
+    fn may_leave(&mut self, me: Tid) {
+        let Some(server) = self.servers.get(&me) else { return };
+        if !self.draining.contains(&me.host())
+            || !server.partition.as_ref().is_none_or(Partition::may_leave)
+            || server.paused_until > self.now
+        {
+            return;
+        }
+        let others = |entry: &Entry| {
+            let all = [entry.primary].into_iter().chain(entry.copies.iter().copied());
+            all.filter(|tid| *tid != me).collect::<Vec<_>>()
+        };
+        let last = self.entries.last_key_value().map(|(_, entry)| others(entry));
+        let last = last.unwrap_or_default();
+        if !last.is_empty() && !last.iter().any(|tid| self.servers.contains_key(tid)) {
+            return;
+        }
+        self.tally.left += 1;
+        self.servers.remove(&me);
+        self.dies(me);
+        let pause = self.dice.below(1000);
+        self.later(1 + pause, Happening::Returns { host: host(me) });
+    }
+
+    fn tell_draining(&mut self) {
+        for server in self.servers.keys().copied().collect::<Vec<_>>() {
+            self.tell(server, Event::Draining { hosts: self.draining.clone() });
+        }
+    }
+
+    /// True if a full disk refuses what a client asks. A take may find room in what is reserved.
+    fn has_no_room(&mut self, to: Tid, (client, ask): (Tid, &Ask)) -> bool {
+        let Ask::Do { number, op, .. } = ask else { return false };
+        let partition = self.servers[&to].partition.as_ref().unwrap();
+        if directory_of(partition).0.is_empty() || is_no_step(partition, (client, *number), op) {
+            return false;
+        }
+        matches!(op, Op::Put { .. } | Op::Done { .. }) || self.dice.chance(50)
+    }
+
+    /// Somebody deletes the space when all is over.
+    fn deletes(&mut self) {
+        if let Err(what) = self.nobody_dead_is_kept() {
+            self.failure = Some(what);
+        }
+        let host = 1 + self.dice.below(HOSTS.into()) as u32;
+        let tid = self.task(host);
+        let Some((_, entry)) = self.entries.last_key_value() else { return };
+        let worker = Worker {
+            client: Client::new(entry),
+            under_way: None,
+            deed: 0,
+            deeds: BTreeMap::new(),
+            claims: Vec::new(),
+            is_collector: false,
+            deletes: None,
+        };
+        self.workers.insert(tid, worker);
+        self.next_request += 1;
+        let number = self.next_request;
+        let worker = self.workers.get_mut(&tid).unwrap();
+        worker.client.begin(self.now, Ask::Delete { number, space: 7 }, None);
+        worker.deletes = Some(number);
+        self.wishes(tid);
     }
 
     fn set_timer(&mut self, task: Tid) {
@@ -536,8 +691,9 @@ impl World {
 
     fn helps(&mut self, server: Tid, besides: &[Tid]) {
         let used: Vec<u32> = besides.iter().map(|tid| host(*tid)).collect();
-        let others: Vec<Tid> =
-            self.servers.keys().copied().filter(|tid| !used.contains(&host(*tid))).collect();
+        let is_free =
+            |tid: &Tid| !used.contains(&host(*tid)) && !self.draining.contains(&tid.host());
+        let others: Vec<Tid> = self.servers.keys().copied().filter(is_free).collect();
         let helper = self.dice.one(&others);
         self.tell(server, Event::Helper { server: helper });
     }
@@ -620,6 +776,14 @@ impl World {
     /// Looks whether a client's request has ended.
     fn look(&mut self, me: Tid) {
         let Some(worker) = self.workers.get_mut(&me) else { return };
+        if let Some(end) = worker.deletes.and_then(|number| worker.client.take_end(number)) {
+            if end != End::Answered(Outcome::Done) {
+                self.failure = Some(format!("the space was not deleted: {end:?}"));
+            }
+            self.tally.deleted += 1;
+            self.workers.remove(&me);
+            return;
+        }
         let Some(end) = worker.under_way.and_then(|number| worker.client.take_end(number)) else {
             return;
         };
@@ -638,6 +802,11 @@ impl World {
         did.returned = Some(self.now);
         did.outcome = Some(outcome.clone());
         if let (Deed::Done(item, _) | Deed::GiveBack(item), _) = (&did.deed, &outcome) {
+            if outcome == (Outcome::Failed { reason: Reason::Disk }) {
+                // The disk is full: the worker still has it, and tries again.
+                self.later(100, Happening::Goes { client: me });
+                return;
+            }
             if outcome != Outcome::Done {
                 self.failure = Some(format!("a claim without a lease is over: {did:?}"));
             }
@@ -663,6 +832,7 @@ impl World {
             self.later(1 + pause, Happening::Goes { client: me });
         } else {
             self.workers.remove(&me);
+            self.later(1000, Happening::Deletes);
         }
     }
 
@@ -670,7 +840,23 @@ impl World {
         if self.now > BUSY_MS {
             return;
         }
-        match self.dice.below(10) {
+        match self.dice.below(12) {
+            10 => {
+                let host = 1 + self.dice.below(HOSTS.into()) as u16;
+                self.draining.insert(HostIndex(host));
+                self.tell_draining();
+                let servers = self.servers.keys().copied();
+                for server in servers.filter(|tid| tid.host().0 == host).collect::<Vec<_>>() {
+                    self.may_leave(server);
+                }
+            }
+            11 => {
+                let all: Vec<Tid> = self.servers.keys().copied().collect();
+                if let Some(server) = self.dice.one(&all) {
+                    let until = self.now + self.dice.below(4000);
+                    self.servers.get_mut(&server).unwrap().full_until = until;
+                }
+            }
             0..=3 => self.kill_server(),
             4 | 5 => self.kill_worker(),
             6 | 7 => {
@@ -792,7 +978,14 @@ impl World {
                 return Err("the collector did not come to its end".to_owned());
             }
         }
-        self.nobody_dead_is_kept()?;
+        if self.tally.deleted == 0 {
+            return Err("nobody could delete the space".to_owned());
+        }
+        // That a copy is given up is said once.
+        let holds = |(_, server): &(&Tid, &Server)| self.loses == 0 && server.partition.is_some();
+        if let Some((tid, _)) = self.servers.iter().find(holds) {
+            return Err(format!("{tid} holds a space that was deleted\n{}", self.about()));
+        }
         let held =
             self.workers.values().flat_map(|worker| worker.claims.iter().map(|(_, item)| *item));
         let judged =

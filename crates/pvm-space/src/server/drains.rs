@@ -1,0 +1,45 @@
+//! Hosts that are to be left (`pvm del --drain`): their servers move what they hold, and end.
+
+use super::{LOOK_FOR_DRAINS, Server};
+use crate::starting;
+use pvm_tuples::partition::{Event, Partition};
+use pvm_wire::Code;
+use std::time::Instant;
+
+impl Server {
+    /// Looks now and then which hosts are to be left.
+    pub(super) fn look_for_drains(&mut self) -> Result<(), Code> {
+        if self.partitions.is_empty() || self.looked.elapsed() < LOOK_FOR_DRAINS {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        let hosts = match starting::hosts(self.task) {
+            Ok(hosts) => hosts,
+            Err(Code::SysErr) => return Err(Code::SysErr),
+            // The machine cannot say now.
+            Err(_) => return Ok(()),
+        };
+        let draining = hosts.iter().filter(|host| host.is_draining).map(|host| host.index);
+        let draining = draining.collect();
+        if self.draining == draining {
+            return Ok(());
+        }
+        self.draining = draining;
+        self.tell_all(&Event::Draining { hosts: self.draining.clone() })
+    }
+
+    /// Tells a partition that is new here which hosts are to be left, and does what it wants.
+    pub(super) fn tell_draining(&mut self, space: u64) -> Result<(), Code> {
+        if self.draining.is_empty() {
+            return self.carry_out(space);
+        }
+        self.tell(space, Event::Draining { hosts: self.draining.clone() })
+    }
+
+    /// True if this host is to be left and all spaces go on elsewhere: copies take over when this
+    /// server has ended.
+    pub(super) fn has_moved(&self) -> bool {
+        self.draining.contains(&self.task.tid().host())
+            && self.partitions.values().all(Partition::may_leave)
+    }
+}
