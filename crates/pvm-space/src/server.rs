@@ -212,6 +212,9 @@ impl Server {
         let Some(space) = ask.space() else { return Ok(()) };
         if !self.has_room(space, client, &ask)? {
             let (number, reason) = (ask.number(), Reason::Disk);
+            if self.partitions.contains_key(&space) {
+                return self.tell(space, Event::Full { client, number });
+            }
             let told = Told::Answer { number, outcome: Outcome::Failed { reason } };
             return self.answer(client, number, &told);
         }

@@ -161,11 +161,21 @@ impl Spaces {
     /// # Errors
     /// See [`Error`].
     pub fn seen(&self, space: Space, tuples: u64) -> Result<Seen, Error> {
-        let begin = || {
-            self.begin_with(space, |client, now, number| {
-                client.begin(now, Ask::Look { number, space: space.0, tuples }, None);
-            })
-        };
+        self.look_by(space, |number| Ask::Look { number, space: space.0, tuples })
+    }
+
+    /// The tuples of a space behind one of them by age, the claimed ones too: the first ones with 0,
+    /// then those behind [`Seen::last`], until there are none.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn page(&self, space: Space, behind: u64) -> Result<Seen, Error> {
+        self.look_by(space, |number| Ask::Page { number, space: space.0, behind })
+    }
+
+    fn look_by(&self, space: Space, ask: impl FnOnce(u64) -> Ask) -> Result<Seen, Error> {
+        let begin =
+            || self.begin_with(space, |client, now, number| client.begin(now, ask(number), None));
         match self.finish(begin)? {
             End::Seen(seen) => Ok(seen),
             other => Err(outcome(other).err().unwrap_or(Error::Machine(Code::DSysErr))),

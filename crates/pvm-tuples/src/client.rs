@@ -218,7 +218,10 @@ impl Client {
                 vec![Ask::Withdraw { space, number }]
             }
             // It changes nothing, or is not said again.
-            Ask::Look { .. } | Ask::Delete { .. } | Ask::Do { op: Op::Count { .. }, .. } => return,
+            Ask::Look { .. }
+            | Ask::Page { .. }
+            | Ask::Delete { .. }
+            | Ask::Do { op: Op::Count { .. }, .. } => return,
             ask => vec![ask.clone(), Ask::Cancel { space, number }],
         };
         let (again_at, pause) = (now_ms + ASK_AGAIN_MS, ASK_AGAIN_MS);

@@ -55,6 +55,11 @@ choice! {
         6 => Withdraw { /// The space.
             space: u64, /// Which request.
             number: u64 },
+        /// A part of all tuples, the claimed ones too, by age.
+        7 => Page { /// For the answer.
+            number: u64, /// The space.
+            space: u64, /// Behind the tuple with this number.
+            behind: u64 },
     }
 
     /// From a server to a client.
@@ -131,7 +136,8 @@ impl Ask {
             | Self::Create { number, .. }
             | Self::Delete { number, .. }
             | Self::Look { number, .. }
-            | Self::Withdraw { number, .. } => *number,
+            | Self::Withdraw { number, .. }
+            | Self::Page { number, .. } => *number,
         }
     }
 
@@ -142,7 +148,8 @@ impl Ask {
             | Self::Cancel { space, .. }
             | Self::Delete { space, .. }
             | Self::Look { space, .. }
-            | Self::Withdraw { space, .. } => Some(*space),
+            | Self::Withdraw { space, .. }
+            | Self::Page { space, .. } => Some(*space),
             Self::Create { .. } => None,
         }
     }
@@ -240,8 +247,10 @@ record! {
         pub tuples: u64,
         /// Their bytes, with the claimed ones.
         pub bytes: u64,
-        /// The oldest ones.
+        /// The oldest ones; of a page those that are in it.
         pub oldest: Vec<Tuple>,
+        /// The number of the last one of a page; 0 if there are no more.
+        pub last: u64,
         /// The waiting clients, in sequence.
         pub waiting: Vec<Waiter>,
         /// The claimed tuples.

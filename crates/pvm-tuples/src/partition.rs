@@ -13,6 +13,7 @@ mod joining;
 mod journal;
 mod limits;
 mod primary;
+mod refused;
 mod schedule;
 
 use crate::frames::{Ask, Between, Entry, Told};
@@ -24,6 +25,7 @@ use ending::Erasing;
 use journal::Journal;
 use limits::Limits;
 use pvm_wire::{Blob, HostIndex, Tid};
+use refused::Refused;
 use schedule::Schedule;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -47,6 +49,13 @@ pub enum Event {
         client: Tid,
         /// The request.
         ask: Ask,
+    },
+    /// The disk is full: this request of a client is refused.
+    Full {
+        /// The client.
+        client: Tid,
+        /// The request's number.
+        number: u64,
     },
     /// Another server says something.
     Heard {
@@ -268,6 +277,7 @@ pub struct Partition {
     erasing: Option<Erasing>,
     /// Hosts that are to be left.
     draining: BTreeSet<HostIndex>,
+    refused: Refused,
     journal: Journal,
     /// A note for the client that makes the space.
     note: Blob,
@@ -338,6 +348,7 @@ impl Partition {
             ending: false,
             erasing: None,
             draining: BTreeSet::new(),
+            refused: Refused::default(),
             journal,
             note: Blob::default(),
             outputs: VecDeque::new(),
@@ -414,6 +425,7 @@ impl Partition {
                 end_due(self);
                 self.asked(client, ask);
             }
+            Event::Full { client, number } => self.has_no_room(client, number),
             Event::Heard { from, said } => self.heard(from, said),
             Event::Gone { task } => self.gone(task),
             Event::Put { epoch } => self.put_done(epoch),
@@ -520,6 +532,7 @@ impl Partition {
 
     fn gone(&mut self, task: Tid) {
         self.watched.remove(&task);
+        self.refused.gone(task);
         match self.role {
             Role::Primary => self.gone_from_primary(task),
             Role::Copy => self.gone_from_copy(task),

@@ -41,6 +41,12 @@ fn a_copy_whose_entry_comes_behind_its_primarys_death_takes_over() {
     run(5735).unwrap();
 }
 
+/// It had been sent twice, as its server was slow: the first one was refused, then there was room.
+#[test]
+fn a_request_that_a_full_disk_had_refused_was_done_when_it_came_again() {
+    run(4148).unwrap();
+}
+
 #[test]
 fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
     if let Ok(seed) = std::env::var("TUPLES_SEED") {

@@ -5,47 +5,45 @@
 //! number as words.
 
 use super::fields::{self, json};
-use super::opening::{as_task, checked_name, failure, failure_after, opened};
+use super::opening::{as_task, checked_name, failure, failure_after};
 use crate::failure::{Failure, Status};
 use crate::options::space::{LoadOptions, NameOptions};
 use crate::show::{show, show_json};
 use pvm::Deadline;
 use pvm_space::{Error, Space, Spaces};
-use pvm_tuples::frames::Seen;
 use pvm_tuples::{Builder, Tuple};
 use serde_json::{Value, json as object};
 use std::io::Read as _;
 
-/// A server tells of so many claimed tuples at most.
-const CLAIMED_MAX: usize = 1000;
-
 /// A message shows so many characters of what is no tuple.
 const SHOWN_MAX: usize = 200;
 
-/// `pvm space dump`.
+/// `pvm space dump`. What others put and take meanwhile may be in it or not; what stays is in it
+/// once.
 pub(super) fn dump(options: &NameOptions) -> Result<(), Failure> {
-    let seen = opened(&options.name, |spaces, space| spaces.seen(space, u64::MAX))?;
-    if (seen.oldest.len() as u64) < seen.tuples || seen.claimed.len() >= CLAIMED_MAX {
-        return Err(too_much(&options.name, &seen));
-    }
-    let claimed = seen.claimed.iter().map(|claimed| &claimed.tuple);
-    let tuples: Vec<Value> = seen.oldest.iter().chain(claimed).map(json).collect();
-    if options.json {
-        return Ok(show_json(&object!({"name": options.name, "tuples": tuples}))?);
-    }
-    Ok(show(tuples.iter().map(|tuple| format!("{tuple}\n")).collect::<String>())?)
-}
-
-/// A dump that would lack something is none.
-fn too_much(name: &str, seen: &Seen) -> Failure {
-    let (told, all, claimed) = (seen.oldest.len(), seen.tuples, seen.claimed.len());
-    let text = format!(
-        "space {name}: dump: {told} of {all} tuples and {claimed} claimed ones were told. An \
-         answer has 16 MiB and {CLAIMED_MAX}\n  claimed tuples at most, so nothing was written. \
-         `pvm take {name} FIELD...` takes tuples out one by one;\n  \
-         a space that was made with --durable keeps all of them in its file"
-    );
-    Failure::new(Status::Refused, text)
+    let name = checked_name(&options.name)?;
+    as_task(|spaces| {
+        let space = spaces.open(&name).map_err(|error| failure(&options.name, &error))?;
+        let (mut behind, mut all) = (0, Vec::new());
+        loop {
+            let page = spaces.page(space, behind);
+            let page = page.map_err(|error| failure(&options.name, &error))?;
+            if page.oldest.is_empty() {
+                break;
+            }
+            behind = page.last;
+            let tuples = page.oldest.iter().map(json);
+            if options.json {
+                all.extend(tuples);
+            } else {
+                show(tuples.map(|tuple| format!("{tuple}\n")).collect::<String>())?;
+            }
+        }
+        if options.json {
+            show_json(&object!({"name": options.name, "tuples": all}))?;
+        }
+        Ok(())
+    })
 }
 
 /// `pvm space load`.

@@ -3,7 +3,7 @@
 use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role, is_no_step, limits};
 use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
-use crate::ops::{Answer, Input, Op, Outcome};
+use crate::ops::{Answer, Input, Op, Outcome, Reason};
 use crate::planted::{self, Bug};
 use crate::store;
 use pvm_wire::Tid;
@@ -36,7 +36,13 @@ impl Partition {
             return self.tell(client, number, Told::Elsewhere { number });
         }
         self.watch(client);
+        if let Ask::Do { settled, .. } = &ask {
+            self.refused.settle(client, *settled);
+        }
         match ask {
+            Ask::Do { number, .. } if self.refused.has(client, number) => {
+                self.refuse(client, number);
+            }
             // It changes nothing, and is not answered.
             Ask::Cancel { number, .. } if !waits(self, (client, number)) => {}
             // What is no step must not make a difference to the steps that are on disk.
@@ -69,6 +75,10 @@ impl Partition {
                 let seen = self.store.seen(self.now, tuples);
                 self.tell(client, number, Told::Seen { number, seen });
             }
+            Ask::Page { number, behind, .. } => {
+                let seen = self.store.page(behind);
+                self.tell(client, number, Told::Seen { number, seen });
+            }
             Ask::Delete { number, .. } => {
                 self.deletes(client, number);
                 self.ending = true;
@@ -77,6 +87,21 @@ impl Partition {
             // The server itself makes spaces.
             Ask::Create { .. } => {}
         }
+    }
+
+    /// The disk has no room for a request.
+    pub(super) fn has_no_room(&mut self, client: Tid, number: u64) {
+        if self.role != Role::Primary || self.ending {
+            return self.tell(client, number, Told::Elsewhere { number });
+        }
+        self.watch(client);
+        self.refused.note(client, number);
+        self.refuse(client, number);
+    }
+
+    fn refuse(&mut self, client: Tid, number: u64) {
+        let outcome = Outcome::Failed { reason: Reason::Disk };
+        self.tell(client, number, Told::Answer { number, outcome });
     }
 
     pub(super) fn tell(&mut self, client: Tid, number: u64, told: Told) {

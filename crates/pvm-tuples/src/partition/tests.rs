@@ -136,10 +136,50 @@ fn whoever_deleted_a_space_was_told_before_its_file_was_gone() {
     let all = outputs(&mut space);
     assert!(!all.iter().any(|output| matches!(output, Output::Tell { .. })));
     let erased = all.iter().filter_map(|output| match output {
-        Output::Erase { deleters } => Some(deleters.clone()),
+        Output::Erase { deleters, is_partial: false } => Some(deleters.clone()),
         _ => None,
     });
     assert_eq!(erased.collect::<Vec<_>>(), [vec![(Tid(9), 4)]]);
+}
+
+#[test]
+fn whoever_deleted_a_space_was_told_before_the_files_of_copies_were_gone() {
+    let deleted = || {
+        let mut space = Partition::create(ME, title(), None, None, 1);
+        let ack = Between::Ack { space: 7, term: 0, number: 0 };
+        space.handle(1, Event::Helper { server: Some(OTHER) });
+        space.handle(1, Event::Heard { from: OTHER, said: ack });
+        space.handle(1, Event::Put { epoch: Some(1) });
+        let ask = Ask::Delete { space: 7, number: 4 };
+        space.handle(1, Event::Asked { client: Tid(9), ask: ask.clone() });
+        space.handle(1, Event::Put { epoch: Some(2) });
+        // It is asked again, and is told once.
+        space.handle(1, Event::Asked { client: Tid(9), ask });
+        assert_eq!(erased(&mut space), None, "the copy has not answered");
+        space
+    };
+    let dropped = |is_gone| Between::Dropped { space: 7, term: 0, is_gone };
+    for (event, is_partial) in [
+        (Event::Heard { from: OTHER, said: dropped(true) }, false),
+        (Event::Heard { from: OTHER, said: dropped(false) }, true),
+        (Event::Gone { task: OTHER }, true),
+    ] {
+        let mut space = deleted();
+        space.handle(2, event);
+        assert_eq!(erased(&mut space), Some((vec![(Tid(9), 4)], is_partial)));
+    }
+    let mut space = deleted();
+    let until = space.poll_timeout().expect("not for ever");
+    space.handle_timeout(until);
+    assert_eq!(erased(&mut space), Some((vec![(Tid(9), 4)], true)));
+}
+
+/// The deleters that are told now, and whether files may be left.
+fn erased(space: &mut Partition) -> Option<(Vec<(Tid, u64)>, bool)> {
+    outputs(space).into_iter().find_map(|output| match output {
+        Output::Erase { deleters, is_partial } => Some((deleters, is_partial)),
+        _ => None,
+    })
 }
 
 #[test]

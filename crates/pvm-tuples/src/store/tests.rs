@@ -241,3 +241,19 @@ fn a_template_is_not_put_and_near_misses_are_shown() {
     assert_eq!((seen.waiting[0].client, seen.waiting[0].waited_ms), (BOB, 5));
     assert_eq!(seen.waiting[0].near, [long]);
 }
+
+#[test]
+fn a_page_has_claimed_tuples_in_their_places_and_begins_behind_the_last_one() {
+    let mut space = Space::roomy();
+    for value in 1..=3 {
+        space.put(ANN, "x", value);
+    }
+    space.find(BOB, "x", Find::Claim { lease_ms: 0 });
+    let page = space.store.page(0);
+    assert_eq!(page.oldest, [1, 2, 3].map(|value| tuple("x", value)));
+    space.put(ANN, "x", 4);
+    let next = space.store.page(page.last);
+    assert_eq!(next.oldest, [tuple("x", 4)]);
+    let end = space.store.page(next.last);
+    assert_eq!((end.oldest.len(), end.last), (0, 0));
+}

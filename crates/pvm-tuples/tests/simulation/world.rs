@@ -471,10 +471,9 @@ impl World {
         let Some(server) = self.servers.get(&to) else { return };
         if server.partition.is_some() {
             if server.full_until > self.now && self.has_no_room(to, (client, &ask)) {
-                let (number, reason) = (ask.number(), Reason::Disk);
                 self.tally.refused += 1;
-                let told = Told::Answer { number, outcome: Outcome::Failed { reason } };
-                return self.send(to, client, Said::Told(told));
+                let number = ask.number();
+                return self.tell(to, Event::Full { client, number });
             }
             self.tell(to, Event::Asked { client, ask });
         } else {
