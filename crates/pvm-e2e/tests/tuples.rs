@@ -72,3 +72,12 @@ fn a_limit_did_not_end_a_call_whose_server_was_stopped() {
     machine.run("stopped.c", &[]);
     machine.halt();
 }
+
+/// `NEOPVM_LONG=1`: an array of more than 2 GiB, which needs some 10 GiB of memory.
+#[test]
+fn tuples_of_many_fields_and_of_many_bytes_come_out_as_they_went_in() {
+    let machine = Machine::start();
+    let items = if pvm_e2e::long() { "1073741900" } else { "1000000" };
+    machine.run("gigabytes.c", &[items]);
+    machine.halt();
+}
