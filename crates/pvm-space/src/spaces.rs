@@ -164,8 +164,8 @@ impl Spaces {
         self.look_by(space, |number| Ask::Look { number, space: space.0, tuples })
     }
 
-    /// The tuples of a space behind one of them by age, the claimed ones too: the first ones with 0,
-    /// then those behind [`Seen::last`], until there are none.
+    /// The tuples of a space behind one of them by age, the claimed ones too: the first ones with
+    /// 0, then those behind [`Seen::last`], until there are none.
     ///
     /// # Errors
     /// See [`Error`].

@@ -8,7 +8,9 @@
 //! answer nothing any more, and the new one has everything that was answered.
 
 mod copy;
+mod drains;
 mod ending;
+mod erasing;
 mod joining;
 mod journal;
 mod limits;
@@ -18,10 +20,11 @@ mod schedule;
 
 use crate::frames::{Ask, Between, Entry, Told};
 use crate::log::Record;
-use crate::ops::{Answer, Input, Op};
+use crate::ops::{Answer, Input, Op, Outcome, Reason};
 use crate::planted::{self, Bug};
 use crate::store::Store;
-use ending::Erasing;
+use drains::Drains;
+use erasing::Erasing;
 use journal::Journal;
 use limits::Limits;
 use pvm_wire::{Blob, HostIndex, Tid};
@@ -275,8 +278,7 @@ pub struct Partition {
     ending: bool,
     /// A space that was deleted, while copies remove their files.
     erasing: Option<Erasing>,
-    /// Hosts that are to be left.
-    draining: BTreeSet<HostIndex>,
+    drains: Drains,
     refused: Refused,
     journal: Journal,
     /// A note for the client that makes the space.
@@ -292,6 +294,56 @@ pub fn is_no_step(space: &Partition, (client, number): (Tid, u64), op: &Op) -> b
     let is_known = || knows() && !planted::is(Bug::RefusesAgain);
     let looks = || space.followers.is_empty() && op.only_looks(&space.store);
     space.journal.is_durable() && (is_known() || looks())
+}
+
+/// A copy has removed its file, could not, or has ended.
+fn dropped(space: &mut Partition, (from, term): (Tid, i32), is_gone: bool) {
+    let own = space.erasing.as_mut().filter(|_| term == space.term);
+    if own.is_some_and(|erasing| erasing.answered(from, is_gone)) {
+        erase(space);
+    }
+}
+
+/// The own file goes, and the space with it.
+fn erase(space: &mut Partition) {
+    let Some(erasing) = space.erasing.take() else { return };
+    let is_partial = space.journal.is_durable() && erasing.is_partial();
+    let deleters = std::mem::take(&mut space.deleters);
+    space.outputs.push_back(Output::Erase { deleters, is_partial });
+    space.close(true, None);
+}
+
+/// The disk has no room for a request.
+fn has_no_room(space: &mut Partition, (client, number): (Tid, u64)) {
+    if space.role != Role::Primary || space.ending {
+        return space.tell(client, number, Told::Elsewhere { number });
+    }
+    space.watch(client);
+    space.refused.note(client, number);
+    refuse(space, (client, number));
+}
+
+/// A request is not done: the disk is full.
+fn refuse(space: &mut Partition, (client, number): (Tid, u64)) {
+    let outcome = Outcome::Failed { reason: Reason::Disk };
+    space.tell(client, number, Told::Answer { number, outcome });
+}
+
+/// True if the server may end: the space goes on at others, which stay.
+pub fn may_leave(space: &Partition) -> bool {
+    let has_all = |copy: &Tid| {
+        let follower = space.followers.get(copy);
+        follower.is_some_and(|follower| !follower.is_lost && follower.confirmed.is_some())
+    };
+    let goes_on = || {
+        let copies = &space.entry.copies;
+        copies.iter().any(|copy| !space.drains.has(*copy) && has_all(copy))
+    };
+    match space.role {
+        Role::Primary => space.erasing.is_none() && space.putting.is_none() && goes_on(),
+        Role::Copy | Role::Heir => planted::is(Bug::LeavesNothing),
+        Role::Closed => true,
+    }
 }
 
 /// The directory in which each server of a space keeps it on disk; empty if it is in memory only.
@@ -347,7 +399,7 @@ impl Partition {
             deleters: Vec::new(),
             ending: false,
             erasing: None,
-            draining: BTreeSet::new(),
+            drains: Drains::default(),
             refused: Refused::default(),
             journal,
             note: Blob::default(),
@@ -425,7 +477,7 @@ impl Partition {
                 end_due(self);
                 self.asked(client, ask);
             }
-            Event::Full { client, number } => self.has_no_room(client, number),
+            Event::Full { client, number } => has_no_room(self, (client, number)),
             Event::Heard { from, said } => self.heard(from, said),
             Event::Gone { task } => self.gone(task),
             Event::Put { epoch } => self.put_done(epoch),
@@ -444,7 +496,7 @@ impl Partition {
                 self.tend();
             }
             Event::Draining { hosts } => {
-                self.draining = hosts;
+                self.drains = Drains(hosts);
                 self.tend();
             }
             Event::Persisted { number } => {
@@ -475,7 +527,7 @@ impl Partition {
         self.now = now_ms;
         end_due(self);
         if self.erasing.as_ref().is_some_and(|erasing| erasing.until <= now_ms) {
-            self.erase();
+            erase(self);
         }
         if self.resend_at.is_some_and(|at| at <= now_ms) {
             self.resend();
@@ -523,10 +575,12 @@ impl Partition {
             Between::Drop { term, .. } => {
                 if self.role != Role::Primary && term >= self.term {
                     self.ending = true;
-                    self.close_for(false, Some((from, term)));
+                    self.close(false, Some((from, term)));
                 }
             }
-            Between::Dropped { term, is_gone, .. } => self.dropped(from, term, is_gone),
+            Between::Dropped { term, is_gone, .. } => {
+                dropped(self, (from, term), is_gone);
+            }
         }
     }
 
@@ -540,11 +594,7 @@ impl Partition {
         }
     }
 
-    fn close(&mut self, deleted: bool) {
-        self.close_for(deleted, None);
-    }
-
-    fn close_for(&mut self, deleted: bool, tell: Option<(Tid, i32)>) {
+    fn close(&mut self, deleted: bool, tell: Option<(Tid, i32)>) {
         self.role = Role::Closed;
         self.leases.clear();
         (self.resend_at, self.look_at) = (None, None);

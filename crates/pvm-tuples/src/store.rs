@@ -7,7 +7,7 @@ mod claims;
 mod clients;
 mod finding;
 mod putting;
-mod seen;
+pub(crate) mod seen;
 mod whole;
 
 use crate::hash::Map;

@@ -462,7 +462,8 @@ fn set_aside_copy(
         None => "what is in front of them is kept".to_owned(),
     };
     Ok(format!(
-        "{} has {} bytes from byte {whole} on that are damaged: {used}, and the file as it was is {}",
+        "{} has {} bytes from byte {whole} on that are damaged: {used}, and the file as it was is \
+         {}",
         path.display(),
         bytes.len() - whole,
         to.display()

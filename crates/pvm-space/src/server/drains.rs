@@ -2,7 +2,7 @@
 
 use super::{LOOK_FOR_DRAINS, Server};
 use crate::starting;
-use pvm_tuples::partition::{Event, Partition};
+use pvm_tuples::partition::{Event, may_leave};
 use pvm_wire::Code;
 use std::time::Instant;
 
@@ -39,7 +39,6 @@ impl Server {
     /// True if this host is to be left and all spaces go on elsewhere: copies take over when this
     /// server has ended.
     pub(super) fn has_moved(&self) -> bool {
-        self.draining.contains(&self.task.tid().host())
-            && self.partitions.values().all(Partition::may_leave)
+        self.draining.contains(&self.task.tid().host()) && self.partitions.values().all(may_leave)
     }
 }

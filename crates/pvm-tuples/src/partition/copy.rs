@@ -109,7 +109,7 @@ impl Partition {
         let is_it = |entry: &Entry| entry.space == space && entry.deleted;
         self.ending |= latest.as_ref().is_some_and(|(_, entry)| is_it(entry));
         let own = latest.filter(|(_, entry)| entry.space == space && !entry.deleted);
-        let Some((epoch, entry)) = own else { return self.close(false) };
+        let Some((epoch, entry)) = own else { return self.close(false, None) };
         let names_me = entry.copies.contains(&self.me) || planted::is(Bug::UnnamedTakesOver);
         match self.role {
             _ if entry.primary == self.me && epoch > self.epoch => self.adopt(epoch, entry),
@@ -132,7 +132,7 @@ impl Partition {
             {
                 self.look_at = Some(self.now + LOOK_AGAIN_MS);
             }
-            _ => self.close(false),
+            _ => self.close(false, None),
         }
     }
 

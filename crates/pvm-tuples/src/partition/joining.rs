@@ -3,8 +3,29 @@
 use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search};
 use crate::frames::{Between, Entry, Told};
 use crate::log::Record;
-use crate::planted::{self, Bug};
 use pvm_wire::Tid;
+
+/// Gives up the copies on hosts that are to be left; false if there are none.
+fn let_go(space: &mut Partition) -> bool {
+    let (drains, named) = (&space.drains, &space.entry.copies);
+    let is_leaving = |tid: &Tid| drains.has(*tid) && named.contains(tid);
+    let leaving = space.followers.iter_mut().filter(|(tid, _)| is_leaving(tid));
+    leaving.map(|(_, follower)| follower.is_lost = true).count() > 0
+}
+
+/// Forgets lost followers. One that lives nevertheless looks at the names and finds itself dropped;
+/// on a host that is to be left nobody needs its file, either.
+fn drop_lost(space: &mut Partition) {
+    let is_lost = |(_, follower): &(&Tid, &Follower)| follower.is_lost;
+    let lost = space.followers.iter().filter(is_lost).map(|(tid, _)| *tid).collect::<Vec<_>>();
+    let (number, term) = (space.entry.space, space.term);
+    for follower in lost {
+        space.followers.remove(&follower);
+        let drop = Between::Drop { space: number, term };
+        let is_leaving = space.drains.has(follower);
+        space.say(follower, if is_leaving { drop } else { Between::Later { space: number } });
+    }
+}
 
 impl Partition {
     /// Brings the entry and the number of copies to what they should be, step by step.
@@ -16,11 +37,11 @@ impl Partition {
             return self.put_next();
         }
         // The entry does not name them: answers need not wait for them.
-        self.drop_lost();
+        drop_lost(self);
         self.release();
-        let staying = self.entry.copies.iter().filter(|copy| !self.is_leaving(**copy)).count();
-        if staying >= self.wanted() {
-            return if self.let_go() { self.tend() } else { self.stands() };
+        let staying = self.entry.copies.iter().filter(|copy| !self.drains.has(**copy)).count();
+        if staying >= self.drains.wanted(self.entry.options.copies, self.me) {
+            return if let_go(self) { self.tend() } else { self.stands() };
         }
         let is_joining = self.followers.len() > self.entry.copies.len();
         match self.search {
@@ -33,54 +54,6 @@ impl Partition {
             }
             Search::Asked => {}
             Search::InVain { .. } => self.stands(),
-        }
-    }
-
-    /// How many copies there should be. A primary that is to leave its host leaves a copy behind.
-    fn wanted(&self) -> usize {
-        let leaves = self.is_leaving(self.me) && !planted::is(Bug::LeavesNothing);
-        usize::from(self.entry.options.copies).max(usize::from(leaves))
-    }
-
-    /// True for a server on a host that is to be left.
-    fn is_leaving(&self, server: Tid) -> bool {
-        self.draining.contains(&server.host())
-    }
-
-    /// Gives up the copies on hosts that are to be left; false if there are none.
-    fn let_go(&mut self) -> bool {
-        let (draining, named) = (&self.draining, &self.entry.copies);
-        let is_leaving = |tid: &Tid| draining.contains(&tid.host()) && named.contains(tid);
-        let leaving = self.followers.iter_mut().filter(|(tid, _)| is_leaving(tid));
-        leaving.map(|(_, follower)| follower.is_lost = true).count() > 0
-    }
-
-    /// Forgets lost followers. One that lives nevertheless looks at the names and finds itself
-    /// dropped; on a host that is to be left nobody needs its file, either.
-    fn drop_lost(&mut self) {
-        let is_lost = |(_, follower): &(&Tid, &Follower)| follower.is_lost;
-        let lost = self.followers.iter().filter(is_lost).map(|(tid, _)| *tid).collect::<Vec<_>>();
-        let (space, term) = (self.entry.space, self.term);
-        for follower in lost {
-            self.followers.remove(&follower);
-            let drop = Between::Drop { space, term };
-            let is_leaving = self.is_leaving(follower);
-            self.say(follower, if is_leaving { drop } else { Between::Later { space } });
-        }
-    }
-
-    /// True if the server may end: the space goes on at others, which stay.
-    pub fn may_leave(&self) -> bool {
-        let has_all = |copy: &&Tid| {
-            let follower = self.followers.get(copy);
-            follower.is_some_and(|follower| !follower.is_lost && follower.confirmed.is_some())
-        };
-        let is_left = |copy: &&Tid| !self.is_leaving(**copy);
-        let goes_on = || self.entry.copies.iter().filter(is_left).any(|copy| has_all(&copy));
-        match self.role {
-            Role::Primary => self.erasing.is_none() && self.putting.is_none() && goes_on(),
-            Role::Copy | Role::Heir => planted::is(Bug::LeavesNothing),
-            Role::Closed => true,
         }
     }
 

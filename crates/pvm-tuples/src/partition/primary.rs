@@ -1,9 +1,11 @@
 //! The primary: it puts what clients ask into an order and answers what all copies have.
 
-use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role, is_no_step, limits};
+use super::{
+    Output, Partition, RESEND_MS, RESENDS_MAX, Role, dropped, ending, is_no_step, limits, refuse,
+};
 use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
-use crate::ops::{Answer, Input, Op, Outcome, Reason};
+use crate::ops::{Answer, Input, Op, Outcome};
 use crate::planted::{self, Bug};
 use crate::store;
 use pvm_wire::Tid;
@@ -29,7 +31,7 @@ impl Partition {
         if self.erasing.is_some()
             && let Ask::Delete { number, .. } = ask
         {
-            return self.deletes(client, number);
+            return ending::deletes(self, client, number);
         }
         if self.role != Role::Primary || self.ending {
             let number = ask.number();
@@ -41,7 +43,7 @@ impl Partition {
         }
         match ask {
             Ask::Do { number, .. } if self.refused.has(client, number) => {
-                self.refuse(client, number);
+                refuse(self, (client, number));
             }
             // It changes nothing, and is not answered.
             Ask::Cancel { number, .. } if !waits(self, (client, number)) => {}
@@ -76,32 +78,17 @@ impl Partition {
                 self.tell(client, number, Told::Seen { number, seen });
             }
             Ask::Page { number, behind, .. } => {
-                let seen = self.store.page(behind);
+                let seen = store::seen::page(&self.store, behind);
                 self.tell(client, number, Told::Seen { number, seen });
             }
             Ask::Delete { number, .. } => {
-                self.deletes(client, number);
+                ending::deletes(self, client, number);
                 self.ending = true;
                 self.tend();
             }
             // The server itself makes spaces.
             Ask::Create { .. } => {}
         }
-    }
-
-    /// The disk has no room for a request.
-    pub(super) fn has_no_room(&mut self, client: Tid, number: u64) {
-        if self.role != Role::Primary || self.ending {
-            return self.tell(client, number, Told::Elsewhere { number });
-        }
-        self.watch(client);
-        self.refused.note(client, number);
-        self.refuse(client, number);
-    }
-
-    fn refuse(&mut self, client: Tid, number: u64) {
-        let outcome = Outcome::Failed { reason: Reason::Disk };
-        self.tell(client, number, Told::Answer { number, outcome });
     }
 
     pub(super) fn tell(&mut self, client: Tid, number: u64, told: Told) {
@@ -209,7 +196,7 @@ impl Partition {
     pub(super) fn gone_from_primary(&mut self, task: Tid) {
         if self.erasing.is_some() {
             // What the task's host has on its disk is not known.
-            return self.dropped(task, self.term, false);
+            return dropped(self, (task, self.term), false);
         }
         if self.store.known(task).is_some() {
             self.step(Input::Gone { client: task });

@@ -23,6 +23,27 @@ fn has_name_of(tuple: &Tuple, template: &Tuple) -> bool {
     }
 }
 
+/// The tuples behind one of them by age, the claimed ones too: as many as an answer has, but at
+/// least one if there is one. A tuple that stays is in one page of all, however many come and
+/// go.
+pub(crate) fn page(store: &Store, behind: u64) -> Seen {
+    let claimed = store.claims.values().map(|claim| (claim.id, &claim.tuple));
+    let free = store.tuples.iter().map(|(id, kept)| (*id, &kept.tuple));
+    let mut all: Vec<_> = free.chain(claimed).filter(|(id, _)| *id > behind).collect();
+    all.sort_unstable_by_key(|(id, _)| *id);
+    let (mut bytes, mut last, mut oldest) = (0, 0, Vec::new());
+    for (id, tuple) in all {
+        bytes += tuple.encoded().len();
+        if bytes > BYTES_MAX && last != 0 {
+            break;
+        }
+        oldest.push(tuple.clone());
+        last = id;
+    }
+    let (tuples, bytes) = (store.tuples.len() as u64, store.bytes);
+    Seen { tuples, bytes, oldest, last, waiting: Vec::new(), claimed: Vec::new() }
+}
+
 impl Store {
     /// The content of the space at a time in milliseconds, with the oldest `tuples` tuples.
     pub fn seen(&self, now_ms: u64, tuples: u64) -> Seen {
@@ -43,27 +64,6 @@ impl Store {
             waiting: self.seen_waiting(now_ms, &ids),
             claimed: self.seen_claimed(now_ms),
         }
-    }
-
-    /// The tuples behind one of them by age, the claimed ones too: as many as an answer has, but at
-    /// least one if there is one. A tuple that stays is in one page of all, however many come and
-    /// go.
-    pub fn page(&self, behind: u64) -> Seen {
-        let claimed = self.claims.values().map(|claim| (claim.id, &claim.tuple));
-        let free = self.tuples.iter().map(|(id, kept)| (*id, &kept.tuple));
-        let mut all: Vec<_> = free.chain(claimed).filter(|(id, _)| *id > behind).collect();
-        all.sort_unstable_by_key(|(id, _)| *id);
-        let (mut bytes, mut last, mut oldest) = (0, 0, Vec::new());
-        for (id, tuple) in all {
-            bytes += tuple.encoded().len();
-            if bytes > BYTES_MAX && last != 0 {
-                break;
-            }
-            oldest.push(tuple.clone());
-            last = id;
-        }
-        let (tuples, bytes) = (self.tuples.len() as u64, self.bytes);
-        Seen { tuples, bytes, oldest, last, waiting: Vec::new(), claimed: Vec::new() }
     }
 
     fn seen_waiting(&self, now_ms: u64, ids: &[u64]) -> Vec<Waiter> {

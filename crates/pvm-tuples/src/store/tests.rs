@@ -249,11 +249,11 @@ fn a_page_has_claimed_tuples_in_their_places_and_begins_behind_the_last_one() {
         space.put(ANN, "x", value);
     }
     space.find(BOB, "x", Find::Claim { lease_ms: 0 });
-    let page = space.store.page(0);
+    let page = seen::page(&space.store, 0);
     assert_eq!(page.oldest, [1, 2, 3].map(|value| tuple("x", value)));
     space.put(ANN, "x", 4);
-    let next = space.store.page(page.last);
+    let next = seen::page(&space.store, page.last);
     assert_eq!(next.oldest, [tuple("x", 4)]);
-    let end = space.store.page(next.last);
+    let end = seen::page(&space.store, next.last);
     assert_eq!((end.oldest.len(), end.last), (0, 0));
 }

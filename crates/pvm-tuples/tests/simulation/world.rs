@@ -566,7 +566,7 @@ impl World {
     fn may_leave(&mut self, me: Tid) {
         let Some(server) = self.servers.get(&me) else { return };
         if !self.draining.contains(&me.host())
-            || !server.partition.as_ref().is_none_or(Partition::may_leave)
+            || !server.partition.as_ref().is_none_or(pvm_tuples::partition::may_leave)
             || server.paused_until > self.now
         {
             return;
