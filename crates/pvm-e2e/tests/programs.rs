@@ -122,6 +122,13 @@ fn a_task_that_waits_at_a_barrier_with_a_message_unread_sleeps() {
 }
 
 #[test]
+fn a_task_that_waited_for_its_daemon_was_busy_beside_an_unread_message() {
+    let machine = Machine::start();
+    assert_eq!(machine.run("patience.c", &["daemon"]).out, "slept\n");
+    machine.halt();
+}
+
+#[test]
 fn c_cpp_and_fortran_tasks_work_in_one_machine() {
     let fortran = has("gfortran", "gfortran");
     if !(has("g++", "g++") && fortran) {

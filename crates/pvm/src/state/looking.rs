@@ -149,7 +149,8 @@ impl State {
             {
                 return Some((None, envelope, Store::from(payload)));
             }
-            if others == Others::Stay && !self.order.is_beginning() && may_wait_for_one() {
+            let stays = others == Others::Stay && source.is_task();
+            if stays && !self.order.is_beginning() && may_wait_for_one() {
                 let only = (source, orders::CONTEXT);
                 match self.inlet.next_from(&mut self.connection, only, wants) {
                     Glance::Taken((envelope, payload)) => {
