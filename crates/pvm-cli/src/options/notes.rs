@@ -22,31 +22,34 @@ and PVM_RSH the program that is used instead of ssh. NO_COLOR switches colours o
 
 /// `pvm run`.
 pub(crate) const RUN: &str = "\
-The tasks have this command's directory and environment and take themselves for masters \
-(pvm_parent gives PvmNoParent). Standard input goes to the first of them.
+The tasks have this command's directory and environment, and have no parent (pvm_parent returns \
+PvmNoParent). Standard input goes to the first of them.
 
-What the tasks spawn belongs to the run: its output comes here, too, unless it is caught \
-(pvm_catchout), and has the task in front. When the tasks have ended, what they left running has a \
-second to end, too, and is told to end then. So has what a program has left in the background and \
-what still holds its output; if that lives on for 5 more seconds it is killed. A process with a \
-session of its own (setsid) goes on without an output, unless the machine ends.
+Tasks that the tasks spawn belong to the run: their output appears here, too, with the task in \
+front, unless it is caught (pvm_catchout). When the tasks have ended, these children have a second \
+to end by themselves; then they are asked to end. The same holds for processes that a program has \
+left in the background or that still hold its output; if they live on for 5 more seconds they are \
+killed. A process with a session of its own (setsid) goes on without an output, unless the machine \
+ends.
 
-A signal such as that of Ctrl-C is passed on; what lives on is killed after 5 seconds, or at once \
-by a second signal. Ctrl-Z stops the tasks, too, and they go on with pvm run. Signals that were \
-ignored when it was started (nohup, a job of a script) stay ignored. Nothing outlives pvm run.
+A signal such as that of Ctrl-C is passed on; tasks that live on are killed after 5 seconds, or at \
+once by a second signal. Ctrl-Z stops the tasks, too, and they go on with pvm run. Signals that \
+were ignored when it was started (nohup, a job of a script) stay ignored. No other process of the \
+run outlives pvm run.
 
-Whoever reads slowly slows the tasks down; at most 16 MiB of output wait for a reader (a line of \
-more than 1 MiB is broken, and where lines that have begun are above 8 MiB together, the longest). \
-If output cannot be written, such as to a full disk, the tasks are ended and the exit status is 1.
+A slow reader of the output slows the tasks down: at most 16 MiB of output wait for it. A line of \
+more than 1 MiB is broken, and so is the longest line if unfinished lines have more than 8 MiB \
+together. If output cannot be written, such as to a full disk, the tasks are ended and the exit \
+status is 1.
 
 With --as NAME the tasks are the ranks 0 to N-1 of a job of another interface than PVM's, and this \
-command is its keeper: it tells each rank who the others are, marks lines with ranks, gives \
+command is its keeper: it tells each rank the ids of the others, marks lines with ranks, gives \
 standard input to rank 0, and ends all ranks within a second when one fails, is killed, or ends \
-before it has made its interface's last call; it says which one, on which host, and why. --hosts \
-names the file of the interface's own system: for p4 a procgroup (`local N` first, then `host N \
-path [login]`), for tcgmsg a NAME.p (`user host N path folder`), for all others lines `host [N]`, \
-to which the N of -n are dealt out in turns. `#` begins a comment. Every host must be in the \
-machine; nothing is started otherwise. Logins are read and mean nothing.
+before it has made its interface's last call. An error then names that rank, its host and the \
+reason. --hosts names the file of the interface's own system: for p4 a procgroup (`local N` first, \
+then `host N path [login]`), for tcgmsg a NAME.p (`user host N path folder`), for all others lines \
+`host [N]`, to which the N ranks of -n are assigned in turns. `#` begins a comment. Every host \
+must be in the machine; otherwise nothing is started. Logins are ignored.
 
 Exit status: the first of the tasks' that is not 0; 128 + N for a task ended by signal N; 126 and \
 127 if the program cannot be executed or is not found; 1 if the machine refused; 4 if the daemon \
