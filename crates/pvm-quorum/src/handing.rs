@@ -79,7 +79,7 @@ impl Core {
         }
         let removal = self.log.removal(self.commit, self.ballot.led_in());
         let removal = removal.filter(|removal| removal.member == to);
-        removal.map_or(self.log.last(), |removal| removal.number - 1)
+        removal.map_or_else(|| self.log.last(), |removal| removal.number - 1)
     }
 
     /// The data that goes with every frame where there is a tree.

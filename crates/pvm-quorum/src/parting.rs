@@ -29,8 +29,12 @@ use pvm_core::quorum::Member;
 
 impl Core {
     /// Leader: the command that comes next takes out a member. If that one votes, and a majority is
-    /// left without it, the entry before the command takes out its vote.
+    /// left without it, the entry before the command takes out its vote; but one change of voters
+    /// at a time is under way.
     pub(crate) fn remove_voter(&mut self, member: Member) {
+        if self.log.last_change().is_some_and(|number| number > self.commit) {
+            return;
+        }
         let voters = self.left_by(member);
         let votes = voters.len() < self.voters().len() && Some(member) != self.me;
         if votes && voters.len() >= self.majority() && !planted::is(Bug::GoesByItsOwnVote) {
@@ -230,5 +234,14 @@ mod tests {
         let core = started_again(&mut core, 10);
         assert_eq!((core.commit, commands(&core)), (last, vec![last]));
         assert_eq!(core.voters(), [ME, STAYS]);
+    }
+
+    #[test]
+    fn while_one_voter_goes_no_other_vote_is_taken_out() {
+        let mut core = removing();
+        let command = Blob(b"out".to_vec());
+        core.handle(Time(2 * MS), QuorumInput::Propose { command, without: Some(STAYS) });
+        assert_eq!(core.voters(), [ME, STAYS]);
+        assert_eq!(core.commit, 6, "the leader and the one that stays must confirm both");
     }
 }

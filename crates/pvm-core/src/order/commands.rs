@@ -4,7 +4,6 @@
 use super::consensus::Consensus;
 use super::source::may_order;
 use super::{Order, Ordered, Output};
-use crate::planted::{self, Bug};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{Command, Said};
 
@@ -55,16 +54,15 @@ impl Order {
 
     fn order_next(&mut self) -> bool {
         let rests = self.consensus.is_at_rest();
-        let hasty = planted::is(Bug::TwoGoAtOnce);
         let current = self.consensus.is_current(self.now);
         if current && let Some(member) = self.hearing.next_to_go(&self.consensus) {
-            if rests || hasty {
+            if rests {
                 let host = member.host();
                 self.hearing.suspicion.set_going(host);
                 let command = Command::Fence { host, incarnation: member.incarnation() };
                 self.consensus.order(self.now, self.me, 0, command);
             }
-            return rests || hasty;
+            return rests;
         }
         let goes = match self.consensus.first_held() {
             None => false,
@@ -73,7 +71,7 @@ impl Order {
                 // leads. If it is not known whether the others can go on, they are asked now.
                 let first = self.hearing.suspicion.is_first(host);
                 let may = |log: &mut Consensus| log.may_part(self.now, host).unwrap_or(false);
-                hasty || rests && first && may(&mut self.consensus)
+                rests && first && may(&mut self.consensus)
             }
             Some(_) => true,
         };

@@ -1,7 +1,9 @@
 //! One of three hosts is deleted while another one is silent, and no host knows that yet.
 //!
-//! Two order the deletion, and the two that are left are both needed then. So it waits until the
-//! silent one answers, or was taken out itself; whatever becomes of it, the rest has a leader.
+//! Both that are left must order the deletion. So it waits until the silent one answers, or was
+//! taken out itself; whatever becomes of it, the rest has a leader. If that one led before and
+//! stays, it leads all the time: a leader that put the deletion into its log without asking would
+//! step down, because nobody confirms it.
 
 use super::{Run, SECOND};
 use crate::time::MS;
@@ -23,7 +25,9 @@ impl Run {
         let Some(name) = self.world.members(FIRST).remove(&gone) else { return Ok(()) };
         let Some(operator) = self.world.connect(asked, Role::Operator) else { return Ok(()) };
         self.go(10 * MS)?;
-        self.silence(silent, &others);
+        let leader = self.leader().filter(|leader| ![silent, gone].contains(leader));
+        let term = leader.and_then(|leader| self.leads(leader));
+        let is_silent_to_all = self.silence(silent, &others);
         let before = self.random.below(40) * MS;
         self.go(before)?;
         self.world.request(asked, operator, Request::DelHosts { hosts: vec![name] });
@@ -33,13 +37,20 @@ impl Run {
         if asked != gone && !matches!(replies.last(), Some(Reply::HostResults { .. })) {
             return Err(format!("the deletion of host {gone} is answered with {replies:?}"));
         }
+        if let Some(leader) = leader.filter(|_| is_silent_to_all)
+            && self.leads(leader) != term
+        {
+            return Err(format!("host {leader} led no more while {silent} was silent"));
+        }
         self.all_are_served(gone)
     }
 
     /// Nothing passes between a host and the others or one of them, or it stands still, or it dies.
-    pub(super) fn silence(&mut self, silent: HostIndex, others: &[HostIndex]) {
+    /// Returns true if it is silent to all.
+    pub(super) fn silence(&mut self, silent: HostIndex, others: &[HostIndex]) -> bool {
         let heal = (200 + self.random.below(9000)) * MS;
-        match self.random.below(5) {
+        let way = self.random.below(5);
+        match way {
             0 => self.world.kill(silent),
             1 => self.world.pause(silent, heal),
             2 => others.iter().for_each(|other| {
@@ -49,6 +60,7 @@ impl Run {
             3 => self.world.cut(silent, others[0], Some(heal)),
             _ => others.iter().for_each(|other| self.world.cut(silent, *other, Some(heal))),
         }
+        way != 3
     }
 
     pub(super) fn all_are_served(&mut self, gone: HostIndex) -> Result<(), String> {

@@ -34,7 +34,7 @@ impl Run {
         // The question and its answer pass, and the removal is under way.
         let answered = (2 * LATENCY_MS - 5 + self.random.below(LATENCY_MS + 10)) * MS;
         self.go(answered)?;
-        self.silence(stays, &[leader, goes]);
+        let _ = self.silence(stays, &[leader, goes]);
         let before = self.random.below(2 * LATENCY_MS) * MS;
         self.go(before)?;
         self.world.crash(leader);
