@@ -1,5 +1,6 @@
 //! Spawn calls that are not answered yet, and the tasks that commands have started.
 
+use crate::deadline::Deadline;
 use crate::pending::Asker;
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Operator;
@@ -19,7 +20,8 @@ record! {
         pub open: u32,
         /// The folders in which a program that does not exist was searched.
         pub tried: Vec<Blob>,
-        pub deadline: u64,
+        /// When this host no longer waits for the next one of its own tasks to start.
+        pub deadline: Deadline,
     }
 
     /// One task of a spawn call.
@@ -153,19 +155,22 @@ impl Launches {
         open.into_iter().find_map(|key| self.settle(key, otherwise.number(), Vec::new()))
     }
 
-    /// Batches whose time has come, with the hosts that are still to be heard.
-    pub(crate) fn overdue(&self, now: u64) -> Vec<(u64, BTreeSet<HostIndex>)> {
-        let late = self.batches.iter().filter(|(_, batch)| batch.deadline <= now);
-        late.map(|(&number, _)| {
-            let places = self.places.range((number, 0)..=(number, u32::MAX));
-            let open = places.filter(|(_, place)| place.outcome.is_none());
-            (number, open.map(|(_, place)| place.host).collect())
-        })
-        .collect()
+    /// The wait for the next task of a batch ends at another moment.
+    pub(crate) fn set_deadline(&mut self, number: u64, deadline: Deadline) {
+        if let Some(batch) = self.batches.get_mut(&number) {
+            batch.deadline = deadline;
+        }
+    }
+
+    /// Batches of which no task has started for too long. They have no deadline from now on.
+    pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<u64> {
+        let overdue = self.batches.keys_where(|_, batch| batch.deadline.is_over(now));
+        overdue.iter().for_each(|number| self.set_deadline(*number, Deadline::Unset));
+        overdue
     }
 
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        self.batches.values().map(|batch| batch.deadline).min()
+        self.batches.values().filter_map(|batch| batch.deadline.moment()).min()
     }
 
     /// True where no spawn call and no run of a command goes on.

@@ -60,7 +60,8 @@ use std::collections::VecDeque;
 const SECOND_NS: u64 = 1_000_000_000;
 /// The time after which a question to another host has failed.
 const ANSWER_NS: u64 = 30 * SECOND_NS;
-/// The time after which a program that has not started counts as failed.
+/// The time after which programs that have not started count as failed, if no other one of their
+/// spawn call has started meanwhile.
 const LAUNCH_NS: u64 = 25 * SECOND_NS;
 /// The time that a daemon may take to start on another computer (ssh may ask a person).
 const HOST_START_NS: u64 = 90 * SECOND_NS;

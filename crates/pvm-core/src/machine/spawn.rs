@@ -1,6 +1,6 @@
 //! Tasks are started, here and on other hosts.
 
-use super::{ANSWER_NS, LAUNCH_NS, Machine, tasks::KILL};
+use super::{LAUNCH_NS, Machine, tasks::KILL};
 use crate::deadline::Deadline;
 use crate::io::{Connection, Effect, Launch};
 use crate::launches::{Batch, Finished, SpawnedTaskKey};
@@ -92,7 +92,7 @@ impl Machine {
             direct: start.direct,
             open: u32::try_from(hosts.len()).expect("the count is bounded"),
             tried: Vec::new(),
-            deadline: self.after(LAUNCH_NS),
+            deadline: if hosts.contains(&self.me()) { self.next_start() } else { Deadline::Unset },
         };
         if hosts.is_empty() {
             let count = usize::try_from(spawn.count).unwrap_or(0);
@@ -109,8 +109,8 @@ impl Machine {
             if host == self.me() {
                 self.launch(batch, &Share { spawn, parent, operator, fed, origin: host });
             } else {
-                let asker = Asker::Share { batch, host };
-                let deadline = Deadline::At(self.after(ANSWER_NS));
+                // That host answers when none of its tasks has started for too long.
+                let (asker, deadline) = (Asker::Share { batch, host }, Deadline::Unset);
                 let ask = self.question(Question { asker, host, deadline });
                 self.say(host, Said::Launch { ask, spawn, parent, operator, fed });
             }
@@ -137,7 +137,7 @@ impl Machine {
             direct: false,
             open: u32::try_from(count).expect("the count is bounded"),
             tried: Vec::new(),
-            deadline: self.after(LAUNCH_NS),
+            deadline: self.next_start(),
         };
         let batch = self.launches.add(batch, &vec![self.me(); count]);
         self.launch(batch, &Share { spawn, parent, operator, fed, origin });
@@ -223,9 +223,16 @@ impl Machine {
     }
 
     fn settle(&mut self, place: SpawnedTaskKey, outcome: i32, tried: Vec<Blob>) {
-        if let Some(finished) = self.launches.settle(place, outcome, tried) {
-            self.batch_done(finished);
+        match self.launches.settle(place, outcome, tried) {
+            Some(finished) => self.batch_done(finished),
+            None => self.launches.set_deadline(place.0, self.next_start()),
         }
+    }
+
+    /// The next task of a batch starts before this moment, or the rest of this host's has failed:
+    /// on a busy computer many tasks take longer than one may.
+    fn next_start(&self) -> Deadline {
+        Deadline::At(self.after(LAUNCH_NS))
     }
 
     fn settle_host(&mut self, batch: u64, host: HostIndex, outcomes: &[i32], otherwise: Code) {
@@ -254,12 +261,10 @@ impl Machine {
         }
     }
 
-    /// Programs that took too long to start.
+    /// Programs of this host that took too long to start.
     pub(super) fn end_batches(&mut self) {
-        for (batch, hosts) in self.launches.overdue(self.now.0) {
-            for host in hosts {
-                self.settle_host(batch, host, &[], Code::DSysErr);
-            }
+        for batch in self.launches.take_overdue(self.now.0) {
+            self.settle_host(batch, self.me(), &[], Code::DSysErr);
         }
     }
 

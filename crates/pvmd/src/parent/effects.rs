@@ -142,6 +142,8 @@ impl Parent {
             self.outputs.add(tid, stream, fd);
         }
         self.tell(Event::Launched { tid, pid: child.pid });
+        // The daemon counts the time from one start to the next, so it hears of each at once.
+        self.settle_daemon();
     }
 
     /// A tasker will start the program, if there is one.
