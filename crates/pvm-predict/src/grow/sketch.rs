@@ -327,7 +327,9 @@ fn put_back(deeds: &mut [Deed], task: TaskNumber, count: TaskNumber) {
     let mut from = 0;
     while let Some(first) = deeds[from..].iter().position(|deed| deed.is_looked) {
         let first = from + first;
-        let put_off = deeds[first..].iter().take_while(|deed| !deed.is_caught_up).count();
+        // The first one may itself come behind what an earlier block had put off.
+        let later = deeds[first + 1..].iter();
+        let put_off = 1 + later.take_while(|deed| !deed.is_caught_up).count();
         let rest = deeds[first + put_off..].iter();
         let more = rest.take_while(|deed| deed.kind == Kind::Receive && !deed.is_looked).count();
         let end = first + put_off + more;

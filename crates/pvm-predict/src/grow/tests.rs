@@ -95,7 +95,7 @@ fn what_has_no_pattern_is_refused_by_name() {
 }
 
 /// A program of actions written out.
-struct Written(Vec<std::collections::VecDeque<Action>>);
+struct Written(Vec<std::collections::VecDeque<Action>>, Matching);
 
 impl Source for Written {
     fn tasks(&self) -> TaskNumber {
@@ -103,7 +103,7 @@ impl Source for Written {
     }
 
     fn matching(&self) -> Matching {
-        Matching::Messages
+        self.1
     }
 
     fn is_started(&self, task: TaskNumber) -> bool {
@@ -144,7 +144,7 @@ fn sums(tasks: u32) -> Box<dyn Source> {
             list.push_back(Action::Receive { time, bytes, from: number(0), tag });
         }
     }
-    Box::new(Written(all))
+    Box::new(Written(all, Matching::Messages))
 }
 
 #[test]
@@ -163,4 +163,60 @@ fn tasks_count_as_they_were_started_and_single_messages_are_left_out() {
     assert_eq!(partners, [(4, 64), (7, 128), (1, 256), (13, 512)]);
     let odd = Growth::of([2, 4, 8].map(sums).into(), 12).expect_err("no hypercube").to_string();
     assert!(odd.contains("power of two"), "{odd}");
+}
+
+/// Any actions at all, of a program of so many tasks.
+fn chance(dice: &mut crate::kernel::Dice, tasks: u32, matching: Matching) -> Box<dyn Source> {
+    let mut any = |below: u32| dice.below(u64::from(below)) as u32;
+    let mut all = vec![std::collections::VecDeque::new(); tasks as usize];
+    for list in &mut all {
+        for _ in 0..any(4) {
+            let (to, time, bytes) = (any(tasks), Time(u64::from(any(3))), u64::from(any(100)));
+            let tag = any(2) as i32;
+            list.push_back(match any(10) {
+                0 => Action::Compute(time),
+                1 => Action::Idle(Time::END),
+                2 => Action::Start([to, 0].into()),
+                3 => Action::Meet { time, point: to, count: tasks },
+                4 => Action::Look,
+                5 => Action::CatchUp,
+                6 => Action::Enter(to),
+                7 => Action::Multicast { time, bytes, to: [to, 0].into(), tag },
+                8 => Action::Send { time, bytes, to, tag },
+                _ => Action::Receive { time, bytes, from: to, tag },
+            });
+        }
+    }
+    Box::new(Written(all, matching))
+}
+
+#[test]
+fn whatever_is_recorded_grows_to_messages_among_its_tasks_or_is_refused() {
+    let mut dice = crate::kernel::Dice::new(21, 0);
+    let (mut grown, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let some = |dice: &mut crate::kernel::Dice| dice.below(3) as u32;
+        let matching = [Matching::Bytes, Matching::Messages, Matching::Numbers];
+        let matching = matching[some(&mut dice) as usize];
+        let counts = [1, 2, 3].map(|count| count + some(&mut dice));
+        let sources = counts.map(|tasks| chance(&mut dice, tasks, matching));
+        let Ok(growth) = Growth::of(sources.into(), 7) else {
+            refused += 1;
+            continue;
+        };
+        grown += 1;
+        let mut source = growth.source(growth.factors().1);
+        for task in 0..7 {
+            for action in actions(&mut source, task) {
+                let peers: Vec<u32> = match &action {
+                    Action::Send { to, .. } => vec![*to],
+                    Action::Receive { from, .. } => vec![*from],
+                    Action::Multicast { to, .. } | Action::Start(to) => to.to_vec(),
+                    _ => Vec::new(),
+                };
+                assert!(peers.iter().all(|peer| *peer < 7), "{action:?}");
+            }
+        }
+    }
+    assert!(grown > 20 && refused > 1000, "{grown} grew, {refused} did not");
 }
