@@ -44,7 +44,8 @@ pub(crate) unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// An array argument: null with a count above zero is an error.
+/// An array argument: null with a count above zero is an error, and so is a count that no memory
+/// has.
 ///
 /// # Safety
 /// `items` is null or has `count` elements that stay for the time of the call.
@@ -52,7 +53,29 @@ pub(crate) unsafe fn array<'a, T>(items: *const T, count: usize) -> Result<&'a [
     match (items.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(Code::BadParam),
-        // SAFETY: not null, so it has `count` elements, and they stay for the time of the call.
+        (_, count) if count > isize::MAX.unsigned_abs() / size_of::<T>().max(1) => {
+            Err(Code::BadParam)
+        }
+        // SAFETY: not null, no larger than memory can be, so it has `count` elements, and they stay
+        // for the time of the call.
         (false, count) => Ok(unsafe { std::slice::from_raw_parts(items, count) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A count of -1 that became the largest one ended the process in a debug build, and was
+    /// undefined in others.
+    #[test]
+    fn a_count_that_no_memory_has_is_refused() {
+        let item = 7_i32;
+        // SAFETY: there is one item; the other counts are refused before anything is read.
+        unsafe {
+            assert_eq!(array(&raw const item, 1), Ok(&[7][..]));
+            assert_eq!(array(&raw const item, usize::MAX), Err(Code::BadParam));
+            assert_eq!(array(&raw const item, isize::MAX.unsigned_abs()), Err(Code::BadParam));
+        }
     }
 }

@@ -185,6 +185,28 @@ static void order(const char *self)
 	printf("order ok\n");
 }
 
+/* All claims of a task end in one step, which puts tuples, or none does. */
+static void all_claims(neotuple template, neotuple answer)
+{
+	neotuple first, second, both[] = {answer, answer}, wrong[] = {answer, template};
+	int answers = count("answer");
+
+	out("task", 1);
+	out("task", 2);
+	OK(neotuple_claim(space, template, 0, 0, &first));
+	OK(neotuple_claim(space, template, 0, 0, &second));
+	CHECK(neotuple_done_all(space, wrong, 2) == NEOTUPLE_BAD_PARAMETER);
+	CHECK(neotuple_done_all(space, 0, 2) == NEOTUPLE_BAD_PARAMETER);
+	CHECK(neotuple_done_all(space, both, UINT64_MAX) == NEOTUPLE_BAD_PARAMETER && count("answer") == answers);
+	OK(neotuple_give_back(space, first));
+	CHECK(count("task") == 1);
+	OK(neotuple_done_all(space, both, 2));
+	CHECK(count("task") == 1 && count("answer") == answers + 2);
+	CHECK(neotuple_done(space, second, 0, 0) == NEOTUPLE_CLAIM_OVER);
+	OK(neotuple_done_all(space, both, 1));
+	CHECK(in("task", 0) == 1 && count("answer") == answers + 3);
+}
+
 static void claims(const char *self)
 {
 	neotuple template = pair("task", 0), claim, answer;
@@ -213,6 +235,7 @@ static void claims(const char *self)
 	OK(neotuple_claim(space, template, 0, 0, &claim));
 	OK(neotuple_done(space, claim, &answer, 1));
 	CHECK(count("answer") == 1 && count("task") == 0);
+	all_claims(template, answer);
 	printf("claims ok\n");
 }
 
