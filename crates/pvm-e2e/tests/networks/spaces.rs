@@ -43,9 +43,14 @@ struct Bed {
 
 impl Bed {
     fn up() -> Option<Self> {
-        let hosts = Hosts::up(4)?;
-        hosts.machine("h1", &["h2", "h3", "h4"]);
-        hosts.run("h1", &["pvm", "space", "create", "bag", "--copies", "1"]);
+        let bed = Self::of(4)?;
+        bed.hosts.machine("h1", &["h2", "h3", "h4"]);
+        bed.hosts.run("h1", &["pvm", "space", "create", "bag", "--copies", "1"]);
+        Some(bed)
+    }
+
+    fn of(count: u32) -> Option<Self> {
+        let hosts = Hosts::up(count)?;
         let program = hosts.compile("bag.c");
         Some(Self { hosts, program, workers: Vec::new(), files: Vec::new() })
     }
@@ -187,6 +192,48 @@ fn operations_beside_hosts_without_power_or_cable_can_have_happened_one_after_th
     }
     bed.await_work();
     bed.judge(&asked);
+}
+
+/// Starts the machine on a host, and has the durable space made there.
+fn made_on(bed: &Bed, host: &str) {
+    let names = bed.hosts.names();
+    let others: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != host).collect();
+    bed.hosts.machine(host, &others);
+    // Each host has a directory of its own there.
+    let create = "mkdir -p ~/.ssh/disk; pvm space create bag --copies 1 --durable ~/.ssh/disk";
+    let made = bed.hosts.shell(host, create);
+    assert_eq!(made.err, "", "a note about damages");
+}
+
+#[test]
+fn what_was_answered_outlives_the_power_of_all_hosts() {
+    let Some(mut bed) = Bed::of(3) else { return };
+    for name in &bed.hosts.names() {
+        bed.hosts.shell(name, "mkdir -p ~/.ssh/disk");
+    }
+    let (rounds, mut at) = (if long() { 20 } else { 2 }, "h1".to_owned());
+    for round in 0..rounds {
+        made_on(&bed, &at);
+        let server = bed.whole(&at);
+        bed.keep_working(&at);
+        bed.await_work();
+        std::thread::sleep(Duration::from_millis(round * 137 % 700));
+        let space = bed.space(&at).expect("the space");
+        let copy = space["copies"][0].as_str().and_then(|copy| bed.host_of(&at, copy));
+        // All at once, so that nobody goes on without the others.
+        std::thread::scope(|scope| {
+            for name in bed.hosts.names() {
+                let hosts = &bed.hosts;
+                scope.spawn(move || hosts.tool(&["power-off", &name]));
+            }
+        });
+        bed.workers.drain(..).for_each(|worker| drop(worker.finish(LIMIT)));
+        bed.hosts.names().iter().for_each(|name| bed.hosts.tool(&["boot", name]));
+        // The server's host and that of its copy have everything.
+        at = copy.filter(|_| round % 2 == 0).unwrap_or(server);
+    }
+    made_on(&bed, &at);
+    bed.judge(&at);
 }
 
 /// A waiting call, and when the fault began until it was served.
