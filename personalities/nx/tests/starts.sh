@@ -15,6 +15,11 @@ grep -q -- '-sz needs a value' "$folder/out" || fail "no size: $(cat "$folder/ou
 # A program that the machine does not know and PATH does: its job ended with 0 before it had begun.
 PATH=$BUILT:$PATH timeout 100 "$PVM" run --quiet --as nx -n 2 calls >"$folder/out" 2>&1 || fail "in PATH: $(cat "$folder/out")"
 grep -q '^ok' "$folder/out" || fail "in PATH: $(cat "$folder/out")"
+# Standard input is for rank 0. Another one that was the first on its line waited for input that nobody sent.
+printf 'localhost 1\nlocalhost 1\n' >"$folder/hosts"
+echo input | timeout 100 "$PVM" run --quiet --as nx --hosts "$folder/hosts" /bin/cat >"$folder/out" 2>&1 ||
+    fail "all ranks read: $(cat "$folder/out")"
+[ "$(cat "$folder/out")" = input ] || fail "all ranks read: $(cat "$folder/out")"
 for size in 1 2 4; do
     PVM_TMP=$folder timeout 100 "$BUILT/host" "$BUILT/node" $size >"$folder/out" 2>&1 || fail "host: $(cat "$folder/out")"
     grep -q '^ok' "$folder/out" || fail "host: $(cat "$folder/out")"

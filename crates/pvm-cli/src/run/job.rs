@@ -265,6 +265,10 @@ impl Keeper {
             self.running.end_late(tid)?;
             if rank == 0 {
                 self.running.events.feed(tid)?;
+            } else if rank == batch.first {
+                // The machine keeps the input of each start's first task open. An empty piece is
+                // its end.
+                self.running.events.send(&Request::Feed { tid, bytes: Blob::default() })?;
             }
         }
         self.tell_all()?;
