@@ -1,7 +1,7 @@
 //! One server's space, driven by hand.
 
 use super::*;
-use crate::frames::Options;
+use crate::frames::{Ask, Options};
 use crate::ops::{Find, Outcome};
 use crate::tuple::Tuple;
 
