@@ -32,15 +32,6 @@ fn told(place: &Place, args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The tasks that another task has started: the rehearsal's parts.
-fn started(place: &Place) -> Vec<String> {
-    let ps = place.command(&["ps", "--all", "--json"]).output().unwrap();
-    let ps: Value = serde_json::from_slice(&ps.stdout).unwrap();
-    let tasks = ps["tasks"].as_array().unwrap().iter();
-    let parts = tasks.filter(|task| task["parent"].is_string());
-    parts.map(|task| task["tid"].as_str().unwrap().to_owned()).collect()
-}
-
 /// Four tasks on two hosts compute 10 ms in each of five rounds, and exchange messages that fill
 /// lanes and that do not.
 #[test]
@@ -87,7 +78,7 @@ fn what_does_not_start_or_dies_is_told() {
     let child = child.stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut parts = Vec::new();
     let all_run = eventually(Duration::from_secs(60), || {
-        parts = started(&place);
+        parts = place.started();
         parts.len() == 2
     });
     assert!(all_run, "{parts:?}");
@@ -96,5 +87,5 @@ fn what_does_not_start_or_dies_is_told() {
     let said = child.wait_with_output().unwrap();
     let said = String::from_utf8(said.stderr).unwrap();
     assert!(said.contains("has ended before its part was over"), "{said}");
-    assert!(eventually(Duration::from_secs(60), || started(&place).is_empty()), "parts stay");
+    assert!(eventually(Duration::from_secs(60), || place.started().is_empty()), "parts stay");
 }

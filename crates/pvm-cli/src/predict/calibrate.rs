@@ -28,7 +28,7 @@ pub(super) fn calibrate(options: &CalibrateOptions) -> Result<(), Failure> {
     let hosts = measure::hosts(&options.hosts, &there)?;
     let stop = interrupt()?;
     let progress = Progress::start("measuring");
-    let mut stage = Stage::open("calibration", &stop)?;
+    let mut stage = Stage::open("calibration", "`pvm conf` lists the hosts that are left", &stop)?;
     let measured = measure::measure(&mut stage, &hosts, options.seconds);
     let measured = stage.close(measured)?;
     drop(progress);

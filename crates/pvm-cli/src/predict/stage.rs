@@ -45,7 +45,8 @@ pub(super) fn play(
     setting: &Setting,
     stop: &AtomicBool,
 ) -> Result<Vec<Played>, Failure> {
-    let mut stage = Stage::open("rehearsal", stop)?;
+    let advice = "`pvm predict check TRACE` tells whether each receive has its send";
+    let mut stage = Stage::open("rehearsal", advice, stop)?;
     let played = stage.rehearse(scripts, setting);
     stage.close(played)
 }
@@ -54,20 +55,28 @@ pub(super) fn play(
 pub(super) struct Stage<'a> {
     /// The purpose of the stage, for messages.
     name: &'static str,
+    /// A command for a user whose part has died.
+    advice: &'static str,
     task: &'static Task,
     parts: Vec<Tid>,
+    /// The host that was asked for, by part; empty where the machine chose.
+    hosts: Vec<String>,
     stop: &'a AtomicBool,
 }
 
 impl<'a> Stage<'a> {
     /// One without parts.
-    pub(super) fn open(name: &'static str, stop: &'a AtomicBool) -> Result<Self, Failure> {
+    pub(super) fn open(
+        name: &'static str,
+        advice: &'static str,
+        stop: &'a AtomicBool,
+    ) -> Result<Self, Failure> {
         // Finds out what is wrong if no machine runs, or its daemon does not answer.
         drop(Operator::connect()?);
         let refused = |code| Failure::refused(name, code);
         let task = Task::enrol(b"pvm predict", false).map_err(refused)?;
         task.be_unrecorded();
-        Ok(Self { name, task, parts: Vec::new(), stop })
+        Ok(Self { name, advice, task, parts: Vec::new(), hosts: Vec::new(), stop })
     }
 
     /// The end: parts of what failed are ended.
@@ -118,6 +127,7 @@ impl<'a> Stage<'a> {
         };
         let part = self.started(&outcomes, &program, host)?;
         self.parts.push(part);
+        self.hosts.push(host.to_owned());
         Ok(part)
     }
 
@@ -166,10 +176,14 @@ impl<'a> Stage<'a> {
         if place.is_some_and(|place| told[place].is_some()) {
             return Ok(());
         }
+        let host = match self.hosts[part].as_str() {
+            "" => String::new(),
+            host => format!(" on host {host}"),
+        };
         let text = format!(
-            "{}: task {part} has ended before its part was over\n  what it said is in its host's \
-             log; `pvm predict check TRACE` tells whether each receive has its send",
-            self.name
+            "{}: task {part}{host} has ended before its part was over\n  what it said is in its \
+             host's log; {}",
+            self.name, self.advice
         );
         Err(Failure::new(Status::Refused, text))
     }

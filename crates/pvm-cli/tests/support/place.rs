@@ -13,8 +13,7 @@ static BUILT: Once = Once::new();
 #[allow(dead_code, reason = "not every test waits")]
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The folder and the environment of a test. Halts its machine at the end. Halts its machine at the
-/// end.
+/// The folder and the environment of a test. Halts its machine at the end.
 pub(crate) struct Place(testbed::Place);
 
 impl Place {
@@ -40,6 +39,16 @@ impl Place {
             said.matches("\"tid\":").count() == count
         });
         assert!(all_run, "{said}");
+    }
+
+    /// The tasks that another task has started.
+    #[allow(dead_code, reason = "not every test looks")]
+    pub(crate) fn started(&self) -> Vec<String> {
+        let output = self.command(&["ps", "--all", "--json"]).output().unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let tasks = told["tasks"].as_array().unwrap().iter();
+        let started = tasks.filter(|task| task["parent"].is_string());
+        started.map(|task| task["tid"].as_str().unwrap().to_owned()).collect()
     }
 
     /// `pvm ARGS` in this place.

@@ -42,7 +42,8 @@ impl Values {
     /// or by none.
     pub(super) fn of(measured: &Measured, burst: Option<u64>) -> Result<Self, Failure> {
         let missing = |what: &str| {
-            let text = format!("calibration: {what}, so there is no platform; try --seconds 120");
+            let text =
+                format!("calibration: {what}, so there is no platform; give it longer: --seconds");
             Failure::new(Status::Refused, text)
         };
         let stream = measured.streams.iter().find(|stream| stream.route == Route::Direct);
