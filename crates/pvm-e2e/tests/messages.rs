@@ -5,6 +5,13 @@ use pvm_e2e::{Machine, Place, eventually, process};
 use std::time::Duration;
 
 #[test]
+fn a_wait_for_one_sender_kept_that_one_waiting_for_a_task_whose_messages_lay_unread() {
+    let machine = Machine::start();
+    assert_eq!(machine.run("for_one.c", &["60000"]).out, "all\n");
+    machine.halt();
+}
+
+#[test]
 fn a_thousand_messages_are_read_after_their_sender_exited() {
     let machine = Machine::start();
     machine.run("outlive.c", &["exit"]);

@@ -11,7 +11,7 @@ mod token;
 
 pub use deadline::Deadline;
 pub use token::WaitToken;
-pub(crate) use token::{Watched, may_wait_for_one};
+pub(crate) use token::{Watched, has_found, may_wait_for_one};
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
@@ -56,6 +56,8 @@ const RECHECK: Duration = Duration::from_secs(1);
 /// A sleeping thread looks at all lanes this often: a task that scribbles over the inbox may erase
 /// the mark of the sleeper, or that of a message.
 const OVERLOOKED: Duration = Duration::from_secs(10);
+/// A thread that waits for one sender leaves the messages of others where they are for so long.
+const FOR_ONE: Duration = Duration::from_millis(50);
 
 /// The words and descriptors that a task's threads wait on.
 #[derive(Debug)]
@@ -309,7 +311,8 @@ impl Waiter {
         generation: &AtomicU32,
         token: WaitToken,
     ) -> Result<Woken, Code> {
-        if !self.arm(token.source()) {
+        let source = token.source();
+        if !self.arm(source) {
             return Ok(Woken::Look);
         }
         Header::look_again();
@@ -322,6 +325,7 @@ impl Waiter {
         let mute = !self.bound.load(Ordering::Relaxed);
         let again = match token.watched {
             _ if mute => MUTE,
+            _ if source.is_some() => FOR_ONE,
             Some(_) => RECHECK,
             None => OVERLOOKED,
         };
@@ -337,6 +341,9 @@ impl Waiter {
             Ok(0) if !deadline.passed() => {
                 if again == OVERLOOKED {
                     self.inbox.header().put_back(u64::MAX);
+                }
+                if source.is_some() {
+                    token::waited_in_vain();
                 }
                 Ok(Woken::Look)
             }

@@ -6,7 +6,7 @@ use crate::mailbox::MessageKey;
 use crate::pattern::Pattern;
 use crate::probe;
 use crate::state::Others;
-use crate::wait::{Deadline, WaitToken};
+use crate::wait::{Deadline, WaitToken, has_found};
 use pvm_wire::{Code, Envelope};
 
 impl Task {
@@ -229,7 +229,9 @@ pub(crate) fn receive_beside(
             }
         }
     };
-    if !found {
+    if found {
+        has_found();
+    } else {
         state.nothing_found();
         task.follow_routes(&mut state);
     }

@@ -3,7 +3,12 @@
 use crate::orders;
 use crate::sys::{Pinned, gate};
 use pvm_wire::Tid;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A wait for one sender was in vain for long: until a message is found, looks and waits are for
+/// all senders. The awaited one may itself wait for a task whose send waits until its messages
+/// leave their lane.
+static IN_VAIN: AtomicBool = AtomicBool::new(false);
 
 /// A mark of what had arrived when it was taken.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +48,25 @@ impl WaitToken {
 }
 
 /// True if a thread that waits for one sender's message may leave those of others in their lanes:
-/// no other thread looks for them, and no function of the program's takes them as they come.
+/// no other thread looks for them, no function of the program's takes them as they come, and the
+/// wait has not been [in vain](waited_in_vain).
 pub(crate) fn may_wait_for_one() -> bool {
-    gate::is_alone() && orders::ASIDE.load(Ordering::Acquire) == 0
+    gate::is_alone()
+        && !IN_VAIN.load(Ordering::Relaxed)
+        && orders::ASIDE.load(Ordering::Acquire) == 0
+}
+
+/// A wait for one sender was in vain for long.
+pub(super) fn waited_in_vain() {
+    IN_VAIN.store(true, Ordering::Relaxed);
+}
+
+/// A message was found.
+#[inline]
+pub(crate) fn has_found() {
+    if IN_VAIN.load(Ordering::Relaxed) {
+        IN_VAIN.store(false, Ordering::Relaxed);
+    }
 }
 
 /// A word in a roster, and its value at that time.
