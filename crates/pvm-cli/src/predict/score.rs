@@ -86,7 +86,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 fn no_seal(options: &ScoreOptions, why: &dyn std::fmt::Display) -> Failure {
     let path = options.seal.display();
-    let text = format!("{path}: not a sealed prediction: {why}\n  `pvm predict seal` writes them");
+    let text = format!("{path}: no sealed prediction: {why}\n  `pvm predict seal` writes them");
     Failure::new(Status::Refused, text)
 }
 
