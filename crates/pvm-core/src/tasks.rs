@@ -11,7 +11,8 @@ use pvm_wire::peer::Operator;
 use pvm_wire::request::{HIDDEN, Inherited, Role, Target, TraceOptions};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 
-/// More tasks than this in one call is refused.
+/// More tasks than this in one call is refused: all launches of a call are one frame of effects, so
+/// that a killed daemon neither loses nor doubles one.
 pub(crate) const SPAWN_COUNT_MAX: usize = 1 << 14;
 
 record! {

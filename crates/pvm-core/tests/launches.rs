@@ -164,3 +164,16 @@ fn a_host_that_starts_many_tasks_was_given_up_after_25_s() {
     host.give(Input::News(News::Said { host: OTHER, message }));
     assert_eq!(host.outcomes(), Some(outcomes));
 }
+
+#[test]
+fn a_call_for_more_tasks_than_a_frame_may_hold_starts_none_and_names_the_error() {
+    let mut host = Host::new();
+    host.ask(SPAWNER, spawn(16_385, ""));
+    let refused = |output: &Output| {
+        let failed = Reply::Failed { code: Code::OutOfRes };
+        matches!(output, Output::Effect(Effect::Reply { connection: SPAWNER, reply, .. })
+            if *reply == failed)
+    };
+    assert!(host.outputs.iter().any(refused));
+    assert_eq!(host.launches(), []);
+}
