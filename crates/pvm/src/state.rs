@@ -40,7 +40,7 @@ pub(crate) type Waiting = Store;
 /// A message that was found, with its name where others may wait behind it.
 type Found = (Option<MessageKey>, Envelope, Store);
 
-/// Where the messages of other senders are to be after a look for one sender's.
+/// The place of the messages of other senders after a look for one sender's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Others {
     /// In the mailbox.

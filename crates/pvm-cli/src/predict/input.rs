@@ -33,7 +33,7 @@ pub(super) struct Trace {
     /// The findings of the first pass over a trace of ours.
     survey: Arc<Survey>,
     wish: Wish,
-    /// What the recordings have grown to, and how long computing takes in it.
+    /// The program to which the recordings have grown, and a factor for its computing.
     grown: Option<(Arc<Growth>, f64)>,
 }
 
@@ -106,7 +106,7 @@ impl Trace {
         Ok(Self { files, form, survey, wish, grown: Some((Arc::new(growth), 1.0)) })
     }
 
-    /// What the recordings have grown to.
+    /// The program to which the recordings have grown.
     pub(super) fn growth(&self) -> Option<&Growth> {
         self.grown.as_ref().map(|(growth, _)| &**growth)
     }

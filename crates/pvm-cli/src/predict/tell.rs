@@ -163,7 +163,7 @@ fn sums(prediction: &Prediction<'_>) -> String {
     text
 }
 
-/// Where a grown program comes from, and how far to trust it.
+/// The origin of a grown program, and how far to trust it.
 fn grown(growth: &Growth) -> String {
     let (recorded, largest) = (&growth.recorded, growth.recorded.iter().max().unwrap_or(&0));
     let mut text = format!(

@@ -14,8 +14,8 @@ impl Drains {
         self.0.contains(&server.host())
     }
 
-    /// How many copies there should be of those that were asked for. A primary that is to leave its
-    /// host leaves a copy behind.
+    /// The number of copies that there should be, if this many were asked for. A primary that is to
+    /// leave its host leaves a copy behind.
     pub(super) fn wanted(&self, copies: u8, primary: Tid) -> usize {
         let leaves = self.has(primary) && !planted::is(Bug::LeavesNothing);
         usize::from(copies).max(usize::from(leaves))
