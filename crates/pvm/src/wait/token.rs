@@ -29,8 +29,7 @@ impl WaitToken {
     }
 
     /// The token for a wait for messages of one sender only, if that is a task of this host, which
-    /// is `own`'s: where the wait [may be for one sender](may_wait_for_one), those of others do not
-    /// end it.
+    /// is `own`'s: messages of others do not end the wait, where they may stay in their lanes.
     #[must_use]
     pub fn narrow(self, own: Tid, source: Option<Tid>) -> Self {
         let near = source.filter(|source| source.is_task() && source.host() == own.host());

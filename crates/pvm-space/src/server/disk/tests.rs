@@ -154,10 +154,11 @@ fn a_file_of_another_version_was_taken_for_a_damaged_one() {
     let path = place.begin().expect("a new file").path;
     let mut bytes = std::fs::read(&path).expect("it is there");
     bytes[MAGIC.len() - 1] -= 1;
+    let older = format!("version {}", bytes[MAGIC.len() - 1]);
     std::fs::write(&path, &bytes).expect("it is there");
     for _ in 0..2 {
         let Err(refused) = place.find() else { panic!("it was read") };
-        assert!(refused.to_string().contains("version 1"), "{refused}");
+        assert!(refused.to_string().contains(&older), "{refused}");
     }
     assert_eq!(std::fs::read(&path).expect("it was left"), bytes);
 }
