@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh PREFIX WORK [NAME...]: runs the tests of the interfaces that are installed in PREFIX, on a machine of its own.
-# All that it writes lies in WORK.
+# All that it writes lies in WORK; `-` is a temporary folder.
 #
 # An interface's folder tests has a runner of its own, run.sh PREFIX, or
 #   *.c *.f *.f90   programs. `flags: ...` in one of the first lines is given to the compiler and linker; where it names
@@ -13,7 +13,13 @@
 #                   and LIBS (to build more) and NAME in the environment
 # Each name in NAME.calls must be called by one of the programs, and the shared library exports NAME.map's names alone.
 set -u
-prefix=$(realpath "$1") work=$(mkdir -p "$2" && realpath "$2")
+prefix=$(realpath "$1")
+if [ "$2" = - ]; then
+    work=$(mktemp -d) || exit 2
+    trap 'rm -rf "$work"' EXIT
+else
+    work=$(mkdir -p "$2" && realpath "$2") || exit 2
+fi
 shift 2
 here=$(cd "$(dirname "$0")/.." && pwd)
 export CC=${CC:-cc} FC=${FC:-gfortran}

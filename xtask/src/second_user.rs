@@ -1,4 +1,4 @@
-//! The end-to-end tests once more, as an ordinary user.
+//! Tests as an ordinary user.
 //!
 //! Root may do things nobody else may, and much of what goes wrong for users (folders, sockets,
 //! signals, limits) goes right for root. The tests are compiled by whoever runs this and executed
@@ -8,11 +8,19 @@ use crate::programs::Program;
 
 /// The script that becomes another user; it says in its head what it takes care of.
 const SCRIPT: &str = "xtask/second-user.sh";
+/// The runner of the interfaces' tests.
+pub(crate) const INTERFACES: &str = "personalities/tests/run.sh";
 
 /// The programs of conformance, each a command line to be run in the checkout.
 pub(crate) fn conformance(stage: &str) -> Vec<Vec<String>> {
     let scripts = [&["conformance/run.sh", "ours", stage][..], &["conformance/debian.sh", stage]];
     scripts.map(|words| as_other(stage, words)).into()
+}
+
+/// The tests of the interfaces beside PVM, whose programs are compiled and run in a temporary
+/// folder.
+pub(crate) fn interfaces(stage: &str) -> Vec<String> {
+    as_other(stage, &["bash", INTERFACES, stage, "-"])
 }
 
 /// Test programs as the second user, each with these arguments.

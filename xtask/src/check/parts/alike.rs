@@ -1,6 +1,7 @@
 //! Parts that compare what is installed with the original, and the other interfaces and languages.
 
 use super::shared::*;
+use crate::second_user;
 
 pub(super) const CONFORMANCE: Part = Part {
     name: "conformance",
@@ -75,21 +76,30 @@ pub(super) const PERSONALITIES: Part = Part {
             "benchmarks/suites",
             "examples/interfaces",
             "xtask/hosts.sh",
+            "xtask/second-user.sh",
         ],
     },
     needs: &[FORTRAN, CXX, IP, NFT, SSHD, SSH],
-    steps: |run| {
-        let work = run.log.with_file_name("personalities");
-        let environments = work.join("environments");
-        let verify = "benchmarks/environments/verify.sh";
-        every([
-            run.step(&["bash", "personalities/tests/run.sh", run.stage, &work.to_string_lossy()]),
-            on_hosts(run, &["bash", "personalities/tests/spread.sh", run.stage, "programs"]),
-            run.step(&["bash", verify, run.stage, &environments.to_string_lossy()]),
-        ])
-    },
+    steps: interfaces,
     ..PART
 };
+
+/// As an ordinary user, as the end-to-end tests; only root has several hosts.
+fn interfaces(run: &Run<'_>) -> Result<(), String> {
+    let environments = run.log.with_file_name("personalities").join("environments");
+    let on_one_host = if hosts::possible(run.root)? {
+        second_user::interfaces(run.stage)
+    } else {
+        ["bash", second_user::INTERFACES, run.stage, "-"].map(str::to_owned).into()
+    };
+    let on_one_host: Vec<&str> = on_one_host.iter().map(String::as_str).collect();
+    let verify = "benchmarks/environments/verify.sh";
+    every([
+        run.step(&on_one_host),
+        on_hosts(run, &["bash", "personalities/tests/spread.sh", run.stage, "programs"]),
+        run.step(&["bash", verify, run.stage, &environments.to_string_lossy()]),
+    ])
+}
 
 pub(super) const PYTHON: Part = Part {
     name: "python",
