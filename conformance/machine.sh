@@ -138,14 +138,16 @@ machine_kill() { testbed clear; }
 
 machine_stop() {
 	[ -n "$STARTED" ] || return 0
-	local i gone=0
+	# The original's daemon does not end behind a resource manager (plug_rm), however long one waits.
+	local i gone=0 patience=60
+	[ "$KIND" = ours ] || patience=5
 	machine_recorded
 	if [ -x "$CONSOLE" ]; then
 		# The original's console ends by SIGTERM, which the shell would report.
-		{ echo halt | timeout -k 1 60 "$CONSOLE"; } >/dev/null 2>&1
+		{ echo halt | timeout -k 1 $patience "$CONSOLE"; } >/dev/null 2>&1
 		# Several hosts take longer to end on a busy computer; what is killed below leaves its files. A program may have
 		# ended the machine and started another one: then it is not the one that was started here.
-		for ((i = 0; i < 6000 && gone < ${MACHINE_HOSTS:+8}00 + 200; i++)); do
+		for ((i = 0; i < patience * 100 && gone < ${MACHINE_HOSTS:+8}00 + 200; i++)); do
 			if ! kill -0 "$STARTED" 2>/dev/null; then
 				[ -e "$PVM_TMP/neopvm-$(id -u)/$PVM_VMID" ] || break
 				gone=$((gone + 1))
