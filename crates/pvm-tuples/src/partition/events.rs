@@ -119,7 +119,7 @@ pub enum Output {
         /// The record.
         record: Record,
     },
-    /// A new file is to be begun with [`Partition::checkpoint`], for [`Event::Persisted`].
+    /// A new file is to be begun with `Partition::checkpoint`, for [`Event::Persisted`].
     Rewrite,
     /// The files of the space go. Then its deleters are told: that it is done, or that the disk
     /// fails.
