@@ -300,10 +300,11 @@ impl World {
         }
     }
 
-    fn add_worker(&mut self, is_collector: bool) {
+    /// A worker that does nothing yet; none where no server was ever entered.
+    fn new_worker(&mut self, is_collector: bool) -> Option<Tid> {
         let host = 1 + self.dice.below(HOSTS.into()) as u32;
         let tid = self.task(host);
-        let (_, entry) = self.entries.last_key_value().unwrap();
+        let (_, entry) = self.entries.last_key_value()?;
         let worker = Worker {
             client: Client::new(entry),
             under_way: None,
@@ -314,6 +315,11 @@ impl World {
             deletes: None,
         };
         self.workers.insert(tid, worker);
+        Some(tid)
+    }
+
+    fn add_worker(&mut self, is_collector: bool) {
+        let tid = self.new_worker(is_collector).unwrap();
         self.wishes(tid);
         self.later(1, Happening::Goes { client: tid });
     }
@@ -608,19 +614,7 @@ impl World {
         if let Err(what) = self.nobody_dead_is_kept() {
             self.failure = Some(what);
         }
-        let host = 1 + self.dice.below(HOSTS.into()) as u32;
-        let tid = self.task(host);
-        let Some((_, entry)) = self.entries.last_key_value() else { return };
-        let worker = Worker {
-            client: Client::new(entry),
-            under_way: None,
-            deed: 0,
-            deeds: BTreeMap::new(),
-            claims: Vec::new(),
-            is_collector: false,
-            deletes: None,
-        };
-        self.workers.insert(tid, worker);
+        let Some(tid) = self.new_worker(false) else { return };
         self.next_request += 1;
         let number = self.next_request;
         let worker = self.workers.get_mut(&tid).unwrap();
