@@ -1,14 +1,16 @@
 //! Tasks that take long to start.
 
-use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Rules, Setup, Time};
-use pvm_quorum::Core;
+#[path = "support/first_host.rs"]
+mod support;
+
+use pvm_core::io::{Act, Effect, Event, Input, News, Output};
+use pvm_core::{Machine, Time};
 use pvm_wire::peer::{PeerMessage, Said};
 use pvm_wire::request::{Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
+use support::{facts, first_host};
 
 const SECOND: u64 = 1_000_000_000;
-const FIRST: HostIndex = HostIndex(1);
 const OTHER: HostIndex = HostIndex(2);
 /// The connection of the task that spawns.
 const SPAWNER: u64 = 2;
@@ -18,10 +20,6 @@ struct Host {
     machine: Machine,
     now: u64,
     outputs: Vec<Output>,
-}
-
-fn facts(name: &str) -> HostFacts {
-    HostFacts { name: name.into(), key: name.into(), cores: 1, ..HostFacts::default() }
 }
 
 fn spawn(count: i32, place: &str) -> Request {
@@ -44,19 +42,7 @@ fn spawn(count: i32, place: &str) -> Request {
 
 impl Host {
     fn new() -> Self {
-        let config = Config {
-            host: FIRST,
-            first: FIRST,
-            facts: facts("a"),
-            version: "1".to_owned(),
-            parent_pid: 1,
-            daemon_pid: 2,
-            restarts: 0,
-            debugger: Blob::default(),
-        };
-        let setup = Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() };
-        let mut host =
-            Self { machine: Machine::new(config, setup), now: SECOND, outputs: Vec::new() };
+        let mut host = Self { machine: first_host(), now: SECOND, outputs: Vec::new() };
         host.hello(1, Role::Operator);
         host.hello(SPAWNER, Role::Task);
         host

@@ -1,11 +1,14 @@
 //! No host speaks in another host's name: each kind of message that names its source.
 
-use pvm_core::io::{Act, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Rules, Setup, Time};
-use pvm_quorum::Core;
+#[path = "support/first_host.rs"]
+mod support;
+
+use pvm_core::io::{Act, Event, Input, News, Output};
+use pvm_core::{Machine, Time};
 use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
 use pvm_wire::request::{Reply, Request, Target};
 use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, Tid};
+use support::{facts, first_host};
 
 const FIRST: HostIndex = HostIndex(1);
 const SECOND: HostIndex = HostIndex(2);
@@ -13,10 +16,6 @@ const SECOND: HostIndex = HostIndex(2);
 const OURS: Tid = Tid(0x40001);
 const ITS: Tid = Tid(0x80001);
 const ANOTHERS: Tid = Tid(0xc0001);
-
-fn facts(name: &str) -> HostFacts {
-    HostFacts { name: name.into(), key: name.into(), cores: 1, ..HostFacts::default() }
-}
 
 /// The first host, with the second one in and its link up.
 struct Here {
@@ -26,18 +25,7 @@ struct Here {
 
 impl Here {
     fn new() -> Self {
-        let config = Config {
-            host: FIRST,
-            first: FIRST,
-            facts: facts("a"),
-            version: "1".to_owned(),
-            parent_pid: 1,
-            daemon_pid: 2,
-            restarts: 0,
-            debugger: Blob::default(),
-        };
-        let setup = Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() };
-        let mut machine = Machine::new(config, setup);
+        let mut machine = first_host();
         let now = Time(1_000_000);
         let hello = Event::Hello {
             connection: 1,
