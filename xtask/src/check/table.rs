@@ -53,7 +53,11 @@ impl Row {
     pub(crate) fn causes(&self, log: &str) -> Vec<String> {
         let name = self.name;
         let told = self.failed() || !self.unsteady.is_empty();
-        let lines = if told { causes_in(log) } else { Vec::new() };
+        let mut lines = if told { causes_in(log) } else { Vec::new() };
+        if self.failed() && lines.is_empty() {
+            // The log's end is better than a table whose row is all that says which part failed.
+            lines = self.outcome.words().1.lines().chain(last_lines(log)).collect();
+        }
         let causes = lines.iter().map(|line| format!("{name}: {line}"));
         let unsteady = self.unsteady.iter().map(|test| {
             let times = again::TIMES;
@@ -105,9 +109,16 @@ fn causes_in(text: &str) -> Vec<&str> {
             said = 3;
         }
         said = usize::saturating_sub(said, 1);
-        said > 0 || line.ends_with("... FAILED") || line.contains(": FAIL")
+        let of_script = line.starts_with("FAIL ") || line.contains(": FAIL");
+        said > 0 || of_script || line.ends_with("... FAILED")
     };
     text.lines().filter(|line| is_cause(line)).take(CAUSE_LINES).collect()
+}
+
+/// The end of a log in which no line has the form of a cause.
+fn last_lines(text: &str) -> impl Iterator<Item = &str> {
+    let count = text.lines().count();
+    text.lines().skip(count.saturating_sub(CAUSE_LINES))
 }
 
 #[cfg(test)]
@@ -149,6 +160,16 @@ mod tests {
         let causes = unsteady.causes(log);
         assert_eq!(causes[0], "x: test b ... FAILED");
         assert!(causes[3].starts_with("x: b is UNSTEADY"), "{causes:?}");
+    }
+
+    #[test]
+    fn a_failed_part_is_never_without_words() {
+        let failed = row("x", Outcome::Failed("sh ended with 1".to_owned()), 0);
+        assert_eq!(failed.causes("a\nFAIL p4: b\n"), ["x: FAIL p4: b"]);
+        let end = failed.causes(&format!("{}the end\n", "begin\n".repeat(CAUSE_LINES)));
+        assert_eq!((end.len(), &*end[0]), (1 + CAUSE_LINES, "x: sh ended with 1"));
+        assert_eq!(end.last().unwrap(), "x: the end");
+        assert_eq!(failed.causes(""), ["x: sh ended with 1"]);
     }
 
     #[test]
