@@ -104,7 +104,7 @@ impl Shared {
 }
 
 /// Both kinds, from the two ends.
-trait Way: Send + Sync + 'static {
+trait Queue: Send + Sync + 'static {
     /// The senders' ends.
     type End: Send + 'static;
     /// For so many senders.
@@ -125,7 +125,7 @@ struct Lanes {
     rings: Vec<Ring>,
 }
 
-impl Way for Lanes {
+impl Queue for Lanes {
     type End = (u32, Sender);
     type State = Vec<Receiver>;
 
@@ -164,7 +164,7 @@ impl Way for Lanes {
     }
 }
 
-impl Way for Shared {
+impl Queue for Shared {
     type End = (u32, u64);
     type State = u64;
 
@@ -210,7 +210,7 @@ impl Way for Shared {
 }
 
 /// Millions of messages a second from so many senders.
-fn rate<W: Way>(senders: u32, messages: u64) -> f64 {
+fn rate<W: Queue>(senders: u32, messages: u64) -> f64 {
     let (way, ends) = W::new(senders);
     let each = messages / u64::from(senders);
     let ready = Arc::new(Barrier::new(senders as usize + 1));
@@ -247,7 +247,7 @@ fn rate<W: Way>(senders: u32, messages: u64) -> f64 {
 
 /// The number of messages of the others that come while one of eight is stopped in the middle of a
 /// send.
-fn while_stopped<W: Way>() -> u64 {
+fn while_stopped<W: Queue>() -> u64 {
     let (way, mut ends) = W::new(8);
     let mut state = way.receiver();
     let (stopped, goes_on, over) =

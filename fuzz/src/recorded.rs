@@ -6,7 +6,7 @@ use pvm_predict::report::Unwatched;
 use pvm_predict::source::{Recorded, Survey, Wish};
 use pvm_predict::{Time, model};
 use pvm_trace::{
-    Encoding, Limits, Processor, Reader, Reason, Record, TaskFacts, Tid, Transfer, Way, What,
+    Encoding, Limits, Processor, Reader, Reason, Record, RouteKind, TaskFacts, Tid, Transfer, What,
     Writer, calls,
 };
 use std::io::Cursor;
@@ -54,9 +54,9 @@ fn written(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn what(kind: u8, peer: u8, number: u64, (begin, length): (u64, u64)) -> What {
     let (tag, context, bytes, hops) = (0, 0, length, 0);
-    let (encoding, way) = (Encoding::Raw, Way::Memory);
+    let (encoding, route) = (Encoding::Raw, RouteKind::Memory);
     let peer = tid(peer);
-    let message = Transfer { peer, tag, context, number, bytes, encoding, way, hops };
+    let message = Transfer { peer, tag, context, number, bytes, encoding, route, hops };
     let begun = Processor { begin, end: begin.wrapping_add(length) };
     let members = number as u32;
     match kind % 9 {

@@ -21,12 +21,12 @@ const STEP: usize = 1 << 20;
 
 /// A piece of exposed memory, for what is said of it.
 #[derive(Clone, Copy)]
-struct Place {
+struct Piece {
     owner: Tid,
     number: u32,
 }
 
-impl Place {
+impl Piece {
     /// Numbers as Python has them, which may be any.
     fn of(owner: &Bound<'_, PyAny>, number: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
         let py = owner.py();
@@ -46,19 +46,19 @@ impl Place {
         (offset, bytes): (u64, usize),
     ) -> PyErr {
         let Self { owner, number } = self;
-        let place = format!("memory {number} of {owner}");
+        let piece = format!("memory {number} of {owner}");
         let cause = match code {
             Code::BadParam => {
                 let size = self
                     .size(py, task)
                     .map_or_else(String::new, |size| format!(", which has {size}"));
-                format!("{bytes} bytes from {offset} on are not all inside of {place}{size}")
+                format!("{bytes} bytes from {offset} on are not all inside of {piece}{size}")
             }
-            Code::Denied => format!("{place} may only be read"),
-            Code::NotFound => format!("{place} is not exposed"),
-            Code::NoTask => format!("{place}: its owner is gone"),
-            Code::HostFail => format!("{place}: the host of its owner is gone"),
-            code => format!("{place}: {}", code.text()),
+            Code::Denied => format!("{piece} may only be read"),
+            Code::NotFound => format!("{piece} is not exposed"),
+            Code::NoTask => format!("{piece}: its owner is gone"),
+            Code::HostFail => format!("{piece}: the host of its owner is gone"),
+            code => format!("{piece}: {}", code.text()),
         };
         Failure::new(code, call).because(&cause).raise(py)
     }
@@ -247,8 +247,8 @@ impl Exposed {
 
 impl Task {
     /// True if what it exposes lies in the memory of this host.
-    fn is_near(&self, place: Place) -> bool {
-        place.owner.host() == self.task.tid().host()
+    fn is_near(&self, piece: Piece) -> bool {
+        piece.owner.host() == self.task.tid().host()
     }
 
     /// Copies in one piece on this host, and in steps from or to another. `step` is given where a
@@ -256,10 +256,10 @@ impl Task {
     fn in_steps(
         &self,
         py: Python<'_>,
-        (place, size): (Place, usize),
+        (piece, size): (Piece, usize),
         mut step: impl FnMut(usize, usize) -> Result<(), Code> + Send,
     ) -> PyResult<Result<(), Code>> {
-        let length = if self.is_near(place) { size.max(1) } else { STEP };
+        let length = if self.is_near(piece) { size.max(1) } else { STEP };
         let mut from = 0;
         loop {
             let to = size.min(from + length);
@@ -275,32 +275,32 @@ impl Task {
     fn get(
         &self,
         py: Python<'_>,
-        (place, offset): (Place, u64),
+        (piece, offset): (Piece, u64),
         out: &mut [u8],
         call: &str,
     ) -> PyResult<()> {
-        let (Place { owner, number }, size) = (place, out.len());
-        let done = self.in_steps(py, (place, size), |from, to| {
+        let (Piece { owner, number }, size) = (piece, out.len());
+        let done = self.in_steps(py, (piece, size), |from, to| {
             let at = offset.checked_add(from as u64).ok_or(Code::BadParam)?;
             self.task.get(owner, number, at, &mut out[from..to])
         })?;
-        done.map_err(|code| place.failed(py, (self, call), code, (offset, size)))
+        done.map_err(|code| piece.failed(py, (self, call), code, (offset, size)))
     }
 
     fn change(
         &self,
         py: Python<'_>,
-        (place, offset): (Place, u64),
+        (piece, offset): (Piece, u64),
         (word, change): (Word, Change),
         call: &str,
     ) -> PyResult<i64> {
-        let before = if self.is_near(place) {
-            let Place { owner, number } = place;
+        let before = if self.is_near(piece) {
+            let Piece { owner, number } = piece;
             py.detach(|| caught(|| self.task.change(owner, number, offset, change)))
         } else {
-            self.change_far(py, (place, offset), change, call)?
+            self.change_far(py, (piece, offset), change, call)?
         };
-        let failed = |code| place.failed(py, (self, call), code, (offset, word.size()));
+        let failed = |code| piece.failed(py, (self, call), code, (offset, word.size()));
         before.map(|before| word.signed(before)).map_err(failed)
     }
 
@@ -308,11 +308,11 @@ impl Task {
     fn change_far(
         &self,
         py: Python<'_>,
-        (place, offset): (Place, u64),
+        (piece, offset): (Piece, u64),
         change: Change,
         call: &str,
     ) -> PyResult<Result<u64, Code>> {
-        let Place { owner, number } = place;
+        let Piece { owner, number } = piece;
         let request = Request::ChangeMemory { owner, number, offset, change };
         let refused = |code| Ok(Some(Reply::Failed { code }));
         match wait::ask_unless(py, self.task, (&request, false), call, refused)? {
@@ -358,8 +358,8 @@ impl Task {
     fn withdraw(&self, number: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, number) = (number.py(), number_of(number, "withdraw")?);
         py.detach(|| caught(|| self.task.withdraw(number))).map_err(|code| {
-            let place = Place { owner: self.task.tid(), number };
-            place.failed(py, (self, "withdraw"), code, (0, 0))
+            let piece = Piece { owner: self.task.tid(), number };
+            piece.failed(py, (self, "withdraw"), code, (0, 0))
         })
     }
 
@@ -370,10 +370,10 @@ impl Task {
         owner: &Bound<'_, PyAny>,
         number: &Bound<'_, PyAny>,
     ) -> PyResult<(u64, bool)> {
-        let (py, place) = (owner.py(), Place::of(owner, number, "exposed")?);
-        let Place { owner, number } = place;
+        let (py, piece) = (owner.py(), Piece::of(owner, number, "exposed")?);
+        let Piece { owner, number } = piece;
         let found = py.detach(|| caught(|| self.task.exposed(owner, number)));
-        found.map_err(|code| place.failed(py, (self, "exposed"), code, (0, 0)))
+        found.map_err(|code| piece.failed(py, (self, "exposed"), code, (0, 0)))
     }
 
     /// Fills a buffer with bytes that a task exposes, beginning at `offset`; or returns `into`
@@ -391,19 +391,19 @@ impl Task {
         into: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let (py, call) = (owner.py(), "get_memory");
-        let (place, offset) = (Place::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
+        let (piece, offset) = (Piece::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
         if into.is_instance_of::<PyInt>() {
             let size = usize::try_from(bytes_of(into, "the size", call)?).unwrap_or(usize::MAX);
             // What is not there is refused before memory is taken for it.
-            if size > STEP && place.size(py, self).is_some_and(|room| room < size as u64) {
-                return Err(place.failed(py, (self, call), Code::BadParam, (offset, size)));
+            if size > STEP && piece.size(py, self).is_some_and(|room| room < size as u64) {
+                return Err(piece.failed(py, (self, call), Code::BadParam, (offset, size)));
             }
             let mut bytes = memory::zeros(size).or_raise(py, call)?;
-            self.get(py, (place, offset), &mut bytes, call)?;
+            self.get(py, (piece, offset), &mut bytes, call)?;
             return Ok(Some(PyBytes::new(py, &bytes)));
         }
         let mut region = Region::writable_bytes(into, call)?;
-        self.get(py, (place, offset), region.bytes_mut(), call).map(|()| None)
+        self.get(py, (piece, offset), region.bytes_mut(), call).map(|()| None)
     }
 
     /// Writes the bytes of a buffer to memory that a task exposes, beginning at `offset`.
@@ -418,14 +418,14 @@ impl Task {
         data: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (py, call) = (owner.py(), "put_memory");
-        let (place, offset) = (Place::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
+        let (piece, offset) = (Piece::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
         let region = Region::of_bytes(data, call)?;
-        let (Place { owner, number }, bytes) = (place, region.bytes());
-        let done = self.in_steps(py, (place, bytes.len()), |from, to| {
+        let (Piece { owner, number }, bytes) = (piece, region.bytes());
+        let done = self.in_steps(py, (piece, bytes.len()), |from, to| {
             let at = offset.checked_add(from as u64).ok_or(Code::BadParam)?;
             self.task.put(owner, number, at, &bytes[from..to])
         })?;
-        done.map_err(|code| place.failed(py, (self, call), code, (offset, bytes.len())))
+        done.map_err(|code| piece.failed(py, (self, call), code, (offset, bytes.len())))
     }
 
     /// Adds to an aligned word of `size` bytes (4 or 8) atomically, modulo 2**32 or 2**64.
@@ -442,10 +442,10 @@ impl Task {
         size: u32,
     ) -> PyResult<i64> {
         let (py, call) = (owner.py(), "add_memory");
-        let (place, offset) = (Place::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
+        let (piece, offset) = (Piece::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
         let word = Word::of(py, (size, offset), call)?;
         let change = word.add(word.bits(add, call)?);
-        self.change(py, (place, offset), (word, change), call)
+        self.change(py, (piece, offset), (word, change), call)
     }
 
     /// Sets a word to `wanted` if it is `expected`, atomically, as `add_memory`.
@@ -462,9 +462,9 @@ impl Task {
         size: u32,
     ) -> PyResult<i64> {
         let (py, call) = (owner.py(), "exchange_memory");
-        let (place, offset) = (Place::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
+        let (piece, offset) = (Piece::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
         let word = Word::of(py, (size, offset), call)?;
         let change = word.exchange(word.bits(expected, call)?, word.bits(wanted, call)?);
-        self.change(py, (place, offset), (word, change), call)
+        self.change(py, (piece, offset), (word, change), call)
     }
 }

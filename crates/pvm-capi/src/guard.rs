@@ -98,14 +98,14 @@ pub(crate) struct Fast<O: Owner> {
 
 /// A fast path as the process is now: compiled twice, so that the thread that it is biased to pays
 /// for no lock.
-pub(crate) enum Way {
+pub(crate) enum FastPath {
     /// The process is biased to this thread.
     Biased(Fast<Biased>),
     /// Others may be in the library, too.
     Among(Fast<Among>),
 }
 
-impl Way {
+impl FastPath {
     /// None in a handler that interrupted the library, and in a thread's first call.
     #[inline(always)]
     pub(crate) fn enter() -> Option<Self> {
@@ -151,7 +151,7 @@ pub(crate) fn brief<T>(
     if !thread.inside.set_fast() {
         return rest();
     }
-    // SAFETY: as in `Way::enter`; what has a copy of the value ends before the mark does.
+    // SAFETY: as in `FastPath::enter`; what has a copy of the value ends before the mark does.
     let owner = unsafe { Biased::new() };
     let done = if thread::is_biased() { short(thread, owner) } else { None };
     if let Some(Done::But(value)) = done {
@@ -185,9 +185,9 @@ fn behind_parcels(result: c_int) -> c_int {
 /// Runs the body by the way that is open for this call; gives `$else` where none is.
 macro_rules! fast {
     ($fast:ident => $body:expr, else $none:expr) => {
-        match $crate::guard::Way::enter() {
-            Some($crate::guard::Way::Biased($fast)) => $body,
-            Some($crate::guard::Way::Among($fast)) => $body,
+        match $crate::guard::FastPath::enter() {
+            Some($crate::guard::FastPath::Biased($fast)) => $body,
+            Some($crate::guard::FastPath::Among($fast)) => $body,
             None => $none,
         }
     };

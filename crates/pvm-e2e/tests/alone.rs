@@ -10,7 +10,7 @@ const MS: u32 = 20;
 
 /// From when to when a task has computed, in seconds.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct Stretch {
     begin: f64,
     end: f64,
 }
@@ -29,18 +29,18 @@ fn run(machine: &Machine, options: &[&str], mode: &str) -> Output {
 }
 
 /// The stretches that tasks have computed, in the order of their begins.
-fn turns(output: &Output) -> Vec<Turn> {
+fn turns(output: &Output) -> Vec<Stretch> {
     let turn = |line: &str| {
         let mut words = line.split_once("turn ")?.1.split(' ').map(|word| word.parse().ok());
-        Some(Turn { begin: words.next()??, end: words.next()?? })
+        Some(Stretch { begin: words.next()??, end: words.next()?? })
     };
-    let mut all: Vec<Turn> = output.out.lines().filter_map(turn).collect();
+    let mut all: Vec<Stretch> = output.out.lines().filter_map(turn).collect();
     all.sort_by(|a, b| a.begin.total_cmp(&b.begin));
     all
 }
 
 /// The number of stretches that began before the last one had ended.
-fn overlaps(turns: &[Turn]) -> usize {
+fn overlaps(turns: &[Stretch]) -> usize {
     turns.windows(2).filter(|pair| pair[1].begin < pair[0].end).count()
 }
 

@@ -6,7 +6,7 @@ use crate::kernel::Map;
 use crate::program::Source;
 use crate::report::{Event, Watcher};
 use crate::unit::Time;
-use pvm_trace::{Reason, Record, TaskFacts, Transfer, Way, What, Writer, calls};
+use pvm_trace::{Reason, Record, RouteKind, TaskFacts, Transfer, What, Writer, calls};
 use std::collections::VecDeque;
 use std::io::{Seek, Write};
 
@@ -146,7 +146,7 @@ const fn transfer(peer: TaskNumber, number: u64, bytes: u64) -> Transfer {
         number,
         bytes,
         encoding: pvm_trace::Encoding::Default,
-        way: Way::Direct,
+        route: RouteKind::Direct,
         hops: 0,
     }
 }

@@ -27,6 +27,7 @@ pub mod inbox;
 pub mod inlet;
 mod keeper;
 pub mod lane;
+pub mod lock_word;
 mod mappings;
 pub mod outbox;
 mod pair;
@@ -42,7 +43,6 @@ pub mod sync;
 pub mod ticks;
 pub mod transit;
 pub mod trial;
-pub mod turn;
 pub mod users;
 pub mod watch;
 

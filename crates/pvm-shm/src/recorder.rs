@@ -22,18 +22,18 @@
 //! once more in the cells of names, one behind the other, without stamps: a reader that comes when
 //! they were read out of the ring finds them there. `names` counts the cells that are complete.
 
-mod place;
+mod memory;
 mod reader;
 
 use crate::activity::Activity;
 use crate::segment::Mapping;
 use crate::sync::{AtomicBool, Ordering};
 use crate::ticks::{self, Source};
-use place::{Place, REGIONS, join, region_bytes, split, stamp};
+use memory::{REGIONS, RingMemory, join, region_bytes, split, stamp};
 use pvm_wire::record::Record;
 use std::sync::Arc;
 
-pub use place::{FIRST_SIZE, SEGMENT_SIZE};
+pub use memory::{FIRST_SIZE, SEGMENT_SIZE};
 pub use reader::{Drained, Reader};
 
 /// All rings of a host together have no more memory than this: 512 MiB.
@@ -49,7 +49,7 @@ const fn has_room(position: u64, read: u64, wanted: usize, cells: usize) -> bool
 /// The task's end.
 #[derive(Debug)]
 pub struct Recorder {
-    place: Place,
+    memory: RingMemory,
     source: Source,
     /// The host whose budget growth is taken from; none in models.
     host: Option<Activity>,
@@ -60,17 +60,17 @@ pub struct Recorder {
 impl Recorder {
     /// Notes into this segment, which is fresh; the ring may grow within the host's budget.
     pub fn new(mapping: Arc<Mapping>, host: Activity) -> Self {
-        Self::in_place(Place::Shared(mapping), Source::best(), Some(host))
+        Self::in_memory(RingMemory::Shared(mapping), Source::best(), Some(host))
     }
 
     /// On the heap, for models: the first region has `cells` cells, a power of two.
     pub fn on_heap(cells: usize, regions: u32) -> Self {
-        Self::in_place(Place::on_heap(cells, regions), Source::Kernel, None)
+        Self::in_memory(RingMemory::on_heap(cells, regions), Source::Kernel, None)
     }
 
-    fn in_place(place: Place, source: Source, host: Option<Activity>) -> Self {
-        place.header().begin(source);
-        Self { place, source, host, is_poor: AtomicBool::new(false) }
+    fn in_memory(memory: RingMemory, source: Source, host: Option<Activity>) -> Self {
+        memory.header().begin(source);
+        Self { memory, source, host, is_poor: AtomicBool::new(false) }
     }
 
     /// The time now, for [`Record::begin`].
@@ -83,10 +83,10 @@ impl Recorder {
     #[inline]
     pub fn put(&self, record: &Record) {
         let Some((region, position)) = self.claim(record.cells()) else {
-            self.place.header().lost.0.fetch_add(1, Ordering::Relaxed);
+            self.memory.header().lost.0.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let Some(slots) = self.place.region(region) else { return };
+        let Some(slots) = self.memory.region(region) else { return };
         let mut at = position;
         let mut head = 0;
         record.encode(|cell| {
@@ -116,12 +116,12 @@ impl Recorder {
     }
 
     fn keep(&self, record: &Record) {
-        let (Some(slots), kept) = (self.place.names(), &self.place.header().names.0) else {
+        let (Some(slots), kept) = (self.memory.names(), &self.memory.header().names.0) else {
             return;
         };
         let (mut at, cells) = (kept.load(Ordering::Relaxed) as usize, record.cells());
         let is_inside = at.saturating_add(cells) <= slots.len();
-        if !is_inside || !self.place.provide_names(at, cells) {
+        if !is_inside || !self.memory.provide_names(at, cells) {
             return;
         }
         record.encode(|cell| {
@@ -140,12 +140,12 @@ impl Recorder {
     /// Cells for a record, ours alone until they are stamped.
     #[inline]
     fn claim(&self, wanted: usize) -> Option<(u32, u64)> {
-        let header = self.place.header();
+        let header = self.memory.header();
         let reserved = &header.claims.0.reserved;
         let mut word = reserved.load(Ordering::Relaxed);
         loop {
             let (region, position) = split(word);
-            let cells = self.place.region(region)?.len();
+            let cells = self.memory.region(region)?.len();
             // PAIRS WITH: `Reader::drain`, which is done with the cells before this position.
             let (_, read) = split(header.progress.0.read.load(Ordering::Acquire));
             if !has_room(position, read, wanted, cells) {
@@ -166,9 +166,9 @@ impl Recorder {
     fn grow(&self, word: u64) -> Option<u64> {
         let (region, position) = split(word);
         let next = region + 1;
-        self.place.region(next)?;
+        self.memory.region(next)?;
         let grant = Grant::take(self, next)?;
-        let reserved = &self.place.header().claims.0.reserved;
+        let reserved = &self.memory.header().claims.0.reserved;
         let grown = join(next, position);
         match reserved.compare_exchange(word, grown, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
@@ -182,7 +182,7 @@ impl Recorder {
 
     /// A reader of the same ring, for tests of one process.
     pub fn reader(&self) -> Reader {
-        Reader::of(self.place.clone())
+        Reader::of(self.memory.clone())
     }
 }
 
@@ -220,7 +220,7 @@ impl<'a> Grant<'a> {
             return None;
         }
         let grant = Self::of_budget(recorder.host.as_ref(), region_bytes(region))?;
-        if recorder.place.provide(region) {
+        if recorder.memory.provide(region) {
             return Some(grant);
         }
         recorder.is_poor.store(true, Ordering::Relaxed);
@@ -250,8 +250,8 @@ impl Drop for Grant<'_> {
 /// Bytes of the host's budget that a ring has taken by growing, as the first page of its segment
 /// tells; no more than it can have.
 pub(crate) fn grown_bytes(head: &Arc<Mapping>) -> u64 {
-    let place = Place::Shared(head.clone());
-    let (region, _) = split(place.header().claims.0.reserved.load(Ordering::Relaxed));
+    let memory = RingMemory::Shared(head.clone());
+    let (region, _) = split(memory.header().claims.0.reserved.load(Ordering::Relaxed));
     (1..=region.min(REGIONS - 1)).map(region_bytes).sum()
 }
 

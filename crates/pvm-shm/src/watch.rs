@@ -158,10 +158,10 @@ impl Watch {
         self.sole.store(slot.map_or(0, |slot| slot as u32 + 1), Ordering::Relaxed);
     }
 
-    /// Before sleeping: ends all watches; true if something has come, of this sender if one is
-    /// given. Where there are other threads
-    /// they know of the sleep ([`Turn::lie_down`](crate::turn::Turn::lie_down)), so that no slot
-    /// changes meanwhile but to be cleared.
+    /// Ends all watches, before a sleep. True if a message has come, of `source` if that is given.
+    /// Other threads know of the sleep
+    /// ([`LockWord::lie_down`](crate::lock_word::LockWord::lie_down)), so they do nothing to the
+    /// slots meanwhile but clear them.
     pub fn rest(&self, source: Option<Tid>) -> bool {
         self.look(source, |has_come| {
             for slot in &self.slots {

@@ -9,11 +9,11 @@ use pvm_shm::bias::Bias;
 use pvm_shm::clock::settle;
 use pvm_shm::inbox::{Armed, Header, Marked};
 use pvm_shm::lane::{Head, Key, Kind, Popped, Receiver, Ring, Sender, room_for};
+use pvm_shm::lock_word::{LockWord, Number};
 use pvm_shm::recorder::{Drained, Reader, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::stream::{Filled, Words};
 use pvm_shm::sync::{AtomicU32, Ordering, Shared, fence};
-use pvm_shm::turn::{Number, Turn};
 use pvm_shm::watch::Watch;
 use pvm_wire::record::{DecodedRecords, Record};
 use pvm_wire::{Address, Context, Encoding, Envelope, Tag, Tid};
@@ -409,7 +409,7 @@ fn loom_a_cause_is_found_before_its_effect_in_watched_lanes() {
 
 /// A value that one thread at a time reaches, which loom checks.
 struct Guarded<T>(Shared<T>);
-// SAFETY: for `Turn` to prove.
+// SAFETY: for `LockWord` to prove.
 unsafe impl<T: Send> Send for Guarded<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Guarded<T> {}
@@ -424,7 +424,7 @@ impl<T> Guarded<T> {
 /// State that two threads of a task share: the lane behind its lock, and the words that are read
 /// without it.
 struct Threads {
-    turn: Turn,
+    word: LockWord,
     receiver: Guarded<Receiver>,
     watch: Watch,
     header: Header,
@@ -436,14 +436,14 @@ impl Threads {
         let (receiver, watch) = (Receiver::new(ring), Watch::new());
         receiver.watch();
         watch.set(0, &receiver);
-        let (turn, header, generation) = (Turn::new(), Header::new(), AtomicU32::new(0));
-        Self { turn, receiver: Guarded(Shared::new(receiver)), watch, header, generation }
+        let (word, header, generation) = (LockWord::new(), Header::new(), AtomicU32::new(0));
+        Self { word, receiver: Guarded(Shared::new(receiver)), watch, header, generation }
     }
 
     /// A thread takes one message and goes on watching, or ends the watch for a sleeper. True if it
     /// rings.
     fn look(&self, me: Number) -> bool {
-        let asleep = self.turn.take(me).expect("the other one sleeps without it");
+        let asleep = self.word.take(me).expect("the other one sleeps without it");
         let rings = self.receiver.with_mut(|receiver| {
             if asleep {
                 self.watch.clear(0);
@@ -458,13 +458,13 @@ impl Threads {
         if rings {
             self.generation.fetch_add(1, Ordering::SeqCst);
         }
-        self.turn.give_back(asleep);
+        self.word.give_back(asleep);
         rings
     }
 
     /// A thread that has found nothing before: true if it sleeps.
     fn sleeps(&self) -> bool {
-        if !self.turn.lie_down() || self.watch.rest(None) || self.header.arm() != Armed::Now {
+        if !self.word.lie_down() || self.watch.rest(None) || self.header.arm() != Armed::Now {
             return false;
         }
         Header::look_again();
@@ -504,30 +504,30 @@ fn loom_a_thread_sleeps_beside_another_that_watches_and_misses_nothing() {
 #[test]
 fn loom_a_turn_is_one_threads() {
     loom::model(|| {
-        let turn = Arc::new(Turn::new());
+        let word = Arc::new(LockWord::new());
         let value = Arc::new(Guarded(Shared::new(0)));
         let taken: Vec<_> = (0..2)
             .map(|n| {
-                let (turn, value) = (turn.clone(), value.clone());
+                let (word, value) = (word.clone(), value.clone());
                 thread::spawn(move || {
                     let me = Number::nth(n);
                     let taken = match n {
-                        0 => turn.try_take(me).then_some(false),
-                        _ => turn.take(me).ok(),
+                        0 => word.try_take(me).then_some(false),
+                        _ => word.take(me).ok(),
                     };
                     if let Some(asleep) = taken {
                         value.with_mut(|value| *value += 1);
-                        turn.give_back(asleep);
+                        word.give_back(asleep);
                     }
                     u32::from(taken.is_some())
                 })
             })
             .collect();
-        if turn.lie_down() {
-            turn.get_up();
+        if word.lie_down() {
+            word.get_up();
         }
         let taken: u32 = taken.into_iter().map(|thread| thread.join().expect("no panic")).sum();
-        assert_eq!(turn.take(Number::nth(2)), Ok(false));
+        assert_eq!(word.take(Number::nth(2)), Ok(false));
         assert_eq!(value.with_mut(|value| *value), taken);
     });
 }

@@ -31,7 +31,7 @@ pub use levels::Summary;
 pub use tables::{Ended, Gap, Host, Names, Tables, Task, TaskIndex};
 
 pub use pvm_wire::record::{
-    Class, Loss, Processor, Reason, Record, RouteStep, Transfer, Way, What, calls,
+    Class, Loss, Processor, Reason, Record, RouteKind, RouteStep, Transfer, What, calls,
     frames::{ClockPair, Counts, HostFacts, TaskFacts},
 };
 pub use pvm_wire::{Encoding, Tid};

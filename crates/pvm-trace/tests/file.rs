@@ -8,7 +8,7 @@ mod ring;
 use proptest::prelude::*;
 use pvm_trace::{
     Class, ClockPair, Ended, Error, Gap, HostFacts, Limits, Loss, Processor, Reader, Reason,
-    Record, RouteStep, Summary, TaskFacts, TaskIndex, Transfer, Way, What, Writer,
+    Record, RouteKind, RouteStep, Summary, TaskFacts, TaskIndex, Transfer, What, Writer,
 };
 use pvm_wire::{Encoding, HostIndex, Tid};
 use ring::Ring;
@@ -41,7 +41,7 @@ impl Dice {
             number: self.any(),
             bytes: self.any(),
             encoding: self.of(&[Encoding::Default, Encoding::Raw, Encoding::InPlace]),
-            way: self.of(Way::ALL),
+            route: self.of(RouteKind::ALL),
             hops: self.any() as u8,
         }
     }

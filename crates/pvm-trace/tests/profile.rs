@@ -10,7 +10,7 @@ use pvm_trace::clocks::{ClockSource, Clocks};
 use pvm_trace::matching::{Matched, Matcher, Span, Unmatched, messages};
 use pvm_trace::profile::Profile;
 use pvm_trace::{
-    Limits, Reader, Reason, Record, TaskFacts, TaskIndex, Transfer, Way, What, Writer, calls,
+    Limits, Reader, Reason, Record, RouteKind, TaskFacts, TaskIndex, Transfer, What, Writer, calls,
 };
 use pvm_wire::{Encoding, Tid};
 use ring::Ring;
@@ -130,7 +130,7 @@ fn transfer(peer: Tid, number: u64) -> Transfer {
         number,
         bytes: 8,
         encoding: Encoding::Raw,
-        way: Way::Direct,
+        route: RouteKind::Direct,
         hops: 0,
     }
 }

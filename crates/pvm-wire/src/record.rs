@@ -42,7 +42,7 @@ mod scale;
 pub use cells::{Cell, DecodedRecords};
 pub use note::{
     CHILDREN_MAX, Class, DEPTH_MAX, Loss, NAME_BYTES_MAX, NAMES_MAX, Processor, RECORD_CELLS_MAX,
-    Reason, Record, RouteStep, Transfer, Way, What,
+    Reason, Record, RouteKind, RouteStep, Transfer, What,
 };
 pub use scale::{Moment, Scale};
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use pvm_wire::record::{
     CHILDREN_MAX, Cell, Class, DEPTH_MAX, DecodedRecords, Loss, NAME_BYTES_MAX, NAMES_MAX,
-    Processor, RECORD_CELLS_MAX, Reason, Record, RouteStep, Transfer, Way, What,
+    Processor, RECORD_CELLS_MAX, Reason, Record, RouteKind, RouteStep, Transfer, What,
 };
 use pvm_wire::{DecodeError, Encoding, Tid};
 
@@ -26,15 +26,15 @@ fn one_of<T: Copy + std::fmt::Debug>(all: &'static [T]) -> impl Strategy<Value =
 fn transfer() -> impl Strategy<Value = Transfer> {
     let encodings = &[Encoding::Default, Encoding::Raw, Encoding::InPlace, Encoding::Trace];
     let address = (tid(), any::<i32>(), any::<i32>(), any::<u64>());
-    (address, bytes(), one_of(encodings), one_of(Way::ALL), any::<u8>()).prop_map(
-        |((peer, tag, context, number), bytes, encoding, way, hops)| Transfer {
+    (address, bytes(), one_of(encodings), one_of(RouteKind::ALL), any::<u8>()).prop_map(
+        |((peer, tag, context, number), bytes, encoding, route, hops)| Transfer {
             peer,
             tag,
             context,
             number,
             bytes,
             encoding,
-            way,
+            route,
             hops,
         },
     )

@@ -43,10 +43,10 @@ pub use pvm_shm::Glance;
 pub use pvm_shm::bias::Bias;
 pub use pvm_shm::bytes::FEW;
 pub use pvm_shm::lane::{Head, Key, SPANNING_MAX};
+pub use pvm_shm::lock_word::Number;
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Reader as RecordReader, cost_ps as record_cost_ps};
 pub use pvm_shm::ticks::nanoseconds as record_clock;
-pub use pvm_shm::turn::Number;
 #[doc(hidden)]
 pub use route::stream::read_route;
 pub use sys::gate::{

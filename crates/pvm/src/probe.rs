@@ -12,7 +12,9 @@ use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 pub(crate) use pvm_shm::probe::RECORDS;
 use pvm_shm::recorder::Recorder;
-use pvm_wire::record::{Class, Processor, Reason, Record, RouteStep, Transfer, Way, What, calls};
+use pvm_wire::record::{
+    Class, Processor, Reason, Record, RouteKind, RouteStep, Transfer, What, calls,
+};
 use pvm_wire::{Address, Encoding, Envelope, Tid};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -155,9 +157,9 @@ impl Noting {
         to: Address,
         (number, bytes, encoding): (u64, usize, Encoding),
     ) {
-        let (way, hops, bytes) = (Way::Memory, 0, bytes as u64);
+        let (route, hops, bytes) = (RouteKind::Memory, 0, bytes as u64);
         let (peer, tag, context) = (to.to, to.tag.0, to.context.0);
-        let message = Transfer { peer, tag, context, number, bytes, encoding, way, hops };
+        let message = Transfer { peer, tag, context, number, bytes, encoding, route, hops };
         self.put(current, (thread, 0), What::Send { message, wire: bytes, pieces: 1 });
     }
 
@@ -275,14 +277,14 @@ pub(crate) fn taken(envelope: &Envelope, me: Tid) -> Transfer {
 fn origin((peer, sequence): (Tid, u64), me: Tid) -> Transfer {
     let near = peer.host() == me.host() || !peer.is_task();
     let stamp = Stamp::from_raw(sequence);
-    let way = if peer == me {
-        Way::Own
+    let route = if peer == me {
+        RouteKind::Own
     } else if near {
-        Way::Memory
+        RouteKind::Memory
     } else if stamp.is_direct() {
-        Way::Direct
+        RouteKind::Direct
     } else {
-        Way::Daemons
+        RouteKind::Daemons
     };
     Transfer {
         peer,
@@ -291,13 +293,13 @@ fn origin((peer, sequence): (Tid, u64), me: Tid) -> Transfer {
         number: if near { sequence } else { stamp.number() },
         bytes: 0,
         encoding: Encoding::Raw,
-        way,
-        hops: if way == Way::Daemons { HOPS } else { 0 },
+        route,
+        hops: if route == RouteKind::Daemons { HOPS } else { 0 },
     }
 }
 
 /// A message to (or from) `peer`.
-fn sent(envelope: &Envelope, peer: Tid, way: Way) -> Transfer {
+fn sent(envelope: &Envelope, peer: Tid, route: RouteKind) -> Transfer {
     Transfer {
         peer,
         tag: envelope.tag,
@@ -305,16 +307,16 @@ fn sent(envelope: &Envelope, peer: Tid, way: Way) -> Transfer {
         number: envelope.sequence,
         bytes: envelope.data_size,
         encoding: envelope.encoding,
-        way,
-        hops: if way == Way::Daemons { HOPS } else { 0 },
+        route,
+        hops: if route == RouteKind::Daemons { HOPS } else { 0 },
     }
 }
 
 /// Bytes of a message with what is around it: between hosts its envelope goes along.
-const fn wire_bytes(bytes: u64, way: Way) -> u64 {
-    match way {
-        Way::Direct | Way::Daemons => bytes + Envelope::SIZE as u64,
-        Way::None | Way::Memory | Way::Own => bytes,
+const fn wire_bytes(bytes: u64, route: RouteKind) -> u64 {
+    match route {
+        RouteKind::Direct | RouteKind::Daemons => bytes + Envelope::SIZE as u64,
+        RouteKind::None | RouteKind::Memory | RouteKind::Own => bytes,
     }
 }
 
@@ -326,11 +328,16 @@ pub(crate) fn moment(probes: &Probes) -> Option<u64> {
 
 /// A message was put on its way, from `begin` until now.
 #[cold]
-pub(crate) fn note_sent(probes: &Probes, begin: u64, (to, way): (Tid, Way), envelope: &Envelope) {
+pub(crate) fn note_sent(
+    probes: &Probes,
+    begin: u64,
+    (to, route): (Tid, RouteKind),
+    envelope: &Envelope,
+) {
     let Some(recorder) = probes.recorder() else { return };
-    let message = sent(envelope, to, way);
+    let message = sent(envelope, to, route);
     let pieces = PIECES.take().max(1);
-    let how = How::Sent { wire: wire_bytes(message.bytes, way), pieces };
+    let how = How::Sent { wire: wire_bytes(message.bytes, route), pieces };
     let length = recorder.now().saturating_sub(begin);
     tell(recorder, Told { begin, length, message, how });
 }
@@ -358,11 +365,11 @@ pub(crate) fn note_part(probes: &Probes, begin: u64, what: What) {
 pub(crate) fn note_piece(
     probes: &Probes,
     begin: u64,
-    (to, way): (Tid, Way),
+    (to, route): (Tid, RouteKind),
     (envelope, bytes): (&Envelope, usize),
 ) {
     PIECES.set(PIECES.get().saturating_add(1));
-    let message = Transfer { bytes: bytes as u64, ..sent(envelope, to, way) };
+    let message = Transfer { bytes: bytes as u64, ..sent(envelope, to, route) };
     note_part(probes, begin, What::Chunk { message });
 }
 

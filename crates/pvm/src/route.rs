@@ -13,7 +13,7 @@ use crate::order::{Life, Order, Stamp};
 use direct::{Around, Direct};
 use notices::RouteNotices;
 use pvm_shm::Slab;
-use pvm_wire::record::Way;
+use pvm_wire::record::RouteKind;
 use pvm_wire::{Envelope, Tid};
 use records::RECORDS_MAX;
 use rustix::buffer::spare_capacity;
@@ -167,7 +167,7 @@ impl Routes {
         let mut around = Around { scratch: &mut self.scratch, arrived: &mut arrived, slab };
         let mut result = act(direct, order.last(peer), &mut around);
         for (envelope, store) in arrived {
-            take(order, ((envelope, store), Way::Direct), arrivals);
+            take(order, ((envelope, store), RouteKind::Direct), arrivals);
         }
         let heard = order.last(peer);
         if result.is_ok() && direct.owes(heard, false) {
@@ -177,7 +177,7 @@ impl Routes {
                 result = Err(broken);
             }
             for (envelope, store) in rest {
-                take(order, ((envelope, store), Way::Direct), arrivals);
+                take(order, ((envelope, store), RouteKind::Direct), arrivals);
             }
         }
         if direct.owes(order.last(peer), true) {
@@ -214,11 +214,11 @@ impl Routes {
 /// way alone, not the life of its sender.
 pub(crate) fn take(
     order: &mut Order<Arrived>,
-    ((envelope, store), way): (Arrived, Way),
+    ((envelope, store), route): (Arrived, RouteKind),
     out: &mut VecDeque<Arrived>,
 ) {
     let stamp = Stamp::from_raw(envelope.sequence);
-    let came = Stamp::of_arrived(stamp.number(), way == Way::Direct);
+    let came = Stamp::of_arrived(stamp.number(), route == RouteKind::Direct);
     let envelope = Envelope { sequence: came.raw(), ..envelope };
     order.take(envelope.src, stamp, (envelope, store), out);
 }

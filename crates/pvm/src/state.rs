@@ -23,7 +23,7 @@ use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Inlet, Outbox, Sent};
-use pvm_wire::record::Way;
+use pvm_wire::record::RouteKind;
 use pvm_wire::{Address, Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -219,7 +219,7 @@ impl State {
                 slab.fill_stream(at);
                 if let Some(begin) = begin {
                     let told = (&envelope, step.len());
-                    probe::note_piece(&self.probes, begin, (to, Way::Memory), told);
+                    probe::note_piece(&self.probes, begin, (to, RouteKind::Memory), told);
                 }
             }
         }

@@ -5,7 +5,7 @@ pub(crate) mod gate;
 pub(crate) mod memory;
 pub(crate) mod undumped;
 
-use pvm_shm::turn::Number;
+use pvm_shm::lock_word::Number;
 use pvm_wire::congestion::UnderWay;
 use rustix::thread::{MembarrierCommand, futex, membarrier};
 use rustix::time::Timespec;

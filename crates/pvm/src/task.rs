@@ -7,8 +7,8 @@ pub(crate) mod entering;
 mod fast;
 mod giving_up;
 mod leaving;
+mod mappings;
 mod memory;
-mod place;
 mod pressure;
 mod probes;
 pub(crate) mod receiving;
@@ -26,7 +26,7 @@ use crate::turns::Turns;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, probe, source};
 use aside::{Aside, OVER};
-use place::Place;
+use mappings::Mappings;
 use pvm_shm::probe::Probes;
 use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{ALONE, RECORDED, Request, Role, Welcome};
@@ -67,7 +67,7 @@ pub struct Task {
     aside: Aside,
     /// Its descriptors are closed, or about to be.
     closed: AtomicBool,
-    place: Place,
+    mappings: Mappings,
     /// The doorbell; owned here.
     bell: OwnedFd,
     /// For `pvm_getfds`: doorbell and socket in one.
@@ -111,8 +111,8 @@ impl Task {
         let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };
         let (mut welcome, inbox) = connection.greet(&hello)?;
         let (bell, doorbell) = new_bell(&welcome.doorbell)?;
-        let (inbox, activity, place) = Place::map(&inbox, &mut connection)?;
-        let outbox = Outbox::beside(activity.clone()).inspect_err(|_| place.give())?;
+        let (inbox, activity, mappings) = Mappings::map(&inbox, &mut connection)?;
+        let outbox = Outbox::beside(activity.clone()).inspect_err(|_| mappings.give())?;
         let socket = connection.socket().as_raw_fd();
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
@@ -151,7 +151,7 @@ impl Task {
             generation: AtomicU32::new(0),
             aside: Aside::new(),
             closed: AtomicBool::new(false),
-            place,
+            mappings,
             bell,
             watch: OnceLock::new(),
             looked: AtomicU64::new(0),

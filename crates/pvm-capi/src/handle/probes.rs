@@ -115,7 +115,7 @@ impl Line {
         (self.peer, self.tag) = (message.peer.as_c_int(), message.tag);
         (self.context, self.number) = (message.context, message.number);
         (self.bytes, self.encoding) = (message.bytes, i32::from(message.encoding as u8));
-        (self.way, self.hops) = (message.way as i32, message.hops.into());
+        (self.way, self.hops) = (message.route as i32, message.hops.into());
     }
 }
 

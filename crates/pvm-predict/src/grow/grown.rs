@@ -40,7 +40,7 @@ pub(super) struct Plan {
 
 /// A task between two actions.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Position {
     token: u32,
     step: u32,
     part: u16,
@@ -54,7 +54,7 @@ pub struct Grown {
     plan: Arc<Plan>,
     /// Computing takes so many times as long.
     factor: f64,
-    places: Vec<Place>,
+    positions: Vec<Position>,
 }
 
 impl Plan {
@@ -153,8 +153,8 @@ fn sized(token: &Token, tasks: TaskNumber, below: u32) -> Vec<Sized> {
 
 impl Grown {
     pub(super) fn new(plan: &Arc<Plan>, factor: f64) -> Self {
-        let places = vec![Place::default(); plan.tasks as usize];
-        Self { plan: Arc::clone(plan), factor, places }
+        let positions = vec![Position::default(); plan.tasks as usize];
+        Self { plan: Arc::clone(plan), factor, positions }
     }
 }
 
@@ -179,26 +179,26 @@ impl Source for Grown {
     fn next(&mut self, task: TaskNumber) -> Result<Option<Action>, Error> {
         let plan = &*self.plan;
         let Some(role) = plan.role(task) else { return Ok(None) };
-        let place = &mut self.places[task as usize];
+        let position = &mut self.positions[task as usize];
         let of = (task, plan.tasks);
         loop {
-            let Some((token, sized)) = role.tokens.get(place.token as usize) else {
+            let Some((token, sized)) = role.tokens.get(position.token as usize) else {
                 return Ok(None);
             };
             let is_over = match token.over {
-                Some(over) => over.item(place.step, task, plan.tasks).is_none(),
-                None => place.step > 0,
+                Some(over) => over.item(position.step, task, plan.tasks).is_none(),
+                None => position.step > 0,
             };
             if is_over {
-                *place = Place { token: place.token + 1, ..Place::default() };
+                *position = Position { token: position.token + 1, ..Position::default() };
                 continue;
             }
-            let one = &sized[place.part as usize];
-            if place.phase < 3 {
-                let time = one.times(place.step)[place.phase as usize];
-                place.phase += 1;
+            let one = &sized[position.part as usize];
+            if position.phase < 3 {
+                let time = one.times(position.step)[position.phase as usize];
+                position.phase += 1;
                 if time > Time::ZERO {
-                    return Ok(Some(match place.phase {
+                    return Ok(Some(match position.phase {
                         1 => Action::Idle(time),
                         2 => Action::Compute(time.scaled(self.factor)),
                         _ => Action::Call(time),
@@ -206,16 +206,16 @@ impl Source for Grown {
                 }
                 continue;
             }
-            let wanted = Wanted { part: place.part as usize, step: place.step };
+            let wanted = Wanted { part: position.part as usize, step: position.step };
             let action = action(token, one, wanted, of);
-            place.phase = 0;
-            place.part += 1;
+            position.phase = 0;
+            position.part += 1;
             // A row of a multicast is one call.
             let is_cast = matches!(action, Some(Action::Multicast { .. }));
             if is_cast {
-                *place = Place { token: place.token + 1, ..Place::default() };
-            } else if place.part as usize == token.parts.len() {
-                (place.part, place.step) = (0, place.step + 1);
+                *position = Position { token: position.token + 1, ..Position::default() };
+            } else if position.part as usize == token.parts.len() {
+                (position.part, position.step) = (0, position.step + 1);
             }
             if action.is_some() {
                 return Ok(action);

@@ -4,7 +4,7 @@
 //! tasks follow one another. What packets, windows and losses do to a flow is left out: a flow has
 //! its share at once, and gives it up at once.
 
-use super::run::inbox::{Arrived, Message, Way};
+use super::run::inbox::{Arrived, Message, Transfer};
 use super::run::network::{Network, Output};
 use super::run::{self, OPEN_MAX};
 use crate::action::TaskNumber;
@@ -46,7 +46,7 @@ struct Crossed {
     alone: Time,
 }
 
-impl Way for Crossed {
+impl Transfer for Crossed {
     fn tell(&self, told: &mut Told) {
         told.until(Phase::Queue, self.at.since(self.alone));
         told.until(Phase::Wire, self.at);
@@ -186,7 +186,7 @@ impl Flows {
 }
 
 impl Network for Flows {
-    type Way = Crossed;
+    type Transfer = Crossed;
     type Planned = Planned;
 
     fn length(&self, bytes: u64) -> u64 {

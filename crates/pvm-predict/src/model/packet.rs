@@ -183,7 +183,7 @@ impl Packets {
 }
 
 impl Network for Packets {
-    type Way = Packet;
+    type Transfer = Packet;
     type Planned = Planned;
 
     /// At least a byte, as nothing tells of a message that has none.

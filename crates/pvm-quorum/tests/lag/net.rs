@@ -27,7 +27,7 @@ pub(crate) const NOBODY_NEEDED: QuorumInput =
     QuorumInput::Need { members: Vec::new(), lease: false };
 
 pub(crate) type Applied = Vec<(u64, u64)>;
-pub(crate) type Way = (HostIndex, HostIndex);
+pub(crate) type Direction = (HostIndex, HostIndex);
 
 /// A host: its core, what it must not forget, and what it has applied.
 pub(crate) struct Host {
@@ -46,7 +46,7 @@ pub(crate) struct Host {
 
 /// A message under way, and the link over which it goes.
 pub(crate) struct Letter {
-    way: Way,
+    way: Direction,
     bytes: Blob,
     made: u64,
 }
@@ -62,16 +62,16 @@ pub(crate) struct Net {
     /// The command with each number, wherever it was applied first.
     pub(crate) ordered: BTreeMap<u64, u64>,
     /// Ways on which nothing is heard.
-    pub(crate) deaf: BTreeSet<Way>,
+    pub(crate) deaf: BTreeSet<Direction>,
     /// Milliseconds that a way takes besides.
-    pub(crate) slow: BTreeMap<Way, u64>,
+    pub(crate) slow: BTreeMap<Direction, u64>,
     /// Links are made when a host wants them, and go when no host does any more.
     pub(crate) on_demand: bool,
-    pub(crate) links: BTreeSet<Way>,
+    pub(crate) links: BTreeSet<Direction>,
     /// The number of times that each link was made, and the moment at which the last message of
     /// each direction arrives.
-    pub(crate) made: BTreeMap<Way, u64>,
-    pub(crate) arrived: BTreeMap<(Way, bool), u64>,
+    pub(crate) made: BTreeMap<Direction, u64>,
+    pub(crate) arrived: BTreeMap<(Direction, bool), u64>,
     /// Per mille of messages that are lost; where none are, none overtakes another.
     pub(crate) loss: u64,
     pub(crate) latency: u64,
@@ -96,7 +96,7 @@ pub(crate) fn place(host: u64) -> HostIndex {
     HostIndex(u16::try_from(host).expect("a small number"))
 }
 
-pub(crate) fn ordered_pair((a, b): Way) -> Way {
+pub(crate) fn ordered_pair((a, b): Direction) -> Direction {
     (a.min(b), a.max(b))
 }
 
@@ -162,7 +162,7 @@ impl Net {
         others.into_iter().for_each(|other| self.link((host, other), up));
     }
 
-    pub(crate) fn link(&mut self, way: Way, up: bool) {
+    pub(crate) fn link(&mut self, way: Direction, up: bool) {
         let pair = ordered_pair(way);
         let wanted = !self.on_demand || self.wants(way) || self.wants((way.1, way.0));
         if (up && !wanted) || (!up && self.on_demand && !self.links.contains(&pair)) {
@@ -178,7 +178,7 @@ impl Net {
         self.input(way.1, QuorumInput::Linked { host: way.0, up });
     }
 
-    fn wants(&self, way: Way) -> bool {
+    fn wants(&self, way: Direction) -> bool {
         self.hosts[&way.0].near.contains(&way.1)
     }
 
@@ -207,7 +207,7 @@ impl Net {
     }
 
     /// The link breaks and comes back; what was under way is lost.
-    pub(crate) fn relink(&mut self, way: Way) {
+    pub(crate) fn relink(&mut self, way: Direction) {
         self.link(way, false);
         self.link(way, true);
     }
@@ -277,7 +277,7 @@ impl Net {
         }
     }
 
-    pub(crate) fn send(&mut self, way: Way, bytes: Blob, hasty: bool) {
+    pub(crate) fn send(&mut self, way: Direction, bytes: Blob, hasty: bool) {
         let slow = self.slow.get(&way).copied().unwrap_or(0) * if hasty { 1 } else { 4 };
         let mut at = self.now + (1 + self.draw(self.latency) + slow) * MS;
         let lost = self.draw(1000) < self.loss || self.deaf.contains(&way);

@@ -1,6 +1,6 @@
 //! The reading end of a trace ring: see [`super`].
 
-use super::place::{Place, SEGMENT_SIZE, Slot, join, split, stamp};
+use super::memory::{RingMemory, SEGMENT_SIZE, Slot, join, split, stamp};
 use crate::segment::Mapping;
 use crate::sync::Ordering;
 use crate::ticks;
@@ -35,7 +35,7 @@ pub struct Drained {
 /// The other end. Only one at a time: a later reader goes on where the last one was.
 #[derive(Debug)]
 pub struct Reader {
-    pub(super) place: Place,
+    pub(super) memory: RingMemory,
     /// The last look by both clocks.
     looked: Option<Moment>,
     /// A claim that was not filled, and since when that is known.
@@ -45,20 +45,20 @@ pub struct Reader {
 impl Reader {
     /// Reads a task's recorder. The task may write anything there at any time.
     pub const fn new(mapping: Arc<Mapping>) -> Self {
-        Self::of(Place::Shared(mapping))
+        Self::of(RingMemory::Shared(mapping))
     }
 
-    pub(super) const fn of(place: Place) -> Self {
-        Self { place, looked: None, waits: None }
+    pub(super) const fn of(memory: RingMemory) -> Self {
+        Self { memory, looked: None, waits: None }
     }
 
     /// True once the owner has said by which clock it notes.
     pub fn has_begun(&self) -> bool {
-        self.place.header().clock().is_some()
+        self.memory.header().clock().is_some()
     }
 
     fn span(&mut self) -> Option<(Moment, Moment)> {
-        let (source, first) = self.place.header().clock()?;
+        let (source, first) = self.memory.header().clock()?;
         let (ticks, nanoseconds) = source.moment();
         let now = Moment { ticks, nanoseconds };
         let before = self.looked.replace(now).unwrap_or(first);
@@ -68,9 +68,9 @@ impl Reader {
     /// The records about the task itself since the ring began, even if a reader has read them
     /// before.
     pub fn names(&self) -> Vec<Cell> {
-        let Some(slots) = self.place.names() else { return Vec::new() };
+        let Some(slots) = self.memory.names() else { return Vec::new() };
         // PAIRS WITH: `Recorder::keep`.
-        let count = self.place.header().names.0.load(Ordering::Acquire);
+        let count = self.memory.header().names.0.load(Ordering::Acquire);
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(slots.len());
         slots[..count].iter().map(|slot| read(slot, slot.first.load(Ordering::Relaxed))).collect()
     }
@@ -83,7 +83,7 @@ impl Reader {
 
     /// The positions up to which cells are claimed, and up to which they were read. Both only grow.
     pub fn positions(&self) -> (u64, u64) {
-        let header = self.place.header();
+        let header = self.memory.header();
         let (_, read) = split(header.progress.0.read.load(Ordering::Relaxed));
         let (_, claimed) = split(header.claims.0.reserved.load(Ordering::Relaxed));
         (claimed, read)
@@ -92,31 +92,31 @@ impl Reader {
     /// The share of the ring's present size that is full, in percent; above 100 if the ring is
     /// about to grow.
     pub fn fullness(&self) -> u64 {
-        let (region, _) = split(self.place.header().claims.0.reserved.load(Ordering::Relaxed));
-        let cells = self.place.region(region).map_or(1, <[Slot]>::len) as u64;
+        let (region, _) = split(self.memory.header().claims.0.reserved.load(Ordering::Relaxed));
+        let cells = self.memory.region(region).map_or(1, <[Slot]>::len) as u64;
         self.waiting().saturating_mul(100) / cells.max(1)
     }
 
     /// Records taken out since the ring began, and of these, passed on.
     pub fn counts(&self) -> (u64, u64) {
-        let progress = &self.place.header().progress.0;
+        let progress = &self.memory.header().progress.0;
         (progress.taken.load(Ordering::Relaxed), progress.passed.load(Ordering::Relaxed))
     }
 
     /// `records` more records were passed on, or told to be lost: a later reader need not account
     /// for them.
     pub fn pass(&self, records: u64) {
-        self.place.header().progress.0.passed.fetch_add(records, Ordering::Relaxed);
+        self.memory.header().progress.0.passed.fetch_add(records, Ordering::Relaxed);
     }
 
     /// The number of lost records that were reported, by this reader or an earlier one.
     pub fn told_lost(&self) -> u64 {
-        self.place.header().progress.0.told.load(Ordering::Relaxed)
+        self.memory.header().progress.0.told.load(Ordering::Relaxed)
     }
 
     /// `records` more lost records were told.
     pub fn tell_lost(&self, records: u64) {
-        self.place.header().progress.0.told.fetch_add(records, Ordering::Relaxed);
+        self.memory.header().progress.0.told.fetch_add(records, Ordering::Relaxed);
     }
 
     /// Takes out the complete records, in the order of the claims, at most `records` records and
@@ -127,16 +127,16 @@ impl Reader {
         ended: bool,
         out: &mut Vec<Cell>,
     ) -> Drained {
-        let place = self.place.clone();
-        let progress = &place.header().progress.0;
+        let memory = self.memory.clone();
+        let progress = &memory.header().progress.0;
         let (mut region, mut position) = split(progress.read.load(Ordering::Relaxed));
         let limit = out.len().saturating_add(cells);
         let (mut taken, mut skips) = (0, 0);
         while taken < records && out.len() < limit {
-            let Some(slots) = place.region(region) else { break };
+            let Some(slots) = memory.region(region) else { break };
             let Some(count) = take(slots, position, out) else {
                 if let Some(grown) = self.grown(region, position) {
-                    place.give_up(region);
+                    memory.give_up(region);
                     region = grown;
                 } else if skips < SKIPS_MAX && self.is_abandoned(position, ended) {
                     skips += 1;
@@ -185,7 +185,7 @@ impl Reader {
 
     /// Records since the ring began that found no room, or whose claim was given up.
     fn lost(&self) -> u64 {
-        let header = self.place.header();
+        let header = self.memory.header();
         let skipped = header.progress.0.skipped.load(Ordering::Relaxed);
         header.lost.0.load(Ordering::Relaxed).saturating_add(skipped)
     }
@@ -193,14 +193,14 @@ impl Reader {
     /// The region in which the ring goes on at this position, if it has grown there. A writer that
     /// is killed behind its claim has left nothing to be told: the stamp itself tells.
     fn grown(&self, region: u32, position: u64) -> Option<u32> {
-        let (last, _) = split(self.place.header().claims.0.reserved.load(Ordering::Acquire));
+        let (last, _) = split(self.memory.header().claims.0.reserved.load(Ordering::Acquire));
         (region + 1..=last)
-            .find(|next| self.place.region(*next).is_some_and(|slots| is_stamped(slots, position)))
+            .find(|next| self.memory.region(*next).is_some_and(|slots| is_stamped(slots, position)))
     }
 
     /// True if the claim at this position will not be filled any more.
     fn is_abandoned(&mut self, position: u64, ended: bool) -> bool {
-        let (_, claimed) = split(self.place.header().claims.0.reserved.load(Ordering::Acquire));
+        let (_, claimed) = split(self.memory.header().claims.0.reserved.load(Ordering::Acquire));
         if position >= claimed {
             self.waits = None;
             return false;
@@ -216,9 +216,9 @@ impl Reader {
 
     /// The next position from which a record can be read, or the end of the claims.
     fn behind(&self, region: u32, position: u64) -> u64 {
-        let (last, claimed) = split(self.place.header().claims.0.reserved.load(Ordering::Acquire));
+        let (last, claimed) = split(self.memory.header().claims.0.reserved.load(Ordering::Acquire));
         let regions: Vec<&[Slot]> =
-            (region..=last).filter_map(|number| self.place.region(number)).collect();
+            (region..=last).filter_map(|number| self.memory.region(number)).collect();
         // Not farther than a ring full: a position that lies would lead on for ever.
         let most = regions.last().map_or(0, |slots| slots.len()) as u64;
         (position + 1..claimed.min(position + most))

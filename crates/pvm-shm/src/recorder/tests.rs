@@ -1,4 +1,4 @@
-use super::place::REGION_CELLS;
+use super::memory::REGION_CELLS;
 use super::*;
 use crate::segment;
 use crate::ticks;
@@ -156,7 +156,7 @@ fn a_claim_of_a_task_that_was_killed_hides_nothing_behind_it() {
 #[test]
 fn a_process_that_outlived_its_task_and_went_on_claiming_held_the_reader_for_ever() {
     let recorder = Recorder::on_heap(8, 1);
-    let claims = &recorder.place.header().claims.0.reserved;
+    let claims = &recorder.memory.header().claims.0.reserved;
     let enough = crate::sync::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -183,7 +183,7 @@ fn a_reader_that_came_later_did_not_know_what_the_task_was_called() {
     let fd = segment::create_sparse(SEGMENT_SIZE, FIRST_SIZE).expect("memory");
     let mapping =
         || Arc::new(crate::segment::Mapping::new(&fd, SEGMENT_SIZE, false).expect("maps"));
-    let recorder = Recorder::in_place(Place::Shared(mapping()), Source::Kernel, None);
+    let recorder = Recorder::in_memory(RingMemory::Shared(mapping()), Source::Kernel, None);
     let name = |number: u32, text: &[u8]| {
         let (class, text) = (pvm_wire::record::Class::State, text.to_vec());
         Record { what: What::Name { class, number, text }, ..record(0) }
@@ -203,7 +203,7 @@ fn a_reader_that_came_later_did_not_know_what_the_task_was_called() {
     let long = name(4, &[b'y'; 4096]);
     (0..100).for_each(|_| recorder.put_for_all(&long));
     assert_eq!(decode(&later.names()).len(), 3 + 8192 / long.cells());
-    recorder.place.header().names.0.store(u64::MAX, Ordering::Relaxed);
+    recorder.memory.header().names.0.store(u64::MAX, Ordering::Relaxed);
     assert_eq!(later.names().len(), 8192);
     recorder.put_for_all(&long);
 }

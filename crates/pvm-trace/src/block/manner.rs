@@ -3,7 +3,9 @@
 use crate::error::Fault;
 use crate::varint::{self, Input};
 use pvm_wire::record::{CHILDREN_MAX, DEPTH_MAX, NAME_BYTES_MAX, kind};
-use pvm_wire::record::{Class, Loss, Processor, Reason, Record, RouteStep, Transfer, Way, What};
+use pvm_wire::record::{
+    Class, Loss, Processor, Reason, Record, RouteKind, RouteStep, Transfer, What,
+};
 use pvm_wire::{Encoding, Tid};
 
 /// No kind has more values that change from record to record.
@@ -108,7 +110,7 @@ impl Manner {
 
     fn message(&self, moving: &[u64; MOVING]) -> Option<Transfer> {
         let [peer, tag, context, how, _] = self.fixed;
-        let [encoding, way, hops, 0] = how.to_le_bytes() else { return None };
+        let [encoding, route, hops, 0] = how.to_le_bytes() else { return None };
         Some(Transfer {
             peer: Tid(peer),
             tag: tag.cast_signed(),
@@ -116,7 +118,7 @@ impl Manner {
             number: moving[0],
             bytes: moving[1],
             encoding: Encoding::from_number(encoding.into())?,
-            way: Way::from_number(way)?,
+            route: RouteKind::from_number(route)?,
             hops,
         })
     }
@@ -248,7 +250,7 @@ fn text(input: &mut Input<'_>) -> Result<Vec<u8>, Fault> {
 }
 
 const fn how(message: &Transfer) -> u32 {
-    u32::from_le_bytes([message.encoding as u8, message.way as u8, message.hops, 0])
+    u32::from_le_bytes([message.encoding as u8, message.route as u8, message.hops, 0])
 }
 
 const fn address(message: &Transfer, last: u32) -> [u32; FIXED] {

@@ -46,20 +46,20 @@ fn message(record: &Record, out: &mut impl Write) -> Result<(), Error> {
     match &record.what {
         What::Send { message, wire, pieces } => {
             common(out, message)?;
-            let (encoding, way) = (message.encoding as u8, message.way as u8);
-            write!(out, ",{wire},{pieces},{encoding},{way},,")?;
+            let (encoding, route) = (message.encoding as u8, message.route as u8);
+            write!(out, ",{wire},{pieces},{encoding},{route},,")?;
         }
         What::Receive { message, any_source, any_tag } => {
             common(out, message)?;
-            let (encoding, way) = (message.encoding as u8, message.way as u8);
+            let (encoding, route) = (message.encoding as u8, message.route as u8);
             let source =
                 if *any_source { "any".to_owned() } else { format!("t{:x}", message.peer.0) };
             let tag = if *any_tag { -1 } else { message.tag };
-            write!(out, ",,,{encoding},{way},{source},{tag}")?;
+            write!(out, ",,,{encoding},{route},{source},{tag}")?;
         }
         What::Chunk { message } => {
             common(out, message)?;
-            write!(out, ",,,{},{},,", message.encoding as u8, message.way as u8)?;
+            write!(out, ",,,{},{},,", message.encoding as u8, message.route as u8)?;
         }
         What::Call { bytes } | What::Copy { bytes } => write!(out, ",,,,{bytes},,,,,,")?,
         What::Poll { source, tag, context } => {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::file::Writer;
 use crate::tables::{Ended, TaskIndex};
 use pvm_wire::record::frames::{HostFacts, TaskFacts};
-use pvm_wire::record::{Class, Record, Transfer, Way, What, calls};
+use pvm_wire::record::{Class, Record, RouteKind, Transfer, What, calls};
 use pvm_wire::{Encoding, HostIndex, Tid};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{BufRead, Read as _, Seek, Write};
@@ -323,7 +323,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
                 number: 0,
                 bytes: int(data, "MNB").and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
                 encoding: Encoding::Default,
-                way: Way::None,
+                route: RouteKind::None,
                 hops: 0,
             })
         };

@@ -9,7 +9,7 @@
 use crate::error::Error;
 use crate::file::Writer;
 use pvm_wire::record::frames::TaskFacts;
-use pvm_wire::record::{Reason, Record, Transfer, Way, What, calls};
+use pvm_wire::record::{Reason, Record, RouteKind, Transfer, What, calls};
 use pvm_wire::{Encoding, Tid};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, Seek, Write};
@@ -234,7 +234,7 @@ const fn transfer(peer: u32, number: u64, bytes: u64) -> Transfer {
         number,
         bytes,
         encoding: Encoding::Default,
-        way: Way::Direct,
+        route: RouteKind::Direct,
         hops: 0,
     }
 }

@@ -4,8 +4,8 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part of it")]
 
 use pvm_trace::{
-    ClockPair, Counts, Ended, Error, HostFacts, Reason, Record, TaskFacts, TaskIndex, Transfer,
-    Way, What, Writer, calls,
+    ClockPair, Counts, Ended, Error, HostFacts, Reason, Record, RouteKind, TaskFacts, TaskIndex,
+    Transfer, What, Writer, calls,
 };
 use pvm_wire::{Encoding, HostIndex, Tid};
 use std::io::{Seek, Write};
@@ -152,7 +152,7 @@ impl<W: Write + Seek> Run<'_, W> {
             number,
             bytes: self.ring.bytes,
             encoding: Encoding::Default,
-            way: Way::Daemons,
+            route: RouteKind::Daemons,
             hops: 2,
         }
     }

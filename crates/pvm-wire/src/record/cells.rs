@@ -3,8 +3,8 @@
 
 use super::kind;
 use super::note::{
-    CHILDREN_MAX, Class, DEPTH_MAX, Loss, NAME_BYTES_MAX, Processor, Reason, Record, RouteStep,
-    Transfer, Way, What,
+    CHILDREN_MAX, Class, DEPTH_MAX, Loss, NAME_BYTES_MAX, Processor, Reason, Record, RouteKind,
+    RouteStep, Transfer, What,
 };
 use crate::{DecodeError, Encoding, Tid};
 
@@ -101,7 +101,7 @@ const fn sized(kind: u8, bytes: u64) -> Shape {
 }
 
 const fn manner(message: &Transfer) -> u64 {
-    message.encoding as u64 | (message.way as u64) << 8 | (message.hops as u64) << 16
+    message.encoding as u64 | (message.route as u64) << 8 | (message.hops as u64) << 16
 }
 
 impl What {
@@ -367,7 +367,7 @@ impl Input<'_> {
 
     fn message(&self, small: u32) -> Result<Transfer, DecodeError> {
         let (peer, [lower, number, bytes]) = self.further(1)?;
-        let [encoding, way, hops, _] = small.to_le_bytes();
+        let [encoding, route, hops, _] = small.to_le_bytes();
         Ok(Transfer {
             peer: Tid(peer),
             tag: lower as u32 as i32,
@@ -375,7 +375,7 @@ impl Input<'_> {
             number,
             bytes,
             encoding: Encoding::from_number(encoding.into()).ok_or(DecodeError::Range)?,
-            way: Way::from_number(way).ok_or(DecodeError::Range)?,
+            route: RouteKind::from_number(route).ok_or(DecodeError::Range)?,
             hops,
         })
     }

@@ -65,7 +65,7 @@ pub struct Transfer {
     /// The encoding of its data.
     pub encoding: Encoding,
     /// The path of the message.
-    pub way: Way,
+    pub route: RouteKind,
     /// Daemons that it passes.
     pub hops: u8,
 }
@@ -241,8 +241,8 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// The path of a message.
-    pub enum Way {
+    /// The kind of route that a message took.
+    pub enum RouteKind {
         /// Not known.
         None = 0,
         /// Shared memory of one host.

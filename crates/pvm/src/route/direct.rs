@@ -9,7 +9,7 @@ use crate::sys;
 use pvm_shm::probe::Probes;
 use pvm_shm::{PairLane, Slab};
 use pvm_wire::congestion::{Ahead, UnderWay};
-use pvm_wire::record::Way;
+use pvm_wire::record::RouteKind;
 use pvm_wire::route::Route;
 use pvm_wire::{Envelope, Tid};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -268,7 +268,7 @@ impl Direct {
         let (begin, from) = piece?;
         let number = Stamp::from_raw(envelope.sequence).number();
         let told = Envelope { sequence: number, ..*envelope };
-        probe::note_piece(&self.probes, begin, (self.peer, Way::Direct), (&told, end - from));
+        probe::note_piece(&self.probes, begin, (self.peer, RouteKind::Direct), (&told, end - from));
         self.piece(end)
     }
 

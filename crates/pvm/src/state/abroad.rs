@@ -10,7 +10,7 @@ use crate::route::direct::Direct;
 use crate::route::notices::Notice;
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::{Pushed, Sent};
-use pvm_wire::record::{RouteStep, Way};
+use pvm_wire::record::{RouteKind, RouteStep};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
@@ -44,21 +44,21 @@ impl State {
         to: Tid,
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<Option<Way>, Code> {
+    ) -> Result<Option<RouteKind>, Code> {
         if self.routes.is_asking() {
             // An answer may have come since; its end is noticed elsewhere.
             let _ = self.connection.receive();
             self.adopt();
         }
         if self.routes.open.contains_key(&to) {
-            if let Some(way) = self.send_directly(to, envelope, body)? {
-                return Ok(Some(way));
+            if let Some(route) = self.send_directly(to, envelope, body)? {
+                return Ok(Some(route));
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
             self.probe_route(to, RouteStep::Asked);
         }
-        Ok(self.send(to, envelope, body)?.then_some(Way::Daemons))
+        Ok(self.send(to, envelope, body)?.then_some(RouteKind::Daemons))
     }
 
     /// The way that the message went: by the daemons after all where the route ended meanwhile.
@@ -68,7 +68,7 @@ impl State {
         to: Tid,
         mut envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<Option<Way>, Code> {
+    ) -> Result<Option<RouteKind>, Code> {
         let number = self.next_number(to);
         envelope.dst = to;
         envelope.sequence = Stamp::new(self.routes.life(), number).direct().raw();
@@ -122,7 +122,7 @@ impl State {
             Pushed::Taken => {
                 self.sequences.insert(to, number);
                 self.break_route(to);
-                return Ok(Some(Way::Daemons));
+                return Ok(Some(RouteKind::Daemons));
             }
             Pushed::Kept => {}
         }
@@ -141,9 +141,9 @@ impl State {
         if matches!(sent, Some(Err(_))) {
             // It lies in the lane of the route, which is the daemon's now.
             self.break_route(to);
-            return Ok(Some(Way::Daemons));
+            return Ok(Some(RouteKind::Daemons));
         }
-        Ok(Some(Way::Direct))
+        Ok(Some(RouteKind::Direct))
     }
 
     /// One copy for all receivers on one other host. False if there is no credit now.

@@ -8,7 +8,7 @@ use crate::pattern::Pattern;
 use crate::route;
 use crate::wait::may_wait_for_one;
 use pvm_shm::Glance;
-use pvm_wire::record::Way;
+use pvm_wire::record::RouteKind;
 use pvm_wire::{Code, Envelope};
 
 /// Messages that one look puts aside before it draws a line: some 5 ms of a sender that does not
@@ -217,7 +217,7 @@ impl State {
             if from.host() == self.me.host() || !from.is_task() {
                 return Some(arrived);
             }
-            route::take(&mut self.order, (arrived, Way::Daemons), &mut self.arrivals);
+            route::take(&mut self.order, (arrived, RouteKind::Daemons), &mut self.arrivals);
         }
     }
 

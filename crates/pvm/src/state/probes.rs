@@ -5,7 +5,7 @@ use crate::buffer::sending::Prepared;
 use crate::pattern::Pattern;
 use crate::probe;
 use pvm_shm::lane::Head;
-use pvm_wire::record::{RouteStep, Way};
+use pvm_wire::record::{RouteKind, RouteStep};
 use pvm_wire::{Address, Code, Envelope, HostIndex, Tid};
 
 impl State {
@@ -31,11 +31,11 @@ impl State {
         body: &mut Prepared<'_>,
     ) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
-        let way = self.send_abroad(to, envelope, body)?;
-        if let Some(way) = way {
-            self.probe_sent(begin, (&[to], way), &envelope);
+        let route = self.send_abroad(to, envelope, body)?;
+        if let Some(route) = route {
+            self.probe_sent(begin, (&[to], route), &envelope);
         }
-        Ok(way.is_some())
+        Ok(route.is_some())
     }
 
     /// [`State::send_spread`], noted for each receiver: their sending begins and ends together.
@@ -48,7 +48,7 @@ impl State {
     ) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
         let sent = self.send_spread(host, to, envelope, body)?;
-        self.probe_sent(begin.filter(|_| sent), (to, Way::Daemons), &envelope);
+        self.probe_sent(begin.filter(|_| sent), (to, RouteKind::Daemons), &envelope);
         Ok(sent)
     }
 
@@ -56,19 +56,24 @@ impl State {
     /// does not say it, because a message goes by the daemons nevertheless until the other end has
     /// spoken, or where memory lacks.
     #[inline]
-    fn probe_sent(&self, begin: Option<u64>, (to, way): (&[Tid], Way), envelope: &Envelope) {
+    fn probe_sent(
+        &self,
+        begin: Option<u64>,
+        (to, route): (&[Tid], RouteKind),
+        envelope: &Envelope,
+    ) {
         let Some(begin) = begin else { return };
         for &to in to {
             let told = Envelope { sequence: self.last_number(to), ..*envelope };
-            probe::note_sent(&self.probes, begin, (to, way), &told);
+            probe::note_sent(&self.probes, begin, (to, route), &told);
         }
     }
 
     /// A message within the host, or to a daemon or to this task itself, was sent.
     #[inline]
     pub(crate) fn probe_sent_here(&self, begin: Option<u64>, to: Tid, envelope: &Envelope) {
-        let way = if to == self.me { Way::Own } else { Way::Memory };
-        self.probe_sent(begin, (&[to], way), envelope);
+        let route = if to == self.me { RouteKind::Own } else { RouteKind::Memory };
+        self.probe_sent(begin, (&[to], route), envelope);
     }
 
     /// Like `probe_sent_here`, for a small message.

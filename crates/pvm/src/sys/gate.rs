@@ -4,7 +4,7 @@
 //! lock would wait for ever for its own thread; this one says [`Code::Already`].
 
 use super::{futex_wait, futex_wake, thread_number};
-use pvm_shm::turn::{Number, Taken, Turn};
+use pvm_shm::lock_word::{LockWord, Number, Taken};
 use pvm_wire::Code;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -52,10 +52,10 @@ fn own_number() -> Number {
 /// # Safety
 /// Only one owner at a time has got true from `take` and has not called `give_back` since.
 pub unsafe trait Owner: Copy {
-    /// True if the turn is the caller's.
-    fn take(self, turn: &Turn) -> bool;
+    /// Takes the lock; true if the caller has it now.
+    fn take(self, word: &LockWord) -> bool;
     /// It is so no more.
-    fn give_back(self, turn: &Turn);
+    fn give_back(self, word: &LockWord);
 }
 
 /// The thread that the process is biased to, behind a mark of its own: it neither looks at a lock
@@ -78,11 +78,11 @@ impl Biased {
 // SAFETY: nobody else enters, and nobody is inside.
 unsafe impl Owner for Biased {
     #[inline(always)]
-    fn take(self, _: &Turn) -> bool {
+    fn take(self, _: &LockWord) -> bool {
         true
     }
     #[inline(always)]
-    fn give_back(self, _: &Turn) {}
+    fn give_back(self, _: &LockWord) {}
 }
 
 /// The proof that this is the child of a fork, where the forking thread is the only one.
@@ -112,30 +112,30 @@ pub struct Among(pub Number);
 // SAFETY: the word goes from free to taken in one step.
 unsafe impl Owner for Among {
     #[inline(always)]
-    fn take(self, turn: &Turn) -> bool {
-        turn.try_take(self.0)
+    fn take(self, word: &LockWord) -> bool {
+        word.try_take(self.0)
     }
     #[inline(always)]
-    fn give_back(self, turn: &Turn) {
-        if turn.give_back(false) {
-            wake(turn);
+    fn give_back(self, word: &LockWord) {
+        if word.give_back(false) {
+            wake(word);
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn wake(turn: &Turn) {
-    futex_wake(turn.word());
+fn wake(word: &LockWord) {
+    futex_wake(word.word());
 }
 
 /// A value behind such a lock.
 #[derive(Debug)]
 pub struct Gate<T> {
-    turn: Turn,
+    word: LockWord,
     value: UnsafeCell<T>,
 }
-// SAFETY: only the thread that has the turn reaches the value.
+// SAFETY: only the thread that has the lock reaches the value.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The value, while the gate is ours.
@@ -159,7 +159,7 @@ pub struct FastGuard<'a, T, O: Owner> {
 impl<T> Gate<T> {
     /// An open gate.
     pub const fn new(value: T) -> Self {
-        Self { turn: Turn::new(), value: UnsafeCell::new(value) }
+        Self { word: LockWord::new(), value: UnsafeCell::new(value) }
     }
 
     /// Waits for other threads.
@@ -169,7 +169,7 @@ impl<T> Gate<T> {
     #[inline(always)]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = own_number();
-        if self.turn.try_take(me) { Ok(self.guard(false)) } else { self.enter_behind_others(me) }
+        if self.word.try_take(me) { Ok(self.guard(false)) } else { self.enter_behind_others(me) }
     }
 
     #[cold]
@@ -179,7 +179,7 @@ impl<T> Gate<T> {
             self.get_up();
         }
         loop {
-            match self.turn.take(me) {
+            match self.word.take(me) {
                 Ok(asleep) => return Ok(self.guard(asleep)),
                 Err(Taken::Own) => return Err(Code::Already),
                 Err(Taken::Other(word)) => self.wait(word),
@@ -191,12 +191,12 @@ impl<T> Gate<T> {
     #[inline(always)]
     pub fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, T, O>> {
         // No guard is made where the gate is not ours: its end would open the gate.
-        owner.take(&self.turn).then(|| FastGuard { gate: self, owner, _thread: PhantomData })
+        owner.take(&self.word).then(|| FastGuard { gate: self, owner, _thread: PhantomData })
     }
 
     /// The value, if nobody has the gate.
     pub fn enter_if_free(&self) -> Option<GateGuard<'_, T>> {
-        self.turn.take(thread_number()).ok().map(|asleep| self.guard(asleep))
+        self.word.take(thread_number()).ok().map(|asleep| self.guard(asleep))
     }
 
     const fn guard(&self, asleep: bool) -> GateGuard<'_, T> {
@@ -205,33 +205,33 @@ impl<T> Gate<T> {
 
     #[cold]
     fn wait(&self, word: u32) {
-        if let Some(contended) = self.turn.contend(word) {
-            futex_wait(self.turn.word(), contended, None);
+        if let Some(contended) = self.word.contend(word) {
+            futex_wait(self.word.word(), contended, None);
         }
     }
 
     /// A thread is about to sleep, without the gate, until another one rings: see
-    /// [`Turn::lie_down`]. False if one is inside now.
+    /// [`LockWord::lie_down`]. False if one is inside now.
     pub fn lie_down(&self) -> bool {
-        self.turn.lie_down()
+        self.word.lie_down()
     }
 
     /// It is awake.
     pub fn get_up(&self) {
-        self.turn.get_up();
+        self.word.get_up();
     }
 
     /// Opens a gate that another thread of the parent held, which is not here. It may have changed
     /// one half of the value, so `fresh` takes its stead, and nothing of it is dropped. A gate that
     /// the forking thread holds itself stays as it is.
     pub fn reset_after_fork(&self, _: &Forked, fresh: impl FnOnce() -> T) {
-        self.replace_after_fork(self.turn.reset_after_fork(thread_number()), fresh);
+        self.replace_after_fork(self.word.reset_after_fork(thread_number()), fresh);
     }
 
     /// [`Gate::reset_after_fork`] of a gate that fast paths enter.
     pub fn reset_fast_after_fork(&self, forked: &Forked, fresh: impl FnOnce() -> T) {
         self.replace_after_fork(
-            self.turn.reset_after_fork(thread_number()) | forked.is_torn,
+            self.word.reset_after_fork(thread_number()) | forked.is_torn,
             fresh,
         );
     }
@@ -271,8 +271,8 @@ impl<T> DerefMut for GateGuard<'_, T> {
 impl<T> Drop for GateGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.gate.turn.give_back(self.asleep) {
-            wake(&self.gate.turn);
+        if self.gate.word.give_back(self.asleep) {
+            wake(&self.gate.word);
         }
     }
 }
@@ -297,7 +297,7 @@ impl<T, O: Owner> DerefMut for FastGuard<'_, T, O> {
 impl<T, O: Owner> Drop for FastGuard<'_, T, O> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.owner.give_back(&self.gate.turn);
+        self.owner.give_back(&self.gate.word);
     }
 }
 

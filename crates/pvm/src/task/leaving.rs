@@ -94,7 +94,7 @@ impl Task {
         }
         let watch = self.watch.get().map(|watch| watch.as_raw_fd());
         watch.into_iter().chain([self.bell.as_raw_fd()]).for_each(sys::close);
-        self.place.give();
+        self.mappings.give();
     }
 
     /// Closes the descriptors, and does nothing else: the memory is not this process's, or may be

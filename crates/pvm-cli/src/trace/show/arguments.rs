@@ -2,7 +2,7 @@
 
 use pvm_trace::What;
 use pvm_wire::Tid;
-use pvm_wire::record::{Transfer, Way};
+use pvm_wire::record::{RouteKind, Transfer};
 use serde_json::Value;
 
 /// Gives each argument its name.
@@ -62,15 +62,15 @@ fn transfer(message: &Transfer, put: &mut impl FnMut(&str, Value)) {
     put("number", message.number.into());
     put("bytes", message.bytes.into());
     put("encoding", format!("{:?}", message.encoding).to_lowercase().into());
-    put("way", way(message.way).into());
+    put("way", route(message.route).into());
 }
 
-const fn way(way: Way) -> &'static str {
-    match way {
-        Way::None => "unknown",
-        Way::Memory => "memory",
-        Way::Daemons => "daemons",
-        Way::Direct => "direct",
-        Way::Own => "own",
+const fn route(route: RouteKind) -> &'static str {
+    match route {
+        RouteKind::None => "unknown",
+        RouteKind::Memory => "memory",
+        RouteKind::Daemons => "daemons",
+        RouteKind::Direct => "direct",
+        RouteKind::Own => "own",
     }
 }

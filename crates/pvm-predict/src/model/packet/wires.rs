@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::kernel::Dice;
 use crate::link::csma::{self, Csma};
 use crate::link::port::{self, Port};
-use crate::model::run::inbox::Way;
+use crate::model::run::inbox::Transfer;
 use crate::planted::{self, Bug};
 use crate::platform::{Network, Switch};
 use crate::transport::tcp::Segment;
@@ -49,7 +49,7 @@ impl Packet {
     }
 }
 
-impl Way for Packet {
+impl Transfer for Packet {
     /// The packet is the last one that its message waited for.
     fn tell(&self, told: &mut Told) {
         told.until(Phase::Queue, self.segment.first_sent);

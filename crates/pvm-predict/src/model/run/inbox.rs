@@ -20,7 +20,7 @@ pub(in crate::model) struct Message {
 }
 
 /// The transfer of a message over the network.
-pub(in crate::model) trait Way: Copy + Debug {
+pub(in crate::model) trait Transfer: Copy + Debug {
     /// Tells what held the message up, from the moment at which it was handed over.
     fn tell(&self, told: &mut Told);
 }
@@ -53,7 +53,7 @@ pub(in crate::model) struct Receive {
     pub(in crate::model) is_done: bool,
 }
 
-impl<W: Way> Arrived<W> {
+impl<W: Transfer> Arrived<W> {
     pub(in crate::model) fn new(message: Message, way: Option<W>) -> Self {
         Self { message, left: message.bytes, way, there: message.handed }
     }
@@ -88,7 +88,7 @@ pub(in crate::model) struct Inbox<W> {
     matching: Matching,
 }
 
-impl<W: Way> Inbox<W> {
+impl<W: Transfer> Inbox<W> {
     pub(in crate::model) fn new(matching: Matching) -> Self {
         Self { lists: Map::default(), matching }
     }

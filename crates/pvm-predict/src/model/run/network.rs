@@ -1,6 +1,6 @@
 //! The interface of a network for a run: it takes messages in pieces, and tells of arrivals.
 
-use super::inbox::{Arrived, Message, Way};
+use super::inbox::{Arrived, Message, Transfer};
 use crate::action::TaskNumber;
 use crate::error::Error;
 use crate::report::Report;
@@ -10,7 +10,7 @@ use std::fmt::Debug;
 /// A network between hosts, as one small machine.
 pub(in crate::model) trait Network {
     /// The transfer of a message over it.
-    type Way: Way;
+    type Transfer: Transfer;
     /// An event of which it wants to be reminded.
     type Planned: Copy + Debug;
 
@@ -41,7 +41,7 @@ pub(in crate::model) trait Network {
     fn handle_timeout(&mut self, now: Time, planned: Self::Planned);
 
     /// The next output, until there is none left.
-    fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Way>>;
+    fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Transfer>>;
 
     /// At the end of a run: what it has counted.
     fn report(&self, report: &mut Report);

@@ -1,6 +1,6 @@
 //! The hosts of tasks: cores that tasks share, and messages through the memory of one host.
 
-use super::inbox::{Arrived, Message, Way};
+use super::inbox::{Arrived, Message, Transfer};
 use crate::action::TaskNumber;
 use crate::error::Error;
 use crate::host::cores::{self, Cores};
@@ -34,7 +34,7 @@ pub(super) struct Places<W> {
     out: VecDeque<Output>,
 }
 
-impl<W: Way> Places<W> {
+impl<W: Transfer> Places<W> {
     pub(super) fn new(place: &Placement, tasks: TaskNumber, host: Host) -> Result<Self, Error> {
         let hosts = place.hosts(tasks).map_err(Error::Unfit)?;
         let count = hosts.iter().max().map_or(0, |most| most + 1);

@@ -6,8 +6,8 @@ use crate::model;
 use crate::platform::{Host, Line, Platform};
 use crate::report::{Report, Unwatched};
 use pvm_trace::{
-    Class, Counts, Encoding, Ended, HostFacts, Limits, Processor, Reason, Record, TaskFacts, Tid,
-    Transfer, Way, What, Writer, calls,
+    Class, Counts, Encoding, Ended, HostFacts, Limits, Processor, Reason, Record, RouteKind,
+    TaskFacts, Tid, Transfer, What, Writer, calls,
 };
 use std::io::Cursor;
 
@@ -22,8 +22,8 @@ fn tid(task: u32) -> Tid {
 
 fn transfer(peer: u32, number: u64, bytes: u64) -> Transfer {
     let (tag, context, hops) = (5, 0, 0);
-    let (encoding, way) = (Encoding::Raw, Way::Memory);
-    Transfer { peer: tid(peer), tag, context, number, bytes, encoding, way, hops }
+    let (encoding, route) = (Encoding::Raw, RouteKind::Memory);
+    Transfer { peer: tid(peer), tag, context, number, bytes, encoding, route, hops }
 }
 
 impl Made {

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const HOST: HostIndex = HostIndex(1);
 
 /// An own directory, which goes with it.
-struct Place(PathBuf);
+struct TempDir(PathBuf);
 
-impl Place {
+impl TempDir {
     fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TempDir {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.0));
     }
@@ -80,7 +80,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_fifo_of_the_files_name_stopped_the_server_for_ever() {
-    let place = Place::new();
+    let place = TempDir::new();
     for name in ["k.1.tuples", "k.1.new", "k.lock"] {
         drop(std::fs::remove_file(place.path("k.lock")));
         place.fifo(name);
@@ -95,7 +95,7 @@ fn a_fifo_of_the_files_name_stopped_the_server_for_ever() {
 
 #[test]
 fn a_link_of_the_new_files_name_emptied_the_file_behind_it() {
-    let place = Place::new();
+    let place = TempDir::new();
     std::fs::write(place.path("other"), "other").expect("it is written");
     for is_hard in [true, false] {
         let (from, to) = (place.path("other"), place.path("k.1.new"));
@@ -108,7 +108,7 @@ fn a_link_of_the_new_files_name_emptied_the_file_behind_it() {
 
 #[test]
 fn the_copy_of_a_damaged_file_could_be_read_by_everybody_and_followed_links() {
-    let place = Place::new();
+    let place = TempDir::new();
     drop(place.begin().expect("it begins"));
     let mut bytes = std::fs::read(place.path("k.1.tuples")).expect("it is there");
     bytes.extend([1, 2]);
@@ -123,7 +123,7 @@ fn the_copy_of_a_damaged_file_could_be_read_by_everybody_and_followed_links() {
 
 #[test]
 fn two_servers_began_one_file_at_once_and_what_one_of_them_answered_was_lost() {
-    let place = Place::new();
+    let place = TempDir::new();
     for _ in 0..20 {
         let begun: Vec<_> = std::thread::scope(|scope| {
             let both = [(), ()].map(|()| scope.spawn(|| place.begin()));
@@ -138,7 +138,7 @@ fn two_servers_began_one_file_at_once_and_what_one_of_them_answered_was_lost() {
 
 #[test]
 fn a_server_whose_file_was_removed_took_the_place_of_another_ones_file() {
-    let place = Place::new();
+    let place = TempDir::new();
     let own = place.begin().expect("a new file");
     std::fs::remove_file(&own.path).expect("it is there");
     let other = place.begin().expect("nobody has one there");
@@ -150,7 +150,7 @@ fn a_server_whose_file_was_removed_took_the_place_of_another_ones_file() {
 
 #[test]
 fn a_file_of_another_version_was_taken_for_a_damaged_one() {
-    let place = Place::new();
+    let place = TempDir::new();
     let path = place.begin().expect("a new file").path;
     let mut bytes = std::fs::read(&path).expect("it is there");
     bytes[MAGIC.len() - 1] -= 1;
@@ -165,7 +165,7 @@ fn a_file_of_another_version_was_taken_for_a_damaged_one() {
 
 #[test]
 fn nothing_is_left_of_a_space_that_was_deleted() {
-    let place = Place::new();
+    let place = TempDir::new();
     place.begin().expect("it begins").remove().expect("it is removed");
     assert_eq!(std::fs::read_dir(&place.0).expect("it is there").count(), 0);
 }
@@ -176,7 +176,7 @@ fn runs_on_a_small_disk(test: &str, size: &str) -> bool {
     if std::env::var_os("SMALL_DISK").is_some() {
         return false;
     }
-    let (place, own) = (Place::new(), std::env::current_exe().expect("a program"));
+    let (place, own) = (TempDir::new(), std::env::current_exe().expect("a program"));
     let script =
         "mount -t tmpfs -o size=$1 none \"$SMALL_DISK\" || exit 77; exec \"$2\" --exact \"$3\"";
     let mut command = std::process::Command::new("unshare");
@@ -191,8 +191,8 @@ fn runs_on_a_small_disk(test: &str, size: &str) -> bool {
 }
 
 /// The small disk of this run.
-fn small() -> Place {
-    Place(std::env::var_os("SMALL_DISK").expect("a small disk").into())
+fn small() -> TempDir {
+    TempDir(std::env::var_os("SMALL_DISK").expect("a small disk").into())
 }
 
 fn fill(disk: &mut Disk, bytes: u64) {
@@ -245,7 +245,7 @@ fn a_full_disk_was_never_freed_of_steps_that_were_over() {
 
 #[test]
 fn the_damaged_file_of_a_server_was_used_though_its_copy_had_a_whole_one() {
-    let place = Place::new();
+    let place = TempDir::new();
     let lock = place.lock().expect("nobody else has it");
     drop(Disk::begin(&lock, HOST, &record_of(3, 3), None).expect("it begins"));
     drop(Disk::begin(&lock, HostIndex(2), &record_of(1, 9), None).expect("it begins"));
@@ -260,7 +260,7 @@ fn the_damaged_file_of_a_server_was_used_though_its_copy_had_a_whole_one() {
 
 #[test]
 fn a_space_that_was_deleted_came_back_from_a_file_of_the_hosts_former_number() {
-    let place = Place::new();
+    let place = TempDir::new();
     let lock = place.lock().expect("nobody else has it");
     drop(Disk::begin(&lock, HostIndex(2), &record(), None).expect("it begins"));
     let copy = Disk::begin(&lock, HostIndex(3), &record(), None).expect("it begins");

@@ -17,9 +17,9 @@ const FREE: u32 = 0;
 const ASLEEP: u32 = 1 << 29;
 const CONTENDED: u32 = 1 << 31;
 
-/// The word.
+/// The word of one lock.
 #[derive(Debug)]
-pub struct Turn(AtomicU32);
+pub struct LockWord(AtomicU32);
 
 /// A thread's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ pub enum Taken {
     Other(u32),
 }
 
-impl Turn {
+impl LockWord {
     /// Free.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
@@ -95,7 +95,7 @@ impl Turn {
     }
 
     /// Gives it back; true if others wait for it and are to be woken. `asleep` is what
-    /// [`Turn::take`] told.
+    /// [`LockWord::take`] returned.
     #[inline(always)]
     pub fn give_back(&self, asleep: bool) -> bool {
         // Nobody lies down while it is taken.
@@ -146,7 +146,7 @@ impl Turn {
     }
 }
 
-impl Default for Turn {
+impl Default for LockWord {
     fn default() -> Self {
         Self::new()
     }
@@ -158,23 +158,23 @@ mod tests {
 
     #[test]
     fn who_takes_it_beside_a_sleeper_is_told_so() {
-        let (turn, me, other) = (Turn::new(), Number::nth(0), Number::nth(1));
-        assert!(turn.try_take(me));
-        assert!(!turn.lie_down(), "it is taken");
-        assert_eq!(turn.take(me), Err(Taken::Own));
-        assert_eq!(turn.take(other), Err(Taken::Other(me.get())));
-        let contended = turn.contend(me.get()).expect("still so");
-        assert_eq!(turn.take(other), Err(Taken::Other(contended)));
-        assert!(turn.give_back(false), "somebody waits");
-        assert!(turn.lie_down());
-        assert!(turn.lie_down(), "left by longjmp and back");
-        assert!(!turn.try_take(me));
-        assert_eq!(turn.take(me), Ok(true));
-        assert!(!turn.give_back(true));
-        assert_eq!(turn.take(me), Ok(true), "it still sleeps");
-        turn.get_up();
-        assert!(!turn.give_back(true));
-        assert_eq!(turn.take(me), Ok(false));
+        let (word, me, other) = (LockWord::new(), Number::nth(0), Number::nth(1));
+        assert!(word.try_take(me));
+        assert!(!word.lie_down(), "it is taken");
+        assert_eq!(word.take(me), Err(Taken::Own));
+        assert_eq!(word.take(other), Err(Taken::Other(me.get())));
+        let contended = word.contend(me.get()).expect("still so");
+        assert_eq!(word.take(other), Err(Taken::Other(contended)));
+        assert!(word.give_back(false), "somebody waits");
+        assert!(word.lie_down());
+        assert!(word.lie_down(), "left by longjmp and back");
+        assert!(!word.try_take(me));
+        assert_eq!(word.take(me), Ok(true));
+        assert!(!word.give_back(true));
+        assert_eq!(word.take(me), Ok(true), "it still sleeps");
+        word.get_up();
+        assert!(!word.give_back(true));
+        assert_eq!(word.take(me), Ok(false));
     }
 
     #[test]

@@ -145,14 +145,14 @@ impl Header {
 
 /// A ring's memory.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum RingMemory {
     /// A segment.
     Shared(Arc<Mapping>),
     /// Regions on the heap, for models.
     Heap(Arc<(Header, Vec<Box<[Slot]>>)>),
 }
 
-impl Place {
+impl RingMemory {
     pub(super) fn on_heap(first: usize, regions: u32) -> Self {
         let slot = || Slot { first: AtomicU64::new(0), others: Shared::new([0; 3]) };
         let region = |number: u32| (0..first << number).map(|_| slot()).collect();

@@ -1,5 +1,5 @@
-//! The places in which the tasks of this process have their inbox and the host's count mapped, one
-//! task after the other.
+//! The mappings of the inbox and of the host's count of awake tasks. The tasks of this process use
+//! the same ones, one after the other.
 
 use crate::connection::Connection;
 use crate::sys::gate::Gate;
@@ -12,21 +12,22 @@ use pvm_wire::request::ACTIVITY_SEGMENT;
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
-/// The place in which a task has its inbox and the host's count mapped: for ever, as calls look
-/// there without a lock.
+/// Two mappings, of a task's inbox and of the host's count. They are never unmapped, because calls
+/// read them without a lock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Mappings {
     inbox: &'static Mapping,
     activity: &'static Mapping,
-    /// The process that it is in.
+    /// The process that has mapped them.
     process: u32,
 }
 
-/// The places of tasks that are over.
-static PLACES: Gate<Vec<Place>> = Gate::new(Vec::new());
+/// The mappings of tasks that have ended.
+static FREE: Gate<Vec<Mappings>> = Gate::new(Vec::new());
 
-impl Place {
-    /// The inbox and the host's count, mapped: where the last task had them, if that is over.
+impl Mappings {
+    /// Maps the inbox and the host's count, at the addresses of a task that has ended if there is
+    /// one.
     pub(super) fn map(
         inbox: &OwnedFd,
         connection: &mut Connection,
@@ -44,22 +45,22 @@ impl Place {
         };
         let (inbox, activity) = mapped.map_err(|_| Code::NoMem)?;
         let process = std::process::id();
-        let place = Self { inbox: for_ever(&inbox), activity: for_ever(&activity), process };
-        Ok((Inbox::new(inbox), Activity::new(activity), place))
+        let mappings = Self { inbox: for_ever(&inbox), activity: for_ever(&activity), process };
+        Ok((Inbox::new(inbox), Activity::new(activity), mappings))
     }
 
     fn take() -> Option<Self> {
         // A child of a fork has the list of its parent and not the mappings.
         let process = std::process::id();
-        let mut places = PLACES.enter().ok()?;
-        places.retain(|place| place.process == process);
-        places.pop()
+        let mut free = FREE.enter().ok()?;
+        free.retain(|mappings| mappings.process == process);
+        free.pop()
     }
 
-    /// Leaves the place to the next task.
+    /// Leaves the mappings to the next task.
     pub(super) fn give(self) {
-        if let Ok(mut places) = PLACES.enter() {
-            places.push(self);
+        if let Ok(mut free) = FREE.enter() {
+            free.push(self);
         }
     }
 }
