@@ -97,6 +97,13 @@ int posybl_operation(const char *file, int line, int operation, const struct pos
 int eval_l(const char *path, ...);
 int eval_v(const char *path, char *const arguments[]);
 
+/* As these, on the host with this number; below 1 the machine chooses. */
+int eval_nl(int host, const char *path, ...);
+int eval_nv(int host, const char *path, char *const arguments[]);
+
+/* The library also has init(argc, argv), which needs no call and does nothing. It is not declared here, because programs
+ * have functions of this name. */
+
 #ifdef __cplusplus
 }
 #endif

@@ -210,51 +210,91 @@ EXPORT int posybl_operation(const char *file, int line, int kind, const struct p
     return result;
 }
 
-/* "#N/PATH": the name of the machine's host N, counted from 1 and around. Returns the path. */
-static const char *host_of(const char *path, char *host, size_t room)
+/* The name of the machine's host with a number, counted from 1 and around. */
+static void host_of(long number, char *host, size_t room)
 {
-    char *end;
-    long number;
     struct neopvm_host *hosts;
     uint64_t count = 0;
 
-    if (path[0] != '#' || (number = strtol(path + 1, &end, 10)) < 1 || *end != '/')
-        return path;
     linda_check(NULL, neopvm_hosts(NULL, 0, &count), "the hosts of the machine");
     hosts = linda_memory(count * sizeof *hosts);
     linda_check(NULL, neopvm_hosts(hosts, count, &count), "the hosts of the machine");
     if (count > 0)
         snprintf(host, room, "%s", hosts[(uint64_t)(number - 1) % count].name);
     free(hosts);
-    return end + 1;
 }
 
-EXPORT int eval_v(const char *path, char *const arguments[])
+/* Starts a worker; a number below 1 is any host. */
+static int start_worker(long number, const char *path, char *const arguments[])
 {
     char host[sizeof ((struct neopvm_host *)0)->name] = "";
-    const char *program;
     int tid = -1;
 
     linda_space();
-    program = host_of(path, host, sizeof host);
+    if (number >= 1)
+        host_of(number, host, sizeof host);
     setenv(LINDA_SPACE, linda_space_name(), 1);
     pvm_export(LINDA_SPACE);
-    if (pvm_spawn((char *)program, (char **)arguments, host[0] ? PvmTaskHost : NEOPVM_LEAST_LOADED, host, 1, &tid) == 1)
+    if (pvm_spawn((char *)path, (char **)arguments, host[0] ? PvmTaskHost : NEOPVM_LEAST_LOADED, host, 1, &tid) == 1)
         return tid;
-    fprintf(stderr, "posybl: eval of %s%s%s has failed: %s\n", program, host[0] ? " on " : "", host, neopvm_text(tid));
+    fprintf(stderr, "posybl: eval of %s%s%s has failed: %s\n", path, host[0] ? " on " : "", host, neopvm_text(tid));
     return -1;
+}
+
+EXPORT int eval_nv(int host, const char *path, char *const arguments[])
+{
+    return start_worker(host, path, arguments);
+}
+
+/* "#N/PATH" is the program PATH on host N. */
+EXPORT int eval_v(const char *path, char *const arguments[])
+{
+    char *end;
+    long number;
+
+    if (path[0] == '#' && (number = strtol(path + 1, &end, 10)) >= 1 && *end == '/')
+        return start_worker(number, end + 1, arguments);
+    return start_worker(0, path, arguments);
+}
+
+/* Arguments up to a null pointer. */
+static void list(char *arguments[ARGUMENTS_MAX + 1], va_list rest)
+{
+    int count = 0;
+
+    while (count < ARGUMENTS_MAX && (arguments[count] = va_arg(rest, char *)))
+        count++;
+    arguments[count] = NULL;
 }
 
 EXPORT int eval_l(const char *path, ...)
 {
     char *arguments[ARGUMENTS_MAX + 1];
-    int count = 0;
     va_list rest;
 
     va_start(rest, path);
-    while (count < ARGUMENTS_MAX && (arguments[count] = va_arg(rest, char *)))
-        count++;
+    list(arguments, rest);
     va_end(rest);
-    arguments[count] = NULL;
     return eval_v(path, arguments);
+}
+
+EXPORT int eval_nl(int host, const char *path, ...)
+{
+    char *arguments[ARGUMENTS_MAX + 1];
+    va_list rest;
+
+    va_start(rest, path);
+    list(arguments, rest);
+    va_end(rest);
+    return eval_nv(host, path, arguments);
+}
+
+/* The first operation opens the space, so nothing is left to do. A program may have an init of its own: no header
+ * declares this one, and it is weak. */
+extern int init(int argc, char **argv);
+EXPORT __attribute__((weak)) int init(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return 0;
 }

@@ -45,32 +45,46 @@ static int is_on(int tid, int number)
     return pvm_config(&hosts, &formats, &table) == 0 && pvm_tidtohost(tid) == table[(number - 1) % hosts].hi_tid;
 }
 
-int main(int argc, char **argv)
+/* A worker's whole work. */
+static int echoes(const int *buffer, int count)
 {
-    int is_it_alive = FALSE, i, len, count = atoi(argv[2]), fine = fields();
-    int *buffer = malloc(count * sizeof *buffer), *back;
-    char place[1024];
-    char *arguments[] = {argv[2], NULL};
+    int i, len, *back, fine = 1;
 
-    (void)argc;
-    for (i = 0; i < count; i++)
-        buffer[i] = i;
-    snprintf(place, sizeof place, "#3/%s", argv[1]);
-    fine &= check(is_on(eval_l(place, argv[2], NULL), 3), "eval_l on the third host");
-    in(lstring("Worker alive?"), qlint(&is_it_alive));
     for (i = 0; i < 10; i++) {
         out(lstring("ping"), lnint(buffer, count));
         in(lstring("pong"), qlnint(&back, &len));
         fine &= check(len == count && memcmp(buffer, back, count * sizeof *buffer) == 0, "an echo");
         free(back);
     }
+    return fine;
+}
+
+/* No header declares it. */
+extern int init(int argc, char **argv);
+
+int main(int argc, char **argv)
+{
+    int is_it_alive = FALSE, i, count = atoi(argv[2]), fine = fields();
+    int *buffer = malloc(count * sizeof *buffer);
+    char place[1024];
+    char *arguments[] = {argv[2], NULL};
+
+    fine &= check(init(argc, argv) == 0, "init");
+    for (i = 0; i < count; i++)
+        buffer[i] = i;
+    snprintf(place, sizeof place, "#3/%s", argv[1]);
+    fine &= check(is_on(eval_l(place, argv[2], NULL), 3), "eval_l on the third host");
+    in(lstring("Worker alive?"), qlint(&is_it_alive));
+    fine &= echoes(buffer, count);
+    fine &= check(is_on(eval_nl(2, argv[1], argv[2], NULL), 2), "eval_nl on the second host");
+    in(lstring("Worker alive?"), qlint(&is_it_alive));
+    fine &= echoes(buffer, 1);
+    fine &= check(is_on(eval_nv(1, argv[1], arguments), 1), "eval_nv on the first host");
+    in(lstring("Worker alive?"), qlint(&is_it_alive));
+    fine &= echoes(buffer, 1);
     fine &= check(eval_v(argv[1], arguments) > 0, "eval_v");
     in(lstring("Worker alive?"), qlint(&is_it_alive));
-    for (i = 0; i < 10; i++) {
-        out(lstring("ping"), lnint(buffer, 1));
-        in(lstring("pong"), qlnint(&back, &len));
-        free(back);
-    }
+    fine &= echoes(buffer, 1);
     fine &= check(is_it_alive == TRUE && eval_l("/nowhere/worker", (char *)NULL) == -1, "a worker that is not there");
     if (fine)
         printf("ok\n");
