@@ -49,13 +49,15 @@ pub(crate) struct Arguments {
     pub(crate) links: bool,
     /// The C is only shown (`-E`).
     pub(crate) only_shows: bool,
+    /// The headers of a file are listed instead (`-M`, `-MM`).
+    pub(crate) only_depends: bool,
     output: Option<usize>,
     /// Words for the preprocessor.
     preprocessor: Vec<usize>,
     /// Those of them that are for nobody else.
     only_preprocessor: Vec<usize>,
     /// There are files beside C-Linda's that are preprocessed.
-    has_others: bool,
+    pub(crate) has_others: bool,
 }
 
 impl Arguments {
@@ -66,6 +68,7 @@ impl Arguments {
             sources: Vec::new(),
             links: true,
             only_shows: false,
+            only_depends: false,
             output: None,
             preprocessor: Vec::new(),
             only_preprocessor: Vec::new(),
@@ -91,6 +94,11 @@ impl Arguments {
         match word.as_str() {
             "-c" | "-S" => self.links = false,
             "-E" => self.only_shows = true,
+            "-M" | "-MM" => {
+                self.only_shows = true;
+                self.only_depends = true;
+                self.preprocessor.push(i);
+            }
             "-o" => self.output = Some(i + 1),
             _ if NOT_FOR_PREPROCESSOR.contains(&word.as_str()) => {}
             _ if word.starts_with("-l") || word.starts_with("-L") || word.starts_with("-Wl,") => {}

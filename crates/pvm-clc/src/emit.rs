@@ -8,7 +8,8 @@ use crate::cursor::Cursor;
 use crate::declaration::{Parameter, Takes};
 use crate::operation::{Field, Length, Operation, Span};
 use crate::pieces::{
-    CALLS, RUNTIME, checked, has_items, indent, is_array, item_type, kind, value_type,
+    CALLS, DIMENSIONS_MAX, INNERMOST, INNERMOST_ITEM, RUNTIME, checked, has_bytes, has_items,
+    indent, innermost, is_array, item_type, kind, value_type,
 };
 use crate::unit::{OPERATIONS, Unit};
 
@@ -256,12 +257,12 @@ impl Emitter<'_, '_> {
                 ));
             }
         }
-        let item = format!("{items}[0]");
-        let number = item_type(&item);
-        let what = format!("{what} is an array of a type that no tuple can hold");
-        let check = checked(TYPE, &number, &item, &what, &self.place(span.0, false));
+        let check = self.item(items, span, what);
+        // A count of rows becomes one of items; one that is too large is no count.
         self.put(format_args!(
-            "{check} __linda_array(__linda_t, {TYPE}, {items}, sizeof {item}, __linda_n); }} "
+            "{check} if (__builtin_mul_overflow(__linda_n, (long)(sizeof {items}[0] / \
+             sizeof({INNERMOST})), &__linda_n)) __linda_n = -1; \
+             __linda_array(__linda_t, {TYPE}, {items}, sizeof({INNERMOST}), __linda_n); }} "
         ));
     }
 
@@ -275,6 +276,9 @@ impl Emitter<'_, '_> {
             &format!("{what} has no type of a tuple; write an array as ?a:"),
             &self.place(span.0, false),
         );
+        // A string's characters are written, a pointer itself.
+        self.put(format_args!("{}", innermost("__linda_p", 1)));
+        self.writable("(__linda_i1 *)__linda_p", span);
         self.put(format_args!(
             "{check} __linda_formal(__linda_t, {TYPE}, (void *)__linda_p, sizeof *__linda_p, \
              __extension__ _Generic(__linda_p, char **: {p}, const char **: {p}, default: {a})); \
@@ -290,14 +294,9 @@ impl Emitter<'_, '_> {
         let array = if has_address { "(*__linda_p)" } else { "__linda_p" };
         let check = has_items(array, what, &self.place(span.0, false));
         self.out.push_str(&check);
-        let number = item_type(&format!("{array}[0]"));
-        let check = checked(
-            TYPE,
-            &number,
-            &format!("({array}[0])"),
-            &format!("{what} is an array of a type that no tuple can hold"),
-            &self.place(span.0, false),
-        );
+        let check = self.item(array, span, what);
+        self.put(format_args!("{check} "));
+        self.writable(&format!("({INNERMOST} *){array}"), span);
         let pointer =
             format!("__builtin_types_compatible_p(__typeof__({array}), __typeof__(&{array}[0]))");
         let place = if has_address {
@@ -306,9 +305,28 @@ impl Emitter<'_, '_> {
             format!("-1, {}", kind::PLACE)
         };
         self.put(format_args!(
-            "{check} __linda_formal_array(__linda_t, {TYPE}, (void *)__linda_p, \
+            "__linda_formal_array(__linda_t, {TYPE}, (void *)__linda_p, \
              sizeof({array}[0]), {place}); }} "
         ));
+    }
+
+    /// An assignment that is never done: the compiler refuses it where nothing may be stored.
+    fn writable(&mut self, pointer: &str, span: Span) {
+        let place = self.place(span.0, false);
+        self.put(format_args!("0 ? (void)({place}*{pointer} = *{pointer}) : (void)0; "));
+    }
+
+    /// The number of the type of an array's items. Arrays of arrays have those of the inner ones.
+    fn item(&self, items: &str, span: Span, what: &str) -> String {
+        let place = self.place(span.0, false);
+        let number = item_type(INNERMOST_ITEM);
+        let fault = format!("{what} is an array of a type that no tuple can hold");
+        let check = checked(TYPE, &number, INNERMOST_ITEM, &fault, &place);
+        format!(
+            "{} {check} {}",
+            innermost(items, DIMENSIONS_MAX),
+            has_bytes(INNERMOST, what, &place)
+        )
     }
 
     /// True for what has an address: a name, an element, a member, what a pointer points to.
@@ -336,15 +354,13 @@ impl Emitter<'_, '_> {
 
     fn formal_type(&mut self, span: Span, is_array: bool, what: &str) {
         let name = self.raw(span);
-        let value = format!("*(__typeof__({name}) *)0");
-        let number = if is_array { item_type(&value) } else { value_type(&value) };
-        let check = checked(
-            TYPE,
-            &number,
-            &format!("({value})"),
-            &format!("{what} is no type of a tuple; write an array as ?int:"),
-            &self.place(span.0, false),
-        );
+        let check = if is_array {
+            self.item(&format!("((__typeof__({name}) *)0)"), span, what)
+        } else {
+            let value = format!("(*(__typeof__({name}) *)0)");
+            let fault = format!("{what} is no type of a tuple; write an array as ?int:");
+            checked(TYPE, &value_type(&value), &value, &fault, &self.place(span.0, false))
+        };
         let call = if is_array { "__linda_formal_array" } else { "__linda_formal" };
         let room = if is_array { "-1, " } else { "" };
         self.put(format_args!(
@@ -372,10 +388,12 @@ impl Emitter<'_, '_> {
             self.actual(*span, &format!("argument {} of {name}", index + 1), "__linda_argument");
         }
         self.put(format_args!("}} "));
-        if let Takes::These(parameters) = &known.takes {
-            let tail = self.runner(function, (name, number), &label, parameters);
-            self.tail.push_str(&tail);
-        }
+        let parameters = match &known.takes {
+            Takes::These(parameters) => parameters.as_slice(),
+            Takes::Unknown | Takes::More => &[],
+        };
+        let tail = self.runner(function, (name, number), &label, parameters);
+        self.tail.push_str(&tail);
     }
 
     /// The function that runs a live field in its process, and its entry in the runtime's list.

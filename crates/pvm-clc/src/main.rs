@@ -22,6 +22,7 @@ Translates C-Linda to C and calls the C compiler, with the same options.
   -o FILE       the program, or with -c, -S or -E what is made of one file
   -c, -S        compile only
   -E            show the C that is compiled
+  -M, -MM       show the headers of the files
   --help        show this text
   others        those of the C compiler
 
@@ -110,6 +111,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let mut command = compiler();
     let used = words.iter().enumerate().filter(|(i, _)| !arguments.is_used_up(*i));
     command.args(used.map(|(_, word)| word));
+    if arguments.has_others {
+        command.args(headers(prefix.as_deref()));
+    }
     if arguments.links {
         command.args(libraries(prefix.as_deref()));
     }
@@ -192,6 +196,29 @@ fn show(text: &Text, output: Option<&OsString>) -> Result<(), String> {
     }
 }
 
+/// The option that finds `linda.h`.
+fn headers(prefix: Option<&Path>) -> Option<OsString> {
+    let mut word = OsString::from("-I");
+    word.push(prefix?.join("include/neopvm/linda"));
+    Some(word)
+}
+
+/// The preprocessor's output: the file, or with `-M` the names of its headers.
+fn preprocessed(
+    arguments: &Arguments,
+    source: &OsString,
+    prefix: Option<&Path>,
+) -> Result<Text, String> {
+    let mut command = compiler();
+    command.args(arguments.for_preprocessor()).args(headers(prefix));
+    command.args(["-E", "-x", "c"]).arg(source).stderr(std::process::Stdio::inherit());
+    let output = command.output().map_err(|error| cannot_run(&error))?;
+    if !output.status.success() {
+        return Err(format!("clc: {} cannot be preprocessed", source.to_string_lossy()));
+    }
+    Ok(Text::of(output.stdout))
+}
+
 /// A file's C, as the compiler gets it.
 fn translated(
     arguments: &Arguments,
@@ -199,18 +226,10 @@ fn translated(
     prefix: Option<&Path>,
 ) -> Result<Text, String> {
     let name = source.to_string_lossy();
-    let mut command = compiler();
-    command.args(arguments.for_preprocessor());
-    if let Some(prefix) = prefix {
-        command.arg("-I").arg(prefix.join("include/neopvm/linda"));
+    let text = preprocessed(arguments, source, prefix)?;
+    if arguments.only_depends {
+        return Ok(text);
     }
-    let output =
-        command.args(["-E", "-x", "c"]).arg(source).stderr(std::process::Stdio::inherit()).output();
-    let output = output.map_err(|error| cannot_run(&error))?;
-    if !output.status.success() {
-        return Err(format!("clc: {name} cannot be preprocessed"));
-    }
-    let text = Text::of(output.stdout);
     let read = |file: &str| fs::read(file).ok().map(|bytes| Text::of(bytes).text);
     let done = pvm_clc::translate(&text.text, &name, &read).map_err(|problems| {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")

@@ -107,6 +107,9 @@ fn field(
     }
     let (place, length) = length(cursor, (from + 1, to))?;
     let first = cursor.text(place.0);
+    if cursor.token(place.0).kind == Kind::Literal {
+        return Err((place.0, format!("expected a variable or a type before '{first}'")));
+    }
     let is_type =
         is_type_word(first) || is_qualifier(first) || unit.types.get(first) == Some(&true);
     Ok(match (is_type, length) {
@@ -186,9 +189,12 @@ fn live(cursor: &Cursor<'_>, unit: &Unit<'_>, (from, to): Span) -> Result<Field,
     }
     let arguments = cursor.split(from + 2, to - 1);
     match &function.takes {
-        Takes::Unknown => {
-            Err((from, format!("eval of {name}, whose parameters this file does not declare")))
-        }
+        // As in a call of C: nothing is handed over.
+        Takes::Unknown if arguments.is_empty() => Ok(Field::Live(from, arguments)),
+        Takes::Unknown => Err((
+            from,
+            format!("eval of {name}, whose parameters this file does not declare; write them down"),
+        )),
         Takes::More => Err((from, format!("eval of {name}, which takes any number of arguments"))),
         Takes::These(parameters) if parameters.len() != arguments.len() => {
             let (wanted, given) = (parameters.len(), arguments.len());

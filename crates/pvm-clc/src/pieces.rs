@@ -65,6 +65,36 @@ pub(crate) fn checked(name: &str, number: &str, value: &str, what: &str, place: 
     )
 }
 
+/// An array has so many dimensions beside its first one at most.
+pub(crate) const DIMENSIONS_MAX: usize = 4;
+
+/// Declares the types `__linda_i0` of the items of an array, `__linda_i1` of the items of those,
+/// if they are arrays themselves, and so on. Only the compiler knows which of them are arrays: each
+/// step takes the items of an array and leaves any other type as it is.
+pub(crate) fn innermost(items: &str, steps: usize) -> String {
+    let mut text = format!("typedef __typeof__({items}[0]) __linda_i0; ");
+    for step in 0..steps {
+        let one = format!("(*(__linda_i{step} *)0)");
+        let is_pointer = format!("__builtin_classify_type({one}) == 5");
+        // The address of the first item has the type of a pointer, but not that of an array.
+        let is_array = format!(
+            "{is_pointer} && !__builtin_types_compatible_p(__typeof__({one}), \
+             __typeof__(&*__builtin_choose_expr({is_pointer}, {one}, (char *)0)))"
+        );
+        let next = step + 1;
+        text.push_str(&format!(
+            "typedef __typeof__(*__builtin_choose_expr({is_array}, {one}, &{one})) \
+             __linda_i{next}; "
+        ));
+    }
+    text
+}
+
+/// The last of these types.
+pub(crate) const INNERMOST: &str = "__linda_i4";
+/// An expression of that type, which is not evaluated.
+pub(crate) const INNERMOST_ITEM: &str = "(*(__linda_i4 *)0)";
+
 /// A line is searched for its beginning so far back; further right a place has no column.
 pub(crate) const COLUMN_MAX: usize = 1000;
 
@@ -95,5 +125,13 @@ pub(crate) fn has_items(array: &str, what: &str, place: &str) -> String {
     format!(
         "__extension__ {place}_Static_assert(__builtin_classify_type({array}) == 5, \
          \"{what} is no array; write it without a colon\"); "
+    )
+}
+
+/// Makes an error at a place if a type has no bytes: no number of items would be their length.
+pub(crate) fn has_bytes(item: &str, what: &str, place: &str) -> String {
+    format!(
+        "__extension__ {place}_Static_assert(sizeof({item}) > 0, \
+         \"{what} is an array of items of no bytes\"); "
     )
 }

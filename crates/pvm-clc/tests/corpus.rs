@@ -197,11 +197,21 @@ fn faults_are_told_with_line_column_and_what_was_expected() {
         ("    out(\"a\",\n        p);", "bad.cl:9:9: error: "),
         ("    out(\"a\", p:);", "field 2 of out is a pointer and no declared array; write a:n"),
         ("    in(\"a\", ?p);", "field 2 of in has no type of a tuple; write an array as ?a:"),
-        ("    in(\"a\", ?1);", "bad.cl:8:14: error: "),
+        ("    in(\"a\", ?1);", "bad.cl:8:14: error: expected a variable or a type before '1'"),
         (
             "    in(\"a\", ?i:1);",
             "bad.cl:8:14: error: static assertion failed: \"field 2 of in is no array",
         ),
+        (
+            "    in(\"a\", ?\"b\");",
+            "bad.cl:8:14: error: expected a variable or a type before '\"b\"'",
+        ),
+        ("    const int c = 3; in(\"a\", ?c);", "bad.cl:8:"),
+        ("    const char s[4] = \"\"; in(\"a\", ?s);", "bad.cl:8:"),
+        ("    const int t[2][2] = {{0}}; in(\"a\", ?t:);", "bad.cl:8:"),
+        ("    const int *q = a; in(\"a\", ?q:i);", "bad.cl:8:"),
+        ("    struct {} e[3]; out(\"a\", e:);", "field 2 of out is an array of items of no bytes"),
+        ("    int *t[2][2]; out(\"a\", t:);", "field 2 of out is an array of a type that no tuple"),
         ("    out(\"a\", i:);", "field 2 of out is no array; write it without a colon"),
         ("    out(\"a\", g());", "bad.cl:8:14: error: "),
         ("    out(\"a\", 1); undeclared;", "bad.cl:8:18: error: "),
@@ -219,6 +229,8 @@ fn faults_are_told_with_line_column_and_what_was_expected() {
     assert!(told("    in(\"a\" ?i);").contains("    8 |     in(\"a\" ?i);\n      |            ^"));
     let two = told("    in();\n    rd();");
     assert!(two.contains("bad.cl:8:8:") && two.contains("bad.cl:9:8:"), "{two}");
+    // C would take its arguments for what they are; here they cross to another process.
+    assert!(told("    eval(\"a\", h(1));").contains("; write them down"));
     assert!(told("    out(\"a);").contains("bad.cl:8"), "a string without an end");
 }
 

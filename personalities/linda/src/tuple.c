@@ -135,6 +135,9 @@ static void store(struct linda_operation *operation, int index, neotuple got)
 
     linda_check(operation, neotuple_field(got, (uint64_t)index, &field), "a field");
     place->count = place->is_array ? field.bytes / place->size : 1;
+    if (place->is_array && field.bytes % place->size != 0)
+        linda_fail(operation, "field %d: %llu bytes have come for an array of items of %lu", index + 1,
+                   (unsigned long long)field.bytes, place->size);
     if (!place->place)
         return;
     if (place->type == NEOTUPLE_TEXT)

@@ -83,6 +83,27 @@ static void arrays(void)
     check(i == 1, "fields that are dropped");
 }
 
+/* Only their first dimension is counted; the others must be whole. */
+static void rows(void)
+{
+    int table[3][4], back[3][4] = { { 0 } }, (*some)[4] = NULL, line[12], count, i;
+    double cube[2][3][4] = { { { 0 } } }, other[2][3][4];
+    char names[2][8] = { "one", "two" }, got[2][8] = { "" };
+    struct { float grid[2][2]; } in_struct = { { { 1, 2 }, { 3, 4 } } }, copy;
+
+    for (i = 0; i < 12; i++)
+        table[i / 4][i % 4] = i;
+    cube[1][2][3] = 5;
+    out("rows", table:, table:2, table[2]:, cube:, cube[1]:, names:, in_struct.grid:);
+    in("rows", ?back:count, ?some:i, ?line:, ?other:, ?double:, ?got:, ?copy.grid:);
+    check(count == 3 && memcmp(table, back, sizeof table) == 0 && i == 2 && some[1][3] == 7 && line[3] == 11, "a table");
+    check(other[1][2][3] == 5 && strcmp(got[1], "two") == 0 && copy.grid[1][0] == 3, "arrays of arrays");
+    out("rows", table:);
+    in("rows", ?line:count);
+    check(count == 12 && line[11] == 11, "rows in an array of one dimension");
+    free(some);
+}
+
 static void large(void)
 {
     int n = 1 << 20, i, count;
@@ -99,9 +120,15 @@ static void large(void)
 
 int real_main(int argc, char **argv)
 {
-    check(argc == 3 && strcmp(argv[1], "a b") == 0 && strcmp(argv[2], "") == 0, "arguments");
+    check(argc == 2 || (strcmp(argv[1], "a b") == 0 && strcmp(argv[2], "") == 0), "arguments");
     scalars();
     arrays();
+    rows();
+    if (argc == 2) {
+        int five[5] = { 0 }, table[3][4];
+        out("rows", five:);
+        in("rows", ?table:);
+    }
     large();
     check(lprocs() == 1, "one process");
     start_timer();

@@ -53,6 +53,9 @@ for header in linda posybl; do
 done
 
 runs 0 fields "a b" ""
+runs 1 fields rows
+grep -q 'fields.cl:[0-9]*: in: field 2: 20 bytes have come for an array of items of 16' "$work/err" ||
+    fail "half a row is not told: $(cat "$work/err")"
 runs 0 eval
 runs 1 eval 1
 grep -q 'has ended without its tuple' "$work/err" || fail "a crash is not told: $(cat "$work/err")"
@@ -109,6 +112,15 @@ grep -q 'not all hosts of' "$work/err" || fail "a host that cannot be added is n
     "$prefix/bin/pvm" conf >/dev/null 2>&1 && fail "a machine of ntsnet is left"
     [ "$failures" -eq 0 ]
 ) || failures=$((failures + 1))
+# A name alone is a program of the caller's folder, as in 1993.
+(cd "$work" && "$prefix/libexec/neopvm/bin/ntsnet" primes agenda 100 2 2>&1 </dev/null) | grep -q '^ok' ||
+    fail "a program of this folder is not found by its name"
+# Other files of a program use linda.h, and make asks for the headers of all.
+printf '#include <linda.h>\nint other(void) { return lprocs() > 0; }\n' >"$work/other.c"
+printf '#include <linda.h>\nint other();\nint real_main() { int n; eval("n", other()); in("n", ?n); return n + other(); }\n' >"$work/main.cl"
+"$clc" -Wall -Werror -o "$work/both" "$work/main.cl" "$work/other.c" || fail "linda.h is not found"
+LIMIT=60 runs 2 both
+"$clc" -M "$work/main.cl" | tr -d '\\\n' | grep -q '^main.o: .*main.cl .*linda.h' || fail "clc -M does not name the headers"
 for wrong in '' '-x prog' '-n' '-nodelist /nowhere prog'; do
     # shellcheck disable=SC2086 # words
     "$prefix/libexec/neopvm/bin/ntsnet" $wrong >/dev/null 2>&1 </dev/null

@@ -9,6 +9,7 @@ struct point { double x, y; int name; };
 union word { int i; float f; };
 typedef struct point point;
 typedef unsigned long size;
+typedef float matrix[8][8];
 enum colour { RED, GREEN };
 static long vector[100];
 
@@ -44,6 +45,10 @@ int real_main(int argc, char **argv)
     int64_t wide = 10;
     size_t n = 11;
     double array[10] = { 0 }, *pointer = NULL, variable[many];
+    int table[3][4] = { { 0 } }, (*rows)[4] = table, open[many][3];
+    double cube[2][3][4] = { { { 0 } } };
+    char names[3][20] = { "" };
+    struct { int grid[2][2]; } squares[4] = { { { { 0 } } } };
     struct { point inside; int list[4]; } all = { { 0, 0, 0 }, { 1 } }, *where = &all;
     const char *constant = "constant";
 
@@ -54,6 +59,12 @@ int real_main(int argc, char **argv)
     out("texts", text, string, constant, "a" "b", argv[0]);
     out("expressions", i ? 1 : 2, ((void)i, l), i + 2 * 3, next(), vector[3], *array, -d, !i, i == 2 ? c : c);
     out("arrays", array:10, array:, array:i ? 3 : 4, array + 2:3, vector:, &vector[2]:n, text:, text:5, variable:many);
+    open[0][0] = 1;
+    out("rows", table:, table:2, table[1]:, rows:3, &table[1]:1, table[0]:12, open:many, cube:, cube[1]:, cube[1][2]:, names:,
+        names[1]:, names[1], squares:, squares[1].grid:);
+    in("rows", ?table:, ?table:n, ?table[1]:, ?rows:n, ?&table[1]:n, ?table[0]:n, ?open:n, ?cube:n, ?cube[1]:, ?cube[1][2]:n,
+       ?names:, ?names[1]:, ?names[1], ?squares:n, ?squares[1].grid:n);
+    in("rows", ?int:, ?matrix:, ?point:n);
     out("members", all.list:, where->list:2);
     out(1, 2, 3);
     out("one");
