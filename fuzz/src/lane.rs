@@ -5,7 +5,7 @@ use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::{Head, Key};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox};
-use pvm_wire::{Bytes, Envelope, Tid};
+use pvm_wire::{Bytes, Context, Envelope, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(bytes: &[u8]) {
 /// says.
 fn take_small(inlet: &mut Inlet, source: Option<Tid>) {
     let (mut about, mut room) = (Head::NONE, [0; 1024]);
-    let any = Key::new(0, None);
+    let any = Key::new(Context(0), None);
     loop {
         let few = inlet.take_few(source, &any, &mut about, &mut room);
         let taken = match few {

@@ -16,7 +16,7 @@ use pvm::reduction::{self, Operation};
 use pvm::{Buffer, Deadline, Members};
 use pvm_wire::record::calls;
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Code, Kind, Tid};
+use pvm_wire::{Blob, Code, Context, Kind, Tag, Tid};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use std::ops::ControlFlow;
@@ -355,7 +355,7 @@ impl Task {
         let (task, context) = (self.task, session::context());
         self.present(py, ("broadcast", group))?;
         message.sending(py, "broadcast", |buffer| {
-            task.broadcast(buffer, group.as_bytes(), tag, context)
+            task.broadcast(buffer, group.as_bytes(), Tag(tag), Context(context))
         })
     }
 

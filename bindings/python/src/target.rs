@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::memory::{self, LONG};
 use pvm::{Buffer, Task};
-use pvm_wire::{Code, Tid};
+use pvm_wire::{Address, Code, Context, Tag, Tid};
 use pyo3::prelude::*;
 
 /// Receivers and tag of a message.
@@ -54,9 +54,10 @@ impl Target {
 
     /// Sends it.
     pub(crate) fn send(&self, task: &Task, buffer: &mut Buffer, context: i32) -> Result<(), Code> {
+        let (tag, context) = (Tag(self.tag), Context(context));
         match &self.many {
-            None => task.send(buffer, self.one, self.tag, context),
-            Some(many) => task.multicast(buffer, many, self.tag, context),
+            None => task.send(buffer, Address { to: self.one, tag, context }),
+            Some(many) => task.multicast(buffer, many, tag, context),
         }
     }
 }

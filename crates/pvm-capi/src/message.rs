@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_long};
 use std::time::{Duration, Instant};
 
 use pvm::{Biased, Buffer, Glance, Pattern, Task, orders};
-use pvm_wire::{Code, Tid};
+use pvm_wire::{Code, Context, Tag, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
@@ -58,7 +58,7 @@ pub(crate) fn send_buffer(
     check_address(to.to, tag)?;
     let task = session::task()?;
     buffer.address(to);
-    if is_nobody(to.to) { Ok(()) } else { task.send(buffer, to.to, tag, context) }
+    if is_nobody(to.to) { Ok(()) } else { task.send(buffer, to) }
 }
 
 /// `pvm_mcast` of any buffer in any context. The sender itself gets nothing.
@@ -85,7 +85,7 @@ pub(crate) fn multicast(
             // As in PVM the buffer remembers its last sending where nobody has the numbers, too.
             buffer.edit(|about| (about.tag, about.dst) = (tag, last));
         }
-        task.multicast(buffer, &to, tag, context)
+        task.multicast(buffer, &to, Tag(tag), Context(context))
     })?
 }
 

@@ -292,7 +292,7 @@ impl Proxy {
         if is_nobodys(to.to) {
             return Ok(None);
         }
-        let sent = self.task.send_at_once(&mut buffer, to.to, to.tag.0, to.context.0)?;
+        let sent = self.task.send_at_once(&mut buffer, to)?;
         Ok(if sent { None } else { Some(buffer.to_message()?) })
     }
 
@@ -321,19 +321,21 @@ impl Proxy {
                 Err(code) => Answer::Failed { code },
             },
             Ask::Send { to, context, tag, message } => {
+                let (tag, context) = (Tag(tag), Context(context));
                 done(Buffer::from_message(message).and_then(|mut buffer| match to[..] {
                     [to] if is_nobodys(to) => Ok(()),
-                    [to] => task.send(&mut buffer, to, tag, context),
+                    [to] => task.send(&mut buffer, Address { to, tag, context }),
                     _ => {
                         let to: Vec<Tid> = to.into_iter().filter(|&to| !is_nobodys(to)).collect();
                         task.multicast(&mut buffer, &to, tag, context)
                     }
                 }))
             }
-            Ask::Broadcast { group, context, tag, message } => done(
-                Buffer::from_message(message)
-                    .and_then(|mut buffer| task.broadcast(&mut buffer, &group.0, tag, context)),
-            ),
+            Ask::Broadcast { group, context, tag, message } => {
+                done(Buffer::from_message(message).and_then(|mut buffer| {
+                    task.broadcast(&mut buffer, &group.0, Tag(tag), Context(context))
+                }))
+            }
             Ask::Join { group } => number(task.join_group(&group.0)),
             Ask::LeaveGroup { group } => done(task.leave_group(&group.0)),
             Ask::Members { group } => match task.members(&group.0) {

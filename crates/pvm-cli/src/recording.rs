@@ -18,7 +18,7 @@ use pvm_trace::{Limits, Writer};
 use pvm_wire::record::RECORD_VERSION;
 use pvm_wire::record::frames::{Ask, CONTEXT, Frame};
 use pvm_wire::request::Request;
-use pvm_wire::{Code, Encoding, Kind, Tid, Wire as _};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid, Wire as _};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufWriter;
@@ -353,5 +353,5 @@ fn tell(task: &Task, to: Tid, ask: &Ask) {
 fn say(task: &Task, to: Tid, ask: &Ask) -> Result<(), Code> {
     let mut buffer = Buffer::new(Encoding::Raw);
     buffer.pack(Kind::Byte, &ask.to_bytes())?;
-    task.send(&mut buffer, to, 0, CONTEXT)
+    task.send(&mut buffer, Address { to, tag: Tag(0), context: Context(CONTEXT) })
 }

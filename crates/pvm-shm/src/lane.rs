@@ -45,12 +45,12 @@ mod tests {
     use super::cell::FOLLOWING;
     use super::*;
     use crate::sync::Ordering;
-    use pvm_wire::{Encoding, Envelope, Layout, Tid};
+    use pvm_wire::{Context, Encoding, Envelope, Layout, Tag, Tid};
 
     /// Takes the next message on the fast path, if it has this tag, or any.
     fn take(receiver: &mut Receiver, tag: Option<i32>, room: &mut [u8]) -> Option<(Head, usize)> {
         let mut about = Head::NONE;
-        let wanted = (Tid(1), Key::new(0, tag));
+        let wanted = (Tid(1), Key::new(Context(0), tag.map(Tag)));
         let wanted = (wanted.0, &wanted.1);
         // `take_few` takes messages of a few bytes; `take` takes the rest.
         let few = receiver.take_few(wanted, &mut about, room, || true).map(|(size, _)| size);

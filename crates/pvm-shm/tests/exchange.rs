@@ -390,7 +390,7 @@ fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     }
     let wanted = |inlet: &mut Inlet, source, tag, room: &mut [u8]| {
         let mut about = Head::NONE;
-        match inlet.take_small(source, &Key::new(0, Some(tag)), &mut about, room) {
+        match inlet.take_small(source, &Key::new(Context(0), Some(Tag(tag))), &mut about, room) {
             Glance::Taken(size) => Glance::Taken((about.source(), size)),
             Glance::Nothing => Glance::Nothing,
             Glance::More => Glance::More,

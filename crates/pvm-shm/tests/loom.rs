@@ -22,7 +22,7 @@ use pvm_wire::{Address, Context, Encoding, Envelope, Tag, Tid};
 /// size.
 fn take(receiver: &mut Receiver, tag: i32, room: &mut [u8]) -> Option<(u64, usize)> {
     let mut about = Head::NONE;
-    let size = receiver.take((Tid(1), &Key::new(0, Some(tag))), &mut about, room)?;
+    let size = receiver.take((Tid(1), &Key::new(Context(0), Some(Tag(tag)))), &mut about, room)?;
     Some((about.sequence(), size))
 }
 

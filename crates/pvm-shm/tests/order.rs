@@ -7,7 +7,7 @@ use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::{Head, Key, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox, Sent};
-use pvm_wire::{Encoding, Envelope, Tid};
+use pvm_wire::{Context, Encoding, Envelope, Tid};
 use std::sync::Arc;
 
 const TASKS: usize = 4;
@@ -79,7 +79,7 @@ impl Host {
     /// A receive from anybody, or from one task, by the fast path or the long way.
     fn receive(&mut self, me: usize, from: Option<usize>, alone: bool) -> bool {
         let mut room = room_for(5000);
-        let (any, mut about) = (Key::new(0, None), Head::NONE);
+        let (any, mut about) = (Key::new(Context(0), None), Head::NONE);
         match self.tasks[me].inlet.take_small(from.map(tid), &any, &mut about, &mut room) {
             Glance::Taken(_) => self.received(me, from, about.envelope()),
             _ => self.receive_properly(me, from, alone),

@@ -4,7 +4,7 @@ use pvm::{Buffer, Glance, Pattern, Task};
 use pvm_tuples::carried::{Frame, LARGE_BYTES};
 use pvm_tuples::frames::{CONTEXT, GONE, JOINED};
 use pvm_wire::request::Request;
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 
 /// All messages of servers and clients to this task.
 const ALL: Pattern = Pattern { context: CONTEXT, source: None, tag: None };
@@ -30,15 +30,16 @@ impl Post {
 
     /// Sends a frame.
     pub(crate) fn send(&mut self, to: Tid, tag: i32, frame: &impl Frame) -> Result<(), Code> {
+        let address = Address { to, tag: Tag(tag), context: Context(CONTEXT) };
         self.bytes.clear();
         let large = frame.encode_apart(&mut self.bytes);
         self.sent.begin(Encoding::Raw);
         self.sent.pack(Kind::Byte, &self.bytes)?;
         let Some(tuple) = large else {
-            return self.task.send(&mut self.sent, to, tag, CONTEXT);
+            return self.task.send(&mut self.sent, address);
         };
         self.sent.pack(Kind::Byte, tuple.encoded())?;
-        let sent = self.task.send(&mut self.sent, to, tag, CONTEXT);
+        let sent = self.task.send(&mut self.sent, address);
         drop(self.sent.vacate());
         sent
     }

@@ -3,7 +3,7 @@
 
 use pvm::{Buffer, Deadline, Pattern, Task};
 use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};
-use pvm_wire::{Blob, Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Blob, Code, Context, Encoding, Kind, Tag, Tid};
 use std::time::Instant;
 
 const DONE: i32 = 1;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Code> {
     for _ in 0..rounds {
         let mut buffer = Buffer::new(Encoding::Raw);
         buffer.pack(Kind::Byte, &data)?;
-        task.send(&mut buffer, other, BALL, 0)?;
+        task.send(&mut buffer, Address { to: other, tag: Tag(BALL), context: Context(0) })?;
         let pattern = Pattern { context: 0, source: Some(other), tag: Some(BALL) };
         let back = task.receive_blocking(&pattern, Deadline::Never)?;
         back.ok_or(Code::SysErr)?.unpack(Kind::Byte, &mut data)?;
@@ -71,6 +71,6 @@ fn echo(task: &Task, parent: Tid) -> Result<(), Code> {
         ball.unpack(Kind::Byte, &mut data)?;
         let mut buffer = Buffer::new(Encoding::Raw);
         buffer.pack(Kind::Byte, &data)?;
-        task.send(&mut buffer, parent, BALL, 0)?;
+        task.send(&mut buffer, Address { to: parent, tag: Tag(BALL), context: Context(0) })?;
     }
 }

@@ -15,7 +15,7 @@ use crate::members::Members;
 use crate::state::State;
 use crate::task::Task;
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Code, Tid};
+use pvm_wire::{Blob, Code, Context, Tag, Tid};
 use std::sync::Arc;
 
 fn number(reply: &Reply) -> Result<i32, Code> {
@@ -136,8 +136,8 @@ impl Task {
         &self,
         buffer: &mut Buffer,
         group: &[u8],
-        tag: i32,
-        context: i32,
+        tag: Tag,
+        context: Context,
     ) -> Result<(), Code> {
         let members = self.members(group)?;
         let others: Vec<Tid> = members.present().filter(|&tid| tid != self.tid()).collect();

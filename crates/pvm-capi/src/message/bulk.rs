@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use pvm::{Buffer, Glance, Head, Task};
 use pvm_wire::record::calls;
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 
 use super::fast::{Looked, receive_items, send_items_of};
 use super::matching::{self, Stop};
@@ -101,7 +101,10 @@ unsafe fn send(tid: c_int, tag: c_int, items: *const c_void, count: c_int, kind:
         if is_nobody(tid) {
             return Ok(0);
         }
-        task.send(&mut buffer, tid, tag, session::context())?;
+        task.send(
+            &mut buffer,
+            Address { to: tid, tag: Tag(tag), context: Context(session::context()) },
+        )?;
         Ok(0)
     })
 }

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use pvm::{Biased, Buffer, FEW, Form, Glance, Head, Key, Owner, Task, WaitToken};
 use pvm_wire::record::calls;
-use pvm_wire::{Address, Encoding};
+use pvm_wire::{Address, Context, Encoding, Tag};
 
 use crate::guard::{Done, Fast, Limit, fast};
 use crate::selection::{Selection, address, pattern};
@@ -139,7 +139,7 @@ pub(crate) fn receive_items(
     }
     let Some(task) = session::current() else { return Glance::More };
     let wanted = pattern(session::or_current(wanted.context), wanted.source, wanted.tag);
-    let key = Key::new(wanted.context, wanted.tag);
+    let key = Key::new(Context(wanted.context), wanted.tag.map(Tag));
     let key = if raw { key.raw() } else { key };
     fast!(fast => task.take_small(fast.owner, (&wanted, key), about, room), else Glance::More)
 }

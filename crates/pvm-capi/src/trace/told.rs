@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use pvm::{Buffer, Forked, Gate};
 use pvm_wire::events::OWN_END;
-use pvm_wire::{Code, Encoding};
+use pvm_wire::{Address, Code, Context, Encoding, Tag};
 
 use super::event::{self, Field, Value, did, kind};
 use crate::guard::inside;
@@ -112,7 +112,8 @@ fn put(
 }
 
 fn send(tracing: &Tracing, buffer: &mut Buffer) -> Result<(), Code> {
-    session::task()?.send(buffer, tracing.to, tracing.tag, tracing.context)
+    let (tag, context) = (Tag(tracing.tag), Context(tracing.context));
+    session::task()?.send(buffer, Address { to: tracing.to, tag, context })
 }
 
 /// Sends an event that the program has packed, with its end mark. As in PVM the mark stays in the

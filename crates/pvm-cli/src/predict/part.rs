@@ -6,7 +6,7 @@ use super::script::{MESSAGE, Script, Step};
 use crate::failure::{Failure, Status};
 use crate::options::predict::PartOptions;
 use pvm::{Buffer, Deadline, Pattern, Task};
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -119,7 +119,8 @@ impl Part {
                 let length = usize::try_from(*bytes).map_err(|_| Code::NoMem)?;
                 buffer.pack(Kind::Byte, &vec![0; length])?;
                 for to in to {
-                    self.task.send(&mut buffer, self.tid(*to)?, *tag, REHEARSED)?;
+                    let (tag, context) = (Tag(*tag), Context(REHEARSED));
+                    self.task.send(&mut buffer, Address { to: self.tid(*to)?, tag, context })?;
                 }
             }
             Step::Receive { bytes, tag, from } => {

@@ -1,7 +1,7 @@
 //! Messages between a rehearsal or a calibration and its parts.
 
 use pvm::{Buffer, Deadline, Pattern, Task};
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 use std::time::Duration;
 
 /// Tags of it. The parts' own messages have contexts of their own.
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) fn say(task: &Task, to: Tid, tag: i32, bytes: &[u8]) -> Result<(), Code> {
     let mut buffer = Buffer::new(Encoding::Raw);
     buffer.pack(Kind::Byte, bytes)?;
-    task.send(&mut buffer, to, tag, STAGE)
+    task.send(&mut buffer, Address { to, tag: Tag(tag), context: Context(STAGE) })
 }
 
 /// The bytes of a message.

@@ -4,7 +4,7 @@ use pvm::{Buffer, Task};
 use pvm_wire::record::frames::{Ask, CONTEXT, Cells, Counts, Frame, HostFacts, TaskFacts};
 use pvm_wire::record::{Cell, Loss, Moment, RECORD_VERSION};
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Code, Encoding, HostIndex, Kind, Tid, Wire as _};
+use pvm_wire::{Address, Blob, Code, Context, Encoding, HostIndex, Kind, Tag, Tid, Wire as _};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -337,7 +337,7 @@ impl Listeners {
 fn send(task: &Task, to: Tid, frame: &Frame) -> Result<bool, Code> {
     let mut buffer = Buffer::new(Encoding::Raw);
     buffer.pack(Kind::Byte, &frame.to_bytes())?;
-    task.send_at_once(&mut buffer, to, 0, CONTEXT)
+    task.send_at_once(&mut buffer, Address { to, tag: Tag(0), context: Context(CONTEXT) })
 }
 
 /// The facts of this host for the head of a trace.

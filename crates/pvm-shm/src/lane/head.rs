@@ -12,7 +12,7 @@
 //! is described by this alone: the [`Envelope`] of the wire is made of it when somebody asks.
 
 use crate::lane::kind::{Extent, Kind};
-use pvm_wire::{Address, Encoding, Envelope, Layout, Run, Tid};
+use pvm_wire::{Address, Context, Encoding, Envelope, Layout, Run, Tag, Tid};
 
 /// The 44 bytes behind a cell's stamp.
 #[derive(Clone, Copy, Debug)]
@@ -54,17 +54,17 @@ pub struct Key {
 }
 
 #[inline(always)]
-const fn key_of(context: i32, tag: i32) -> u64 {
-    (context.cast_unsigned() as u64) << 32 | tag.cast_unsigned() as u64
+const fn key_of(context: Context, tag: Tag) -> u64 {
+    (context.0.cast_unsigned() as u64) << 32 | tag.0.cast_unsigned() as u64
 }
 
 impl Key {
     /// Messages of this context and tag, or of any tag.
     #[inline(always)]
-    pub const fn new(context: i32, tag: Option<i32>) -> Self {
+    pub const fn new(context: Context, tag: Option<Tag>) -> Self {
         match tag {
             Some(tag) => Self { value: key_of(context, tag), mask: u64::MAX, raw: false },
-            None => Self { value: key_of(context, 0), mask: !(u32::MAX as u64), raw: false },
+            None => Self { value: key_of(context, Tag(0)), mask: !(u32::MAX as u64), raw: false },
         }
     }
 
@@ -237,7 +237,7 @@ impl Head {
         let shape = Shape::of(0, encoding as u8, layout as u8, flags as u8);
         Self {
             shape,
-            key: key_of(envelope.context, envelope.tag),
+            key: key_of(Context(envelope.context), Tag(envelope.tag)),
             source: envelope.src.0,
             destination: envelope.dst.0,
             wait_id: envelope.wait_id,
@@ -358,7 +358,7 @@ impl Head {
     /// Context, tag and receiver of a message that is sent.
     #[inline(always)]
     pub const fn address(&mut self, to: Address) {
-        (self.key, self.destination) = (key_of(to.context.0, to.tag.0), to.to.0);
+        (self.key, self.destination) = (key_of(to.context, to.tag), to.to.0);
     }
 
     /// Puts the receiver in place of the moment, and returns the moment.

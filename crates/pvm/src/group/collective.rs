@@ -14,7 +14,7 @@ use crate::task::Task;
 use crate::task::receiving::receive_beside;
 use crate::wait::Deadline;
 use pvm_shm::Glance;
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 use std::sync::Arc;
 
 /// The context of collective messages; PVM's `SYSCTX_SG`.
@@ -107,7 +107,8 @@ impl<'a> Collective<'a> {
     fn send(&self, task: &Task, to: Tid, items: &[u8]) -> Result<(), Code> {
         let mut buffer = Buffer::new(Encoding::Default);
         buffer.pack(self.arguments.kind, items)?;
-        task.send(&mut buffer, to, self.arguments.tag, CONTEXT)
+        let tag = Tag(self.arguments.tag);
+        task.send(&mut buffer, Address { to, tag, context: Context(CONTEXT) })
     }
 
     /// A message of a member into `message`, if it is there.

@@ -34,7 +34,7 @@ impl Task {
     ) -> Option<u64> {
         // Messages that the daemons carry have tags of their own; the state knows to which tasks
         // there is a lane.
-        if plug::is_carried(Tid::NONE, to.tag.0) {
+        if plug::is_carried(Tid::NONE, to.tag) {
             return None;
         }
         let mut guard = self.state.try_enter(owner)?;
@@ -83,7 +83,7 @@ impl Task {
         buffer: &mut Buffer,
     ) -> Glance<()> {
         let Some((about, room)) = buffer.room() else { return Glance::More };
-        let wanted = Key::new(pattern.context, pattern.tag);
+        let wanted = Key::new(Context(pattern.context), pattern.tag.map(Tag));
         match self.take_small(owner, (pattern, wanted), about, room) {
             Glance::Taken(size) => {
                 buffer.fill_small(size);
@@ -105,7 +105,7 @@ impl Task {
             return None;
         }
         let (about, room) = buffer.room()?;
-        let wanted = Key::new(pattern.context, pattern.tag);
+        let wanted = Key::new(Context(pattern.context), pattern.tag.map(Tag));
         let taken = state.inlet.take_few(pattern.source, &wanted, about, room)?;
         Some(buffer.fill_few(taken))
     }
@@ -152,14 +152,14 @@ impl Task {
         &self,
         buffer: &mut Buffer,
         to: &[Tid],
-        tag: i32,
-        context: i32,
+        tag: Tag,
+        context: Context,
     ) -> Result<usize, Code> {
         let Some((head, data)) = buffer.small() else { return Ok(0) };
         let mut state = self.live()?.enter()?;
         let sent = to.iter().take_while(|&&to| {
             let begin = probe::moment(&self.probes);
-            let address = Address { to, tag: Tag(tag), context: Context(context) };
+            let address = Address { to, tag, context };
             let sent =
                 to.host() == self.tid().host() && state.send_small(address, head, data).is_some();
             state.probe_small(begin.filter(|_| sent), address, (head, data.len()));
@@ -168,7 +168,7 @@ impl Task {
         let sent = sent.count();
         drop(state);
         if let Some(&last) = sent.checked_sub(1).and_then(|last| to.get(last)) {
-            buffer.edit(|about| (about.tag, about.dst) = (tag, last));
+            buffer.edit(|about| (about.tag, about.dst) = (tag.0, last));
         }
         Ok(sent)
     }

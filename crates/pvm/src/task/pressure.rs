@@ -13,7 +13,7 @@ use crate::plug;
 use crate::sys;
 use crate::wait::Deadline;
 use pvm_wire::request::{Lack, Request};
-use pvm_wire::{Code, Envelope, Tid};
+use pvm_wire::{Address, Code, Context, Envelope, Tag};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -44,17 +44,12 @@ impl Task {
     ///
     /// # Errors
     /// As for [`Task::send`].
-    pub fn send_at_once(
-        &self,
-        buffer: &mut Buffer,
-        to: Tid,
-        tag: i32,
-        context: i32,
-    ) -> Result<bool, Code> {
+    pub fn send_at_once(&self, buffer: &mut Buffer, address: Address) -> Result<bool, Code> {
+        let Address { to, tag: Tag(tag), context: Context(context) } = address;
         if to == self.tid() || self.policy() == Policy::Error || !to.is_task() {
-            return self.send(buffer, to, tag, context).map(|()| true);
+            return self.send(buffer, address).map(|()| true);
         }
-        if plug::is_carried(to, tag) {
+        if plug::is_carried(to, address.tag) {
             return Ok(false);
         }
         self.ready_probes();

@@ -13,9 +13,10 @@ impl Task {
     ///
     /// # Errors
     /// [`Code::BadParam`] for an id that is no task's, [`Code::NoMem`], [`Code::SysErr`].
-    pub fn send(&self, buffer: &mut Buffer, to: Tid, tag: i32, context: i32) -> Result<(), Code> {
+    pub fn send(&self, buffer: &mut Buffer, address: Address) -> Result<(), Code> {
+        let Address { to, tag, context } = address;
         if plug::is_carried(to, tag) {
-            return self.request(&plug::post(buffer, (self.tid(), to), tag, context)?).map(drop);
+            return self.request(&plug::post(buffer, self.tid(), address)?).map(drop);
         }
         if !to.is_task() {
             return Err(Code::BadParam);
@@ -23,8 +24,8 @@ impl Task {
         // Within the host it may go faster.
         let here = to.host() == self.tid().host() && to != self.tid();
         self.ready_probes();
-        if here && self.send_here(buffer, to, tag, context)? {
-            buffer.edit(|about| (about.tag, about.dst) = (tag, to));
+        if here && self.send_here(buffer, address)? {
+            buffer.edit(|about| (about.tag, about.dst) = (tag.0, to));
             return Ok(());
         }
         self.send_all(buffer, &[to], tag, context)
@@ -32,22 +33,16 @@ impl Task {
 
     /// Sends a message that rides in its lane, or that its receiver reads while it is written;
     /// false if it is neither.
-    fn send_here(
-        &self,
-        buffer: &mut Buffer,
-        to: Tid,
-        tag: i32,
-        context: i32,
-    ) -> Result<bool, Code> {
+    fn send_here(&self, buffer: &mut Buffer, address: Address) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
         if let Some((head, data)) = buffer.small() {
-            let to = Address { to, tag: Tag(tag), context: Context(context) };
             let mut state = self.live()?.enter()?;
-            let sent = state.send_small(to, head, data).is_some();
-            state.probe_small(begin.filter(|_| sent), to, (head, data.len()));
+            let sent = state.send_small(address, head, data).is_some();
+            state.probe_small(begin.filter(|_| sent), address, (head, data.len()));
             return Ok(sent);
         }
         let Some((described, size, pieces)) = buffer.stream() else { return Ok(false) };
+        let Address { to, tag: Tag(tag), context: Context(context) } = address;
         let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
         let mut state = self.live()?.enter()?;
         let sent = state.send_stream(envelope, (size, pieces))?;
@@ -63,8 +58,8 @@ impl Task {
         &self,
         buffer: &mut Buffer,
         to: &[Tid],
-        tag: i32,
-        context: i32,
+        tag: Tag,
+        context: Context,
     ) -> Result<(), Code> {
         if to.iter().any(|tid| !tid.is_task()) {
             return Err(Code::BadParam);
@@ -82,17 +77,18 @@ impl Task {
         &self,
         buffer: &mut Buffer,
         to: &[Tid],
-        tag: i32,
-        context: i32,
+        tag: Tag,
+        context: Context,
     ) -> Result<(), Code> {
         self.live()?;
         self.ready_probes();
         // As in PVM the buffer remembers tag and receiver of its last sending, no more.
         let last = to.last().copied().unwrap_or_default();
-        buffer.edit(|about| (about.tag, about.dst) = (tag, last));
+        buffer.edit(|about| (about.tag, about.dst) = (tag.0, last));
         let to_self = to.contains(&self.tid()).then(|| buffer.to_message()).transpose()?;
         // Takes slabs through the gate, so it comes before entering it.
         let (described, mut body) = self.probe_copy(buffer.sent_size(), || buffer.prepare())?;
+        let (tag, context) = (tag.0, context.0);
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.enter()?;
         let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();

@@ -4,7 +4,7 @@ use super::super::said::{DONE, GO, heard, nanoseconds, say};
 use super::order::Order;
 use super::work;
 use pvm::{Buffer, Deadline, Pattern, Task};
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 use std::time::{Duration, Instant};
 
 /// The context of measured messages, and their tags.
@@ -115,7 +115,8 @@ fn timed(count: u64, mut call: impl FnMut() -> Result<(), Code>) -> Result<Vec<u
 }
 
 fn send_empty(task: &Task, to: Tid, tag: i32) -> Result<(), Code> {
-    task.send(&mut Buffer::new(Encoding::Raw), to, tag, MEASURED)
+    let address = Address { to, tag: Tag(tag), context: Context(MEASURED) };
+    task.send(&mut Buffer::new(Encoding::Raw), address)
 }
 
 fn take(task: &Task, from: Tid, tag: i32) -> Result<Buffer, Code> {
@@ -143,7 +144,7 @@ impl Data {
     fn send(&self, task: &Task, to: Tid, tag: i32) -> Result<(), Code> {
         let mut buffer = Buffer::new(self.encoding);
         buffer.pack(self.kind(), &self.bytes)?;
-        task.send(&mut buffer, to, tag, MEASURED)
+        task.send(&mut buffer, Address { to, tag: Tag(tag), context: Context(MEASURED) })
     }
 
     fn take(&mut self, task: &Task, from: Tid, tag: i32) -> Result<(), Code> {

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::threads;
 use pvm::{Buffer, Deadline, Pattern, Task};
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 use std::path::PathBuf;
 
 /// From the keeper.
@@ -157,7 +157,7 @@ impl Line {
     /// Tells all ranks who they are.
     pub(super) fn tell_table(&self, ranks: &Ranks) -> Result<(), Code> {
         let mut buffer = table(ranks)?;
-        self.task.multicast(&mut buffer, &ranks.tids(), TABLE, self.contexts[1])
+        self.task.multicast(&mut buffer, &ranks.tids(), Tag(TABLE), Context(self.contexts[1]))
     }
 
     /// Answers a request to start clusters; no reason where they are started.
@@ -165,12 +165,15 @@ impl Line {
         let mut buffer = Buffer::new(Encoding::Default);
         pack(&mut buffer, &[i32::from(reason.is_some())])?;
         pack_text(&mut buffer, reason.unwrap_or_default())?;
-        self.task.send(&mut buffer, to, ANSWER, self.contexts[1])
+        let (tag, context) = (Tag(ANSWER), Context(self.contexts[1]));
+        self.task.send(&mut buffer, Address { to, tag, context })
     }
 
     /// Tells a rank that its last word has come. Who has gone meanwhile needs no answer.
     pub(super) fn heard(&self, to: Tid) {
-        let _ = self.task.send(&mut Buffer::new(Encoding::Default), to, HEARD, self.contexts[1]);
+        let (tag, context) = (Tag(HEARD), Context(self.contexts[1]));
+        let mut nothing = Buffer::new(Encoding::Default);
+        let _ = self.task.send(&mut nothing, Address { to, tag, context });
     }
 
     /// The job is over.
