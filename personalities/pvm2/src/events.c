@@ -83,20 +83,28 @@ static int32_t pack(neopvm_buffer buffer, const struct event *event)
     return neopvm_pack_text(buffer, event->name, strlen(event->name));
 }
 
-void pvm2_events_note(neopvm_buffer note)
+/* A record in the registry, or a message: what a component has packed. */
+static void take(neopvm_buffer buffer, int32_t source)
 {
     char name[PVM2_EVENT_MAX + 1] = {0};
     uint64_t calls[2], length = 0;
-    struct neopvm_info head;
     struct event *event;
 
-    if (neopvm_info(note, &head) < 0 || neopvm_unpack(note, NEOPVM_UNSIGNED_LONG, calls, 2, 1) < 0)
+    if (neopvm_unpack(buffer, NEOPVM_UNSIGNED_LONG, calls, 2, 1) < 0)
         return;
-    if (neopvm_unpack_text(note, name, PVM2_EVENT_MAX, &length) < 0 || calls[1] < calls[0])
+    if (neopvm_unpack_text(buffer, name, PVM2_EVENT_MAX, &length) < 0 || calls[1] < calls[0])
         return;
     event = event_of(name);
     if (event)
-        count_calls(event, head.source, calls[0], calls[1]);
+        count_calls(event, source, calls[0], calls[1]);
+}
+
+void pvm2_events_note(neopvm_buffer note)
+{
+    struct neopvm_info head;
+
+    if (neopvm_info(note, &head) >= 0 && pvm2_peers_sender(head.source, false))
+        take(note, head.source);
 }
 
 /* Numbers grow from one life of a task id to the next. */
@@ -134,12 +142,12 @@ static int tell(neopvm_buffer buffer)
         if (list.entries[i].tid != 0 && list.entries[i].tid != pvm2_self.tid)
             tids[count++] = list.entries[i].tid;
     }
-    if (tids && count > 0)
+    code = tids ? pvm2_peers_greet_all(tids, count) : PvmNoMem;
+    if (code == PvmOk && count > 0)
         status = neopvm_multicast(buffer, tids, count, NOTE_EVENT, CONTEXT_NOTES);
     free(list.entries);
-    code = tids ? pvm2_code(status) : PvmNoMem;
     free(tids);
-    return code;
+    return code == PvmOk ? pvm2_code(status) : code;
 }
 
 static int check(const char *name)
@@ -209,9 +217,10 @@ static int ask(struct event *event)
     code = pvm2_code(pvm2_machine_each(class, ask_one, &asking));
     for (i = 0; code == PvmOk && i < asking.count; i++) {
         neopvm_buffer buffer = 0;
+        struct neopvm_info head;
 
-        if (neopvm_get(class, asking.indices[i], 0, &buffer) >= 0)
-            pvm2_events_note(buffer);
+        if (neopvm_get(class, asking.indices[i], 0, &buffer) >= 0 && neopvm_info(buffer, &head) >= 0)
+            take(buffer, head.source);
         neopvm_free(buffer);
     }
     free(asking.indices);

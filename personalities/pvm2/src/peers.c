@@ -171,6 +171,12 @@ static void note_leave(int32_t tid)
         remove_routes(leads_to, peer);
 }
 
+/* Ids of tasks are above 0; the machine's is not. */
+static bool is_of_machine(const struct neopvm_info *info)
+{
+    return info->source <= 0;
+}
+
 void pvm2_peers_look(void)
 {
     struct neopvm_info info;
@@ -179,7 +185,7 @@ void pvm2_peers_look(void)
     while (neopvm_receive(NEOPVM_ANY, NEOPVM_ANY, CONTEXT_NOTES, 0, &note) >= 0 && note) {
         if (neopvm_info(note, &info) < 0)
             continue;
-        if (info.tag == NOTE_DEATH)
+        if (info.tag == NOTE_DEATH && is_of_machine(&info))
             note_death(note);
         else if (info.tag == NOTE_EVENT)
             pvm2_events_note(note);
@@ -259,22 +265,47 @@ int pvm2_peers_find(const char *name, int instance, struct pvm2_peer **peer)
     return PvmOk;
 }
 
-int pvm2_peers_greet(struct pvm2_peer *peer)
+static int32_t introduce_to(const int32_t *tids, size_t count)
 {
     const struct pvm2_address *me = &pvm2_self.address;
     neopvm_buffer buffer;
-    int32_t status;
+    int32_t status = neopvm_new(NEOPVM_DEFAULT, &buffer);
 
-    if (peer->greeted)
-        return PvmOk;
-    status = neopvm_new(NEOPVM_DEFAULT, &buffer);
     if (status < 0)
-        return pvm2_code(status);
+        return status;
     neopvm_pack(buffer, NEOPVM_INT, &me->instance, 1, 1);
     neopvm_pack_text(buffer, me->name, strlen(me->name));
-    status = neopvm_send(buffer, peer->tid, TAG_NAME, CONTEXT_NAMES);
+    status = count == 1 ? neopvm_send(buffer, tids[0], TAG_NAME, CONTEXT_NAMES)
+                        : neopvm_multicast(buffer, tids, count, TAG_NAME, CONTEXT_NAMES);
     neopvm_free(buffer);
+    return status;
+}
+
+int pvm2_peers_greet(struct pvm2_peer *peer)
+{
+    int32_t status = peer->greeted ? NEOPVM_OK : introduce_to(&peer->tid, 1);
+
     peer->greeted = status >= 0;
+    return pvm2_code(status);
+}
+
+/* Tasks that are not watched may be others one day: nothing is noted of them. */
+int pvm2_peers_greet_all(const int32_t *tids, size_t count)
+{
+    int32_t *new = malloc((count + 1) * sizeof *new), status = NEOPVM_OK;
+    size_t i, found = 0;
+
+    if (!new)
+        return PvmNoMem;
+    for (i = 0; i < count; i++) {
+        struct pvm2_peer *peer = find_peer(tids[i]);
+
+        if (!peer || !peer->greeted)
+            new[found++] = tids[i];
+    }
+    if (found > 0)
+        status = introduce_to(new, found);
+    free(new);
     return pvm2_code(status);
 }
 

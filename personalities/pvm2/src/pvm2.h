@@ -119,6 +119,8 @@ int pvm2_peers_find(const char *name, int instance, struct pvm2_peer **peer);
 int pvm2_peers_add(const struct pvm2_address *address, int32_t tid);
 /* Tells a task who we are, before the first message to it. */
 int pvm2_peers_greet(struct pvm2_peer *peer);
+/* Tells it to all tasks that do not know it. */
+int pvm2_peers_greet_all(const int32_t *tids, size_t count);
 /* Who the sender of a message is; null if it never introduced itself. */
 struct pvm2_peer *pvm2_peers_sender(int32_t tid, bool again);
 /* Nobody is at an address any more. */
@@ -146,6 +148,7 @@ void pvm2_incoming_taken(void);
 void pvm2_receive_clear(void);
 
 /* events.c */
+/* What a call of ready tells. A task that is no component says nothing. */
 void pvm2_events_note(neopvm_buffer note);
 void pvm2_events_clear(void);
 

@@ -1,17 +1,74 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A component to which a stranger sends: nothing of it is received. The stranger is this program's argument. */
+/*
+ * A component to which a stranger sends: nothing of it is received. The stranger is this program's first argument. A program
+ * that was initiated was taken for dead, and an event for ready, because a stranger said so.
+ */
+#include <signal.h>
 #include <sys/wait.h>
 #include <neopvm.h>
 #include <pvmuser.h>
 #include "check.h"
 
+static void wait_a_while(int second)
+{
+    (void)second;
+    _exit(0);
+}
+
+/* The only call of ready was forged, so waituntil waits until the alarm ends this process. */
+static int waits(const char *stranger)
+{
+    char command[4200];
+    int32_t tid, parent;
+
+    CHECK_IS(enroll("waiter"), 0);
+    CHECK_IS(neopvm_enrol(&tid, &parent), 0);
+    snprintf(command, sizeof command, "%s %d", stranger, (int)tid);
+    CHECK_IS(system(command), 0);
+    signal(SIGALRM, wait_a_while);
+    alarm(1);
+    waituntil("forged");
+    return 1;
+}
+
+static int32_t task_but(int32_t me)
+{
+    struct neopvm_task tasks[2];
+    uint64_t count = 0;
+
+    CHECK_IS(neopvm_tasks(0, tasks, 2, &count), 0);
+    CHECK_IS(count, 2);
+    return tasks[tasks[0].tid == me].tid;
+}
+
+static void forges_a_death(const char *stranger, int32_t me)
+{
+    char command[4200];
+
+    CHECK_IS(initiate("./visited", NULL), 1); /* never enrolls */
+    snprintf(command, sizeof command, "%s %d %d", stranger, (int)me, (int)task_but(me));
+    CHECK_IS(system(command), 0);
+    CHECK_IS(terminate("nobody", 0), PvmNoComp); /* looks at what has come */
+    CHECK_IS(status("visited", 1), 1);
+    CHECK_IS(initsend(), PvmOk);
+    CHECK_IS(snd("visited", 1, 1), PvmOk);
+    CHECK_IS(terminate("visited", 1), PvmOk);
+    CHECK_SOON(status("visited", 1) == 0);
+}
+
 int main(int argc, char **argv)
 {
     char command[4200];
     int32_t tid, parent;
-    int any[2] = {1, 2};
+    int any[2] = {1, 2}, end;
 
+    if (argc == 1)
+        return pause();
     CHECK(argc == 2);
+    if (fork() == 0)
+        exit(waits(argv[1]));
+    CHECK(wait(&end) > 0);
+    CHECK_IS(end, 0);
     CHECK_IS(enroll("visited"), 0);
     CHECK_IS(neopvm_enrol(&tid, &parent), 0); /* beside pvm3.h and neopvm.h in one program */
     snprintf(command, sizeof command, "%s %d", argv[1], (int)tid);
@@ -23,6 +80,7 @@ int main(int argc, char **argv)
     CHECK_IS(system(command), 0);
     CHECK_IS(rcv(1), 1);
     CHECK_IS(probe(-1), PvmNoMsg);
+    forges_a_death(argv[1], tid);
     CHECK_IS(ready("event"), PvmOk);
     CHECK_IS(waituntil("event"), PvmOk);
     CHECK_IS(leave(), PvmOk);
