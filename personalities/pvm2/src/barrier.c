@@ -59,7 +59,8 @@ void pvm2_barriers_clear(void)
         struct joined *joined = all;
 
         all = joined->next;
-        neopvm_leave_group(joined->group);
+        if (pvm2_self.enrolled)
+            neopvm_leave_group(joined->group);
         free(joined);
     }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The codes of PVM 2.4, and the checks that most calls begin with. */
 #include <string.h>
-#include <unistd.h>
 #include "pvm2.h"
 
 struct pvm2_self pvm2_self;
@@ -45,4 +44,11 @@ int pvm2_check_name(const char *name, size_t longest)
 int pvm2_check_enrolled(void)
 {
     return pvm2_self.enrolled ? PvmOk : PvmNoComp;
+}
+
+int pvm2_reach_machine(void)
+{
+    int32_t tid, parent;
+
+    return pvm2_self.enrolled ? PvmOk : pvm2_code(neopvm_enrol(&tid, &parent));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* enroll, leave and whoami; status, terminate and pstatus. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "pvm2.h"
 
 /* What initiate tells the program: "INSTANCE/NAME". Used once, so that a program which this one starts does not take it. */
@@ -47,6 +47,7 @@ static int know_myself(void)
     return PvmOk;
 }
 
+/* Buffers are given back by a component alone. */
 static void forget_everything(void)
 {
     pvm2_incoming_clear();
@@ -56,16 +57,36 @@ static void forget_everything(void)
     pvm2_self.enrolled = false;
 }
 
+/* The machine knows nothing of the child of a fork: neither messages, nor groups, nor events are its own. */
+static void be_nobody(void)
+{
+    pvm2_self.enrolled = false;
+    forget_everything();
+    pvm2_barriers_clear();
+    pvm2_outgoing_abandon();
+}
+
+int pvm2_notice_forks(void)
+{
+    static bool noticed;
+
+    if (!noticed && pthread_atfork(NULL, NULL, be_nobody) != 0)
+        return PvmNoMem;
+    noticed = true;
+    return PvmOk;
+}
+
 int pvm2_enroll(const char *name)
 {
     int32_t parent, status;
     int instance, code = pvm2_check_name(name, PVM2_NAME_MAX);
 
+    if (code == PvmOk && pvm2_self.enrolled)
+        code = PvmAlready;
+    if (code == PvmOk)
+        code = pvm2_notice_forks();
     if (code != PvmOk)
         return code;
-    if (pvm2_self.enrolled && pvm2_self.process == getpid())
-        return PvmAlready;
-    forget_everything();
     status = neopvm_enrol(&pvm2_self.tid, &parent);
     if (status < 0)
         return pvm2_code(status);
@@ -76,7 +97,6 @@ int pvm2_enroll(const char *name)
     }
     strcpy(pvm2_self.address.name, name);
     pvm2_self.address.instance = instance;
-    pvm2_self.process = getpid();
     pvm2_self.enrolled = true;
     code = know_myself();
     if (code != PvmOk)
@@ -128,6 +148,8 @@ int pvm2_status(const char *name, int instance)
     int32_t tid;
     int active, code = check_address(name, instance);
 
+    if (code == PvmOk)
+        code = pvm2_reach_machine();
     if (code != PvmOk)
         return code;
     if (instance < 0) {
@@ -223,8 +245,10 @@ int pvm2_pstatus(int *ncpu, int *mixed)
 {
     struct neopvm_host *hosts;
     uint64_t count;
-    int code = pvm2_hosts(&hosts, &count);
+    int code = pvm2_reach_machine();
 
+    if (code == PvmOk)
+        code = pvm2_hosts(&hosts, &count);
     if (code != PvmOk)
         return code;
     if (ncpu)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include "pvm2.h"
 
 #define CLASS "neopvm.pvm2.event."
@@ -273,7 +272,7 @@ void pvm2_events_clear(void)
         struct event *event = events;
 
         events = event->next;
-        if (event->own && pvm2_self.enrolled && pvm2_self.process == getpid())
+        if (event->own && pvm2_self.enrolled)
             withdraw(event);
         while (event->signallers) {
             struct signaller *signaller = event->signallers;

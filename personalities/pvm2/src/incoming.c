@@ -32,7 +32,7 @@ const struct neopvm_info *pvm2_incoming_head(void)
 
 struct neopvm_received *pvm2_incoming_clear(void)
 {
-    if (incoming.buffer)
+    if (incoming.buffer && pvm2_self.enrolled)
         neopvm_free(incoming.buffer);
     incoming.buffer = 0;
     incoming.type = 0;

@@ -32,11 +32,19 @@ void pvm2_outgoing_clear(void)
     outgoing.begun = false;
 }
 
+void pvm2_outgoing_abandon(void)
+{
+    outgoing.buffer = 0;
+    pvm2_outgoing_clear();
+}
+
 int pvm2_initsend(void)
 {
+    int code = pvm2_notice_forks();
+
     pvm2_outgoing_clear();
-    outgoing.begun = true;
-    return PvmOk;
+    outgoing.begun = code == PvmOk;
+    return code;
 }
 
 /* Makes a buffer of what was put so far. */

@@ -54,8 +54,7 @@ struct pvm2_peer {
 };
 
 struct pvm2_self {
-    bool enrolled;
-    int32_t process; /* pid; the child of a fork is no component */
+    bool enrolled; /* false in the child of a fork, which is no component */
     int32_t tid;
     struct pvm2_address address;
     struct pvm2_address also; /* the instance that initiate gave, where it has another name; instance -1: none */
@@ -75,7 +74,14 @@ int pvm2_check_name(const char *name, size_t longest);
 /* PvmNoComp where the caller is no component. */
 int pvm2_check_enrolled(void);
 
-/* component.c: the table of hosts, to be freed. */
+/* Before a call that needs the machine and no component: after a leave this process is no task any more. */
+int pvm2_reach_machine(void);
+
+/* component.c */
+
+/* From now on the child of a fork knows that it is no component. */
+int pvm2_notice_forks(void);
+/* The table of hosts, to be freed. */
 int pvm2_hosts(struct neopvm_host **hosts, uint64_t *count);
 
 /* registry.c: who is who in the machine */
@@ -133,6 +139,8 @@ void pvm2_peers_clear(void);
 int pvm2_outgoing_check(void);
 int pvm2_outgoing_send(int32_t tid, int type);
 void pvm2_outgoing_clear(void);
+/* In the child of a fork, whose buffers those of its parent are not. */
+void pvm2_outgoing_abandon(void);
 
 /* incoming.c: the message received last */
 

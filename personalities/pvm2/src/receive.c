@@ -200,7 +200,8 @@ void pvm2_receive_clear(void)
         struct aside *aside = first;
 
         first = aside->next;
-        drop(&aside->message);
+        if (pvm2_self.enrolled)
+            drop(&aside->message);
         free(aside);
     }
     last = &first;

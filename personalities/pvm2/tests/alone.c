@@ -291,6 +291,8 @@ int main(void)
     waiting();
     CHECK_IS(leave(), PvmOk);
     CHECK_IS(snd("alone", 0, 1), PvmNoComp);
+    CHECK_IS(status("alone", -1), 0); /* these need no component, but said that no machine answers */
+    CHECK_IS(pstatus(NULL, NULL), PvmOk);
     CHECK_IS(enroll("alone"), 0); /* the number is free again */
     CHECK_IS(leave(), PvmOk);
     return 0;

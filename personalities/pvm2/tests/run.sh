@@ -53,7 +53,7 @@ names() {
 }
 
 headers
-for name in alone family crowd late left relative visited own_names chance killed; do
+for name in alone family forked crowd late left relative visited own_names chance killed; do
 	compile "$CC" -O1 -g -Wall -Wextra -I"$INCLUDE" -I"$PREFIX/include" -o $name "$HERE/$name.c"
 done
 "$CC" -O1 -g -I"$PREFIX/include" -o stranger "$HERE/stranger.c" -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 || fail stranger
@@ -68,6 +68,7 @@ names
 "$PREFIX/bin/pvm" up --local 2 >/dev/null || exit 1
 run ./alone
 run ./family
+run ./forked
 run ./crowd 12
 run "$PREFIX/bin/pvm" run --quiet -n 8 ./crowd 8 spread
 run "$PREFIX/bin/pvm" run --quiet -n 5 ./chance 5 40 7 spread
