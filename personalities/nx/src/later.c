@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MERGED_MAX 65536
 #define MERGED_LAST (-1000) /* and below: no result of job.h */
@@ -91,45 +92,117 @@ static struct merged *find_merged(long id)
     return at >= 0 && at < MERGED_MAX && merged[at].used ? &merged[at] : NULL;
 }
 
-static long give_back(struct merged *both)
+static void give_back(struct merged *both)
 {
     both->used = 0;
+}
+
+/* ((a, b), c) becomes (a, (b, c)). */
+static void turn(struct merged *both, struct merged *left)
+{
+    long id = both->ids[0];
+    both->ids[0] = left->ids[0];
+    left->ids[0] = left->ids[1];
+    left->ids[1] = both->ids[1];
+    both->ids[1] = id;
+}
+
+static void step_right(struct merged *both)
+{
+    struct merged *rest = find_merged(both->ids[1]);
+    if (rest == NULL) {
+        both->ids[0] = both->ids[1];
+        both->ids[1] = -1;
+        return;
+    }
+    memcpy(both->ids, rest->ids, sizeof both->ids);
+    give_back(rest);
+}
+
+/*
+ * An id of job.h comes to stand in ids[0], and what else was merged is in ids[1]: a program may merge as many as it likes,
+ * so they are not followed by recursion. -1: there is none left. 0, which is no id: ids that were spent lead in a circle.
+ */
+static long next_of(struct merged *both)
+{
+    for (long steps = 0; steps <= 2 * MERGED_MAX; steps++) {
+        struct merged *left = find_merged(both->ids[0]);
+        if (left != NULL)
+            turn(both, left);
+        else if (both->ids[0] != -1)
+            return both->ids[0];
+        else if (both->ids[1] == -1)
+            return -1;
+        else
+            step_right(both);
+    }
+    return 0;
+}
+
+static long wait_one(long id)
+{
+    struct job_message message = {.type = 0};
+    return finish(id, job_wait(handle_of(id), JOB_ANY, &message), &message);
+}
+
+static long test_one(long id)
+{
+    struct job_message message = {.type = 0};
+    int status = job_test(handle_of(id), &message);
+    return status == JOB_NONE ? 0 : finish(id, status, &message);
+}
+
+static long cancel_one(long id)
+{
+    int status = job_cancel(handle_of(id));
+    return status < 0 ? nx_wrong(status, "id %ld", id) : JOB_OK;
+}
+
+/* One that is done already does not keep the others posted. */
+static long cancel_any(long id)
+{
+    cancel_one(id);
     return 1;
+}
+
+/* For all that were merged, up to the first error. */
+static long for_each(struct merged *both, long (*call)(long id))
+{
+    long id, result = 1;
+    while ((id = next_of(both)) != -1) {
+        both->ids[0] = -1;
+        if (result >= 0)
+            result = call(id);
+    }
+    give_back(both);
+    return result;
 }
 
 long core_msgwait(long id)
 {
-    struct job_message message = {.type = 0};
     struct merged *both = find_merged(id);
     if (id == -1)
         return 1;
-    if (both == NULL)
-        return finish(id, job_wait(handle_of(id), JOB_ANY, &message), &message);
-    long status = core_msgwait(both->ids[0]);
-    if (status >= 0)
-        status = core_msgwait(both->ids[1]);
-    give_back(both);
-    return status;
+    return both != NULL ? for_each(both, wait_one) : wait_one(id);
 }
 
 long core_msgdone(long id)
 {
-    struct job_message message = {.type = 0};
     struct merged *both = find_merged(id);
+    long one;
     if (id == -1)
         return 1;
-    if (both == NULL) {
-        int status = job_test(handle_of(id), &message);
-        return status == JOB_NONE ? 0 : finish(id, status, &message);
-    }
+    if (both == NULL)
+        return test_one(id);
     /* What is done is released, and waited for no more. */
-    for (int at = 0; at < 2; at++) {
-        long done = core_msgdone(both->ids[at]);
+    while ((one = next_of(both)) != -1) {
+        long done = test_one(one);
         if (done <= 0)
             return done;
-        both->ids[at] = -1;
+        both->ids[0] = -1;
     }
-    return give_back(both);
+    give_back(both);
+    return 1;
 }
 
 long core_msgcancel(long id)
@@ -137,13 +210,7 @@ long core_msgcancel(long id)
     struct merged *both = find_merged(id);
     if (id == -1)
         return JOB_OK;
-    if (both != NULL) {
-        core_msgcancel(both->ids[0]);
-        core_msgcancel(both->ids[1]);
-        return give_back(both);
-    }
-    int status = job_cancel(handle_of(id));
-    return status < 0 ? nx_wrong(status, "id %ld", id) : JOB_OK;
+    return both != NULL ? for_each(both, cancel_any) : cancel_one(id);
 }
 
 /* A receive that nobody waits for stays posted; its id is spent where it is done already. */
