@@ -196,15 +196,16 @@ struct job_message {
     struct neopvm_received raw; /* of this file */
 };
 
+#define JOB_TYPES 0x80000000u
+
 /* What a receive or probe wants. */
 struct job_select {
     int32_t channel;
     int32_t rank;  /* or JOB_ANY */
     int32_t type;  /* or JOB_ANY */
-    /* Null, or says of a message that rank and type fit whether it fits. The core cannot select by it: messages that
-     * do not fit are kept in a queue of this file, in which later receives look first. */
-    int (*fits)(int32_t type, int32_t rank, void *with);
-    void *with;
+    /* Not 0: JOB_TYPES and a bit for each of the types 0 to 30 that are wanted, and `type` is JOB_ANY. The core cannot
+     * select by it: messages of other types are kept in a queue of this file, in which later receives look first. */
+    uint32_t types;
 };
 
 /*
@@ -241,6 +242,8 @@ int job_post_done(const struct job_message *message, job_handle *handle);
  * the handle is spent. */
 int job_test(job_handle handle, struct job_message *message);
 int job_wait(job_handle handle, int64_t limit_ns, struct job_message *message);
+/* The same for whichever handle is done first. JOB_BAD_HANDLE: there is none. */
+int job_wait_any(int64_t limit_ns, job_handle *handle, struct job_message *message);
 /* The handle is spent; a message that came for it is lost, one that had not stays for others. */
 int job_cancel(job_handle handle);
 

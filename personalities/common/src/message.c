@@ -206,7 +206,7 @@ int job_core_probe(const struct job_select *select, struct job_message *message)
 /* With the lock: as long as nothing else may have the message, the core does the waiting. */
 static int wait_for(const struct job_select *select, int64_t left, uint32_t *seen, struct job_message *message)
 {
-    int in_core = select->fits == NULL && job_this.state != JOB_ALONE && !job_overlaps(select);
+    int in_core = select->types == 0 && job_this.state != JOB_ALONE && !job_overlaps(select);
     if (!in_core) {
         int status = job_pause(seen, left);
         return status == JOB_OK ? JOB_NONE : status;
@@ -241,7 +241,7 @@ static int take_slowly(const struct job_select *select, int64_t limit_ns, struct
 
 static int is_short_way(const struct job_select *select)
 {
-    return select->fits == NULL && job_this.state == JOB_RANK &&
+    return select->types == 0 && job_this.state == JOB_RANK &&
            atomic_load_explicit(&job_this.kept, memory_order_acquire) == 0 &&
            !atomic_load_explicit(&job_this.has_handlers, memory_order_relaxed);
 }

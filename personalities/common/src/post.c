@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Receives that were posted before their messages came. Whichever thread looks for messages serves them, in order. */
-#include "state.h"
+/* Handles of receives that were posted, and waiting for them. */
+#include "posted.h"
 
 #include <stdlib.h>
-
-enum { OPEN, BUSY, DONE };
-
-struct posted {
-    struct posted *next, *previous; /* of those that are open or busy, in the order in which they were posted */
-    struct posted *blocker;         /* an earlier one that wants all that this one wants: it comes first */
-    int mixed;                      /* an earlier one wants some of what this one wants */
-    struct job_select select;
-    void *data;
-    uint64_t room;
-    job_handler handler;
-    void *with;
-    int stage;
-    int status;
-    uint32_t generation;
-    struct job_message message;
-};
 
 #define SLOT_BITS 16
 #define GENERATIONS 0x7fff
 
-static struct posted ring = {.next = &ring, .previous = &ring};
+static struct posted done = {.next = &done, .previous = &done};
 static struct posted *slots[JOB_HANDLES];
 static uint32_t generations[JOB_HANDLES];
 static int32_t spare[JOB_HANDLES], spare_count, used_count;
@@ -47,136 +30,33 @@ static struct posted *find(job_handle handle)
     return handle > 0 && slots[slot] != NULL && handle_of(slot) == handle ? slots[slot] : NULL;
 }
 
-static int overlap(const struct job_select *one, const struct job_select *other)
+void job_posted_done(struct posted *posted)
 {
-    return one->channel == other->channel &&
-           (one->rank == JOB_ANY || other->rank == JOB_ANY || one->rank == other->rank) &&
-           (one->type == JOB_ANY || other->type == JOB_ANY || one->type == other->type);
-}
-
-/* Whether nothing that `other` wants is not wanted by `one`, too. */
-static int covers(const struct job_select *one, const struct job_select *other)
-{
-    int is_wider = one->fits == NULL || (one->fits == other->fits && one->with == other->with);
-    return is_wider && one->channel == other->channel && (one->rank == JOB_ANY || one->rank == other->rank) &&
-           (one->type == JOB_ANY || one->type == other->type);
-}
-
-static void find_blocker(struct posted *posted)
-{
-    posted->blocker = NULL;
-    for (struct posted *at = ring.next; at != posted; at = at->next) {
-        if (covers(&at->select, &posted->select)) {
-            posted->blocker = at;
-            return;
-        }
-        /* Nobody posts overlapping receives for what this file's functions say to each other. */
-        posted->mixed |= posted->select.channel == JOB_USER && overlap(&at->select, &posted->select);
-    }
-}
-
-static void link_last(struct posted *posted)
-{
-    posted->next = &ring;
-    posted->previous = ring.previous;
-    ring.previous->next = posted;
-    ring.previous = posted;
-    atomic_fetch_add(&job_this.kept, 1);
-    find_blocker(posted);
-}
-
-static void unlink_posted(struct posted *posted)
-{
-    posted->next->previous = posted->previous;
-    posted->previous->next = posted->next;
-    atomic_fetch_sub(&job_this.kept, 1);
-    for (struct posted *at = posted->next; at != &ring; at = at->next)
-        if (at->blocker == posted)
-            find_blocker(at);
+    posted->stage = DONE;
+    posted->next = &done;
+    posted->previous = done.previous;
+    done.previous->next = posted;
+    done.previous = posted;
 }
 
 static void spend(job_handle handle)
 {
     int32_t slot = handle & (JOB_HANDLES - 1);
-    free(slots[slot]);
+    struct posted *posted = slots[slot];
+    if (posted->stage == DONE) {
+        posted->next->previous = posted->previous;
+        posted->previous->next = posted->next;
+    }
+    free(posted);
     slots[slot] = NULL;
     generations[slot]++;
     spare[spare_count++] = slot;
 }
 
-static void hand_over(struct posted *posted)
-{
-    job_ready(posted->handler, &posted->message, posted->with);
-    free(posted);
-}
-
-static void deliver(struct posted *posted, const struct job_message *message)
-{
-    posted->message = *message;
-    if (posted->data != NULL || posted->handler == NULL)
-        posted->status = job_put(&posted->message, posted->data, posted->room);
-    posted->stage = DONE;
-    unlink_posted(posted);
-    if (posted->handler != NULL)
-        hand_over(posted);
-}
-
-int job_offer(int channel, const struct job_message *message)
-{
-    for (struct posted *at = ring.next; at != &ring; at = at->next) {
-        if (at->stage == OPEN && job_fits(&at->select, channel, message)) {
-            deliver(at, message);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/*
- * Between two looks at the core a message may come that both receives want. So where an earlier one wants all that a
- * later one wants, the later one does not look; where it wants some of it, all that has come is taken in the order in
- * which it came, and offered to the earliest first.
- */
-void job_advance(void)
-{
-    struct posted *next;
-    int mixed = 0;
-    for (struct posted *at = ring.next; at != &ring; at = next) {
-        struct job_message message;
-        next = at->next;
-        if (at->stage != OPEN || at->blocker != NULL)
-            continue;
-        mixed |= at->mixed;
-        /* While it is served, what it does not want may be offered to others, but not to it. */
-        at->stage = BUSY;
-        int found = (at->mixed ? job_try_kept(&at->select, &message, 0) : job_try(&at->select, &message, 0)) == JOB_OK;
-        next = at->next;
-        at->stage = OPEN;
-        if (found)
-            deliver(at, &message);
-    }
-    if (mixed)
-        job_drain();
-}
-
-static int overlaps_before(const struct posted *end, const struct job_select *select)
-{
-    for (struct posted *at = ring.next; at != end; at = at->next)
-        if (overlap(&at->select, select))
-            return 1;
-    return 0;
-}
-
-int job_overlaps(const struct job_select *select)
-{
-    return overlaps_before(&ring, select);
-}
-
 static int post(struct posted *posted)
 {
     pthread_mutex_lock(&job_lock);
-    posted->stage = OPEN;
-    link_last(posted);
+    job_posted_add(posted);
     job_advance();
     pthread_mutex_unlock(&job_lock);
     return JOB_OK;
@@ -196,7 +76,7 @@ static int give_handle(struct posted *posted, job_handle *handle)
     int32_t slot = take_slot();
     if (slot > 0) {
         slots[slot] = posted;
-        *handle = handle_of(slot);
+        *handle = posted->handle = handle_of(slot);
     }
     pthread_mutex_unlock(&job_lock);
     if (slot == 0)
@@ -222,8 +102,13 @@ int job_post_done(const struct job_message *message, job_handle *handle)
     if (posted == NULL)
         return NEOPVM_NO_MEMORY;
     posted->message = *message;
-    posted->stage = DONE;
-    return give_handle(posted, handle);
+    int status = give_handle(posted, handle);
+    if (status != JOB_OK)
+        return status;
+    pthread_mutex_lock(&job_lock);
+    job_posted_done(posted);
+    pthread_mutex_unlock(&job_lock);
+    return JOB_OK;
 }
 
 int job_on_message(const struct job_select *select, void *data, uint64_t room, job_handler handler, void *with)
@@ -266,8 +151,8 @@ int job_test(job_handle handle, struct job_message *message)
 static int wait_posted(struct posted *posted, int64_t left, uint32_t *seen)
 {
     struct job_message message;
-    int in_core = posted->stage == OPEN && posted->select.fits == NULL && job_this.state != JOB_ALONE &&
-                  !atomic_load(&job_this.has_handlers) && !overlaps_before(posted, &posted->select);
+    int in_core = posted->stage == OPEN && posted->select.types == 0 && job_this.state != JOB_ALONE &&
+                  !atomic_load(&job_this.has_handlers) && !job_posted_overlaps(posted, &posted->select);
     if (!in_core)
         return job_pause(seen, left);
     posted->stage = BUSY;
@@ -276,7 +161,10 @@ static int wait_posted(struct posted *posted, int64_t left, uint32_t *seen)
     pthread_mutex_lock(&job_lock);
     posted->stage = OPEN;
     if (status == JOB_OK)
-        deliver(posted, &message);
+        job_posted_deliver(posted, &message);
+    else
+        /* Another thread may have taken it from the core meanwhile. */
+        job_posted_settle(posted);
     return status == JOB_NONE ? JOB_OK : status;
 }
 
@@ -304,12 +192,37 @@ int job_wait(job_handle handle, int64_t limit_ns, struct job_message *message)
     return status;
 }
 
+int job_wait_any(int64_t limit_ns, job_handle *handle, struct job_message *message)
+{
+    int64_t deadline = job_deadline(limit_ns), left;
+    uint32_t seen = 0;
+    int status = JOB_NONE;
+    pthread_mutex_lock(&job_lock);
+    while (status == JOB_NONE) {
+        job_advance();
+        left = job_left(deadline);
+        if (done.next != &done) {
+            *handle = done.next->handle;
+            status = finish(done.next, *handle, message);
+            break;
+        }
+        if (used_count == spare_count)
+            status = JOB_BAD_HANDLE;
+        else if (left == 0)
+            break;
+        else if ((status = job_pause(&seen, left)) == JOB_OK)
+            status = JOB_NONE;
+    }
+    pthread_mutex_unlock(&job_lock);
+    return status;
+}
+
 int job_cancel(job_handle handle)
 {
     pthread_mutex_lock(&job_lock);
     struct posted *posted = find(handle);
     if (posted != NULL && posted->stage != DONE)
-        unlink_posted(posted);
+        job_posted_remove(posted);
     if (posted != NULL)
         spend(handle);
     pthread_mutex_unlock(&job_lock);

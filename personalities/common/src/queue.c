@@ -4,57 +4,150 @@
 
 #include <stdlib.h>
 
+#define FEW 16 /* above it there is an index */
+
 struct kept {
-    struct kept *next;
+    struct kept *next, *previous; /* in the order in which they came */
     int channel;
+    uint64_t number;
     struct job_message message;
+    struct job_place places[JOB_KINDS]; /* one for each way to ask for it */
 };
 
 pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *first, **end = &first;
+static struct kept ring = {.next = &ring, .previous = &ring};
+static int32_t count;
+static int is_indexed;
+static struct job_index kept_index;
+static uint64_t numbers;
+
+int job_is_type(const struct job_select *select, int32_t type)
+{
+    if (select->types != 0)
+        return type <= 30 && (select->types >> type & 1) != 0;
+    return select->type == JOB_ANY || select->type == type;
+}
 
 int job_fits(const struct job_select *select, int channel, const struct job_message *message)
 {
     return select->channel == channel && (select->rank == JOB_ANY || select->rank == message->source) &&
-           (select->type == JOB_ANY || select->type == message->type) &&
-           (select->fits == NULL || select->fits(message->type, message->source, select->with));
+           job_is_type(select, message->type);
+}
+
+/* ---- The index ---- */
+
+struct job_key job_key_of(int channel, const struct job_message *message, int kind)
+{
+    return (struct job_key){channel, kind & 1 ? JOB_ANY : message->source, kind & 2 ? JOB_ANY : message->type};
+}
+
+static void leave_index(struct kept *kept)
+{
+    for (int kind = 0; kind < JOB_KINDS; kind++)
+        job_index_remove(&kept_index, &kept->places[kind]);
+}
+
+static void drop_index(void)
+{
+    is_indexed = 0;
+    for (struct kept *at = ring.next; at != &ring; at = at->next)
+        leave_index(at);
+}
+
+/* Without the memory for it there is no index, and looking takes longer. */
+static void enter_index(struct kept *kept)
+{
+    for (int kind = 0; kind < JOB_KINDS && is_indexed; kind++) {
+        const struct job_key key = job_key_of(kept->channel, &kept->message, kind);
+        if (job_index_add(&kept_index, &kept->places[kind], &key, kept) != JOB_OK)
+            drop_index();
+    }
+}
+
+static void make_index(void)
+{
+    is_indexed = 1;
+    for (struct kept *at = ring.next; at != &ring && is_indexed; at = at->next)
+        enter_index(at);
+}
+
+static struct kept *first_of(const struct job_select *select, int32_t type)
+{
+    const struct job_key key = {select->channel, select->rank, type};
+    const struct job_place *place = job_index_first(&kept_index, &key);
+    return place != NULL ? place->owner : NULL;
+}
+
+static struct kept *find_by_index(const struct job_select *select)
+{
+    struct kept *found = NULL;
+    if (select->types == 0)
+        return first_of(select, select->type);
+    for (int32_t type = 0; type < 31; type++) {
+        struct kept *first = select->types >> type & 1 ? first_of(select, type) : NULL;
+        if (first != NULL && (found == NULL || first->number < found->number))
+            found = first;
+    }
+    return found;
+}
+
+static struct kept *find_by_order(const struct job_select *select)
+{
+    for (struct kept *at = ring.next; at != &ring; at = at->next)
+        if (job_fits(select, at->channel, &at->message))
+            return at;
+    return NULL;
+}
+
+/* ---- The queue ---- */
+
+static void link_last(struct kept *kept)
+{
+    kept->number = ++numbers;
+    kept->next = &ring;
+    kept->previous = ring.previous;
+    ring.previous->next = kept;
+    ring.previous = kept;
+    count++;
+    atomic_fetch_add(&job_this.kept, 1);
 }
 
 int job_keep(int channel, const struct job_message *message)
 {
     if (job_offer(channel, message))
         return JOB_OK;
-    struct kept *kept = malloc(sizeof *kept);
+    struct kept *kept = calloc(1, sizeof *kept);
     if (kept == NULL)
         return NEOPVM_NO_MEMORY;
-    *kept = (struct kept){.channel = channel, .message = *message};
-    *end = kept;
-    end = &kept->next;
-    atomic_fetch_add(&job_this.kept, 1);
+    kept->channel = channel;
+    kept->message = *message;
+    link_last(kept);
+    if (is_indexed)
+        enter_index(kept);
+    else if (count > FEW)
+        make_index();
     return JOB_OK;
 }
 
-static void take_out(struct kept **at)
+static void take_out(struct kept *gone)
 {
-    struct kept *gone = *at;
-    *at = gone->next;
-    if (end == &gone->next)
-        end = at;
+    gone->next->previous = gone->previous;
+    gone->previous->next = gone->next;
+    leave_index(gone);
     free(gone);
+    is_indexed &= --count > 0;
     atomic_fetch_sub(&job_this.kept, 1);
 }
 
 int job_try_kept(const struct job_select *select, struct job_message *message, int leave)
 {
-    for (struct kept **at = &first; *at != NULL; at = &(*at)->next) {
-        if (!job_fits(select, (*at)->channel, &(*at)->message))
-            continue;
-        *message = (*at)->message;
-        if (!leave)
-            take_out(at);
-        return JOB_OK;
-    }
-    return JOB_NONE;
+    struct kept *found = is_indexed ? find_by_index(select) : find_by_order(select);
+    if (found == NULL)
+        return JOB_NONE;
+    *message = found->message;
+    if (!leave)
+        take_out(found);
+    return JOB_OK;
 }
 
 static int pull(const struct job_select *select, struct job_message *message, int leave)
@@ -63,7 +156,7 @@ static int pull(const struct job_select *select, struct job_message *message, in
         int status = job_core_take(select, 0, message);
         if (status != JOB_OK)
             return status;
-        int fits = select->fits(message->type, message->source, select->with);
+        int fits = job_is_type(select, message->type);
         if (fits && !leave)
             return JOB_OK;
         status = job_keep(select->channel, message);
@@ -76,7 +169,7 @@ int job_try(const struct job_select *select, struct job_message *message, int le
 {
     if (job_try_kept(select, message, leave) == JOB_OK)
         return JOB_OK;
-    if (select->fits != NULL)
+    if (select->types != 0)
         return pull(select, message, leave);
     return leave ? job_core_probe(select, message) : job_core_take(select, 0, message);
 }

@@ -3,6 +3,7 @@
 #ifndef NEOPVM_JOB_STATE_H
 #define NEOPVM_JOB_STATE_H
 
+#include "index.h"
 #include "job.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -127,8 +128,12 @@ int job_drain(void);
 /* Waits for something to arrive; gives the lock back meanwhile. JOB_OK, JOB_NOBODY or an error. */
 int job_pause(uint32_t *seen, int64_t limit_ns);
 int job_fits(const struct job_select *select, int channel, const struct job_message *message);
+int job_is_type(const struct job_select *select, int32_t type);
+/* A message is found by rank and type, by either of them, and by none. */
+#define JOB_KINDS 4
+struct job_key job_key_of(int channel, const struct job_message *message, int kind);
 
-/* post.c: with job_lock held. */
+/* posted.c: with job_lock held. */
 void job_advance(void);
 int job_offer(int channel, const struct job_message *message); /* 1 if a posted receive took it */
 int job_overlaps(const struct job_select *select);             /* with one that is posted */

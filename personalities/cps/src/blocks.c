@@ -88,7 +88,7 @@ static void check_inside(const struct block *block, uint64_t offset, uint64_t by
 static void take_one(const struct block *block)
 {
     static const char call[] = "acp_wait_for_data";
-    const struct job_select select = {JOB_USER, JOB_ANY, block->number, NULL, NULL};
+    const struct job_select select = {JOB_USER, JOB_ANY, block->number, 0};
     struct job_message message;
     uint64_t offset;
     check(job_take(&select, NEOPVM_FOREVER, &message), call);

@@ -101,7 +101,7 @@ static void serve_one(const struct job_message *message, void *with)
 
 static void ask_for_next(struct service *service)
 {
-    const struct job_select select = {JOB_OWN, JOB_ANY, service->type, NULL, NULL};
+    const struct job_select select = {.channel = JOB_OWN, .rank = JOB_ANY, .type = service->type};
     check(job_on_message(&select, NULL, 0, serve_one, service), "acp_init");
 }
 

@@ -89,7 +89,7 @@ static char *take_kept(int file, size_t *bytes)
 
 static void write_of(int node, int real)
 {
-    struct job_select select = {JOB_OWN, rank_of(node, "output"), OWN_TYPE(KIND_OUTPUT, 0), NULL, NULL};
+    struct job_select select = {JOB_OWN, rank_of(node, "output"), OWN_TYPE(KIND_OUTPUT, 0), 0};
     struct job_message message;
     check(job_take(&select, NEOPVM_FOREVER, &message), "output");
     const void *data = job_bytes(&message);

@@ -11,7 +11,7 @@ static struct job_select selection(const int *src, const int *type, const char *
     need();
     if (src == NULL || type == NULL)
         fatal("%s: a null pointer", call);
-    struct job_select select = {JOB_USER, JOB_ANY, JOB_ANY, NULL, NULL};
+    struct job_select select = {JOB_USER, JOB_ANY, JOB_ANY, 0};
     if (*src != DONTCARE)
         select.rank = rank_of(*src, call);
     if (*type != DONTCARE)

@@ -4,12 +4,6 @@
 
 #include <limits.h>
 
-static int fits_mask(int32_t type, int32_t rank, void *with)
-{
-    (void)rank;
-    return type <= 30 && ((uintptr_t)with >> type & 1) != 0;
-}
-
 /* -1 is any type; with the top bit set it is a mask of the types 0 to 30. */
 static void select_types(struct job_select *select, long typesel, int32_t rank)
 {
@@ -17,8 +11,7 @@ static void select_types(struct job_select *select, long typesel, int32_t rank)
     if ((int32_t)typesel >= 0) {
         select->type = (int32_t)typesel;
     } else if ((int32_t)typesel != -1) {
-        select->fits = fits_mask;
-        select->with = (void *)(uintptr_t)((uint32_t)typesel & 0x7fffffff);
+        select->types = (uint32_t)typesel;
     }
 }
 

@@ -54,7 +54,7 @@ static int select_message(struct job_select *select, const int *type, const int 
         return failed("%s: type %d (at least 0, or -1 for any)", call, *type);
     if (*from < -1 || *from >= (int)job_size())
         return failed("%s: from %d, but the processes are 0 to %d (-1: any)", call, *from, (int)job_size() - 1);
-    *select = (struct job_select){JOB_USER, *from, *type, NULL, NULL};
+    *select = (struct job_select){JOB_USER, *from, *type, 0};
     return 0;
 }
 
@@ -160,7 +160,7 @@ int message_available(int *type, int *from)
 
 static int wait_for_message(void)
 {
-    const struct job_select any = {JOB_USER, JOB_ANY, JOB_ANY, NULL, NULL};
+    const struct job_select any = {JOB_USER, JOB_ANY, JOB_ANY, 0};
     struct job_message message;
     process_need("p4_waitformsg");
     int result = job_await(&any, NEOPVM_FOREVER, &message);
