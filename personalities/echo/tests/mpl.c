@@ -62,6 +62,33 @@ static void under_way(void)
     CHECK_SOON((bytes = (size_t)mpc_status(id)) == sizeof in);
 }
 
+/* Of many that are posted the one that is done first is told, wherever it stands among them. */
+static void whichever_is_first(void)
+{
+    enum { POSTED = 3000 };
+    static int ins[POSTED], froms[POSTED], types[POSTED], ids[POSTED];
+    int at, any;
+    size_t bytes;
+
+    for (at = 0; at < POSTED; at++) {
+        froms[at] = left;
+        types[at] = 100 + at;
+        CHECK_IS(mpc_recv(&ins[at], sizeof ins[at], &froms[at], &types[at], &ids[at]), 0);
+    }
+    for (at = 0; at < POSTED; at++) {
+        int out = at * 7919 % POSTED; /* in an order of its own */
+        CHECK_IS(mpc_bsend(&out, sizeof out, right, 100 + out), 0);
+    }
+    for (at = 0; at < POSTED; at++) {
+        int first = at * 7919 % POSTED;
+        any = DONTCARE;
+        CHECK_IS(mpc_wait(&any, &bytes), 0);
+        CHECK(any == ids[first] && ins[first] == first && bytes == sizeof(int));
+    }
+    any = DONTCARE;
+    CHECK(mpc_wait(&any, &bytes) == -1 && mperrno == EINVAL);
+}
+
 static void looking(void)
 {
     int from = DONTCARE, type = 9, value = me;
@@ -181,6 +208,7 @@ int main(int argc, char **argv)
         stop(argv[1]);
     blocking();
     under_way();
+    whichever_is_first();
     looking();
     told_in_ints();
     refused();

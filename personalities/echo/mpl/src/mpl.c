@@ -77,41 +77,32 @@ int mpl_send_receive(const void *out, size_t bytes, int to, int type, void *in, 
 }
 
 /* Receives that are under way, and where their sender and type are to be told. */
-struct posted {
-    struct posted *next;
-    job_handle handle;
+static struct posted {
     int *from, *type;
-};
+} posted[JOB_HANDLES];
 
-static struct posted *posted;
-
-static int note(job_handle handle, int *from, int *type)
+/* That of a handle; of a number that is none, that of some other. */
+static struct posted *posted_of(job_handle handle)
 {
-    struct posted *one = malloc(sizeof *one);
+    return &posted[handle & (JOB_HANDLES - 1)];
+}
 
-    if (!one)
-        return NEOPVM_NO_MEMORY;
-    one->next = posted;
-    one->handle = handle;
-    one->from = from;
-    one->type = type;
-    posted = one;
-    return JOB_OK;
+static int note(int status, const int *id, int *from, int *type)
+{
+    if (status >= 0)
+        *posted_of(*id) = (struct posted){from, type};
+    return mpl_result(status);
 }
 
 int mpl_post_send(const void *data, size_t bytes, int to, int type, int *id)
 {
     struct job_message message = {.source = to, .type = type, .bytes = bytes};
-    int status;
 
     if (!id)
         return mpl_refuse(EINVAL);
     if (mpl_send(data, bytes, to, type) < 0)
         return -1;
-    status = job_post_done(&message, id);
-    if (status >= 0)
-        status = note(*id, NULL, NULL);
-    return mpl_result(status);
+    return note(job_post_done(&message, id), id, NULL, NULL);
 }
 
 int mpl_post_receive(void *data, size_t room, int *from, int *type, int *id)
@@ -124,26 +115,13 @@ int mpl_post_receive(void *data, size_t room, int *from, int *type, int *id)
     if (!from || !type || !id || (room > 0 && !data))
         return mpl_refuse(EINVAL);
     select = echo_select(*from, *type);
-    status = job_post(&select, data, room, id);
-    if (status >= 0)
-        status = note(*id, from, type);
-    return mpl_result(status);
+    return note(job_post(&select, data, room, id), id, from, type);
 }
 
-/* Forgets one that is done, telling who sent it. */
-static void finish(job_handle handle, const struct job_message *message)
+static void tell_posted(int status, job_handle handle, const struct job_message *message)
 {
-    struct posted **at = &posted, *one;
-
-    while (*at && (*at)->handle != handle)
-        at = &(*at)->next;
-    one = *at;
-    if (!one)
-        return;
-    if (message)
-        tell(message, one->from, one->type, NULL);
-    *at = one->next;
-    free(one);
+    if (status == JOB_OK)
+        tell(message, posted_of(handle)->from, posted_of(handle)->type, NULL);
 }
 
 int mpl_status(int id)
@@ -153,34 +131,10 @@ int mpl_status(int id)
 
     if (status == JOB_NONE)
         return mpl_refuse(0);
-    if (status != JOB_BAD_HANDLE)
-        finish(id, status == JOB_OK ? &message : NULL);
+    tell_posted(status, id, &message);
     if (status < 0)
         return mpl_result(status);
     return message.bytes > INT32_MAX ? INT32_MAX : (int)message.bytes;
-}
-
-/* The first that is done of those under way. */
-static int wait_for_any(int *id, struct job_message *message)
-{
-    struct posted *one;
-    int status;
-
-    while (posted) {
-        for (one = posted; one; one = one->next) {
-            status = job_test(one->handle, message);
-            if (status != JOB_NONE) {
-                *id = one->handle;
-                return status;
-            }
-        }
-        status = job_wait(posted->handle, 1000000, message);
-        if (status != JOB_NONE) {
-            *id = posted->handle;
-            return status;
-        }
-    }
-    return JOB_BAD_HANDLE;
 }
 
 int mpl_wait(int *id, size_t *bytes)
@@ -190,9 +144,11 @@ int mpl_wait(int *id, size_t *bytes)
 
     if (!id)
         return mpl_refuse(EINVAL);
-    status = *id == DONTCARE ? wait_for_any(id, &message) : job_wait(*id, NEOPVM_FOREVER, &message);
-    if (status != JOB_BAD_HANDLE)
-        finish(*id, status == JOB_OK ? &message : NULL);
+    if (*id == DONTCARE)
+        status = job_wait_any(NEOPVM_FOREVER, id, &message);
+    else
+        status = job_wait(*id, NEOPVM_FOREVER, &message);
+    tell_posted(status, *id, &message);
     if (status == JOB_OK && bytes)
         *bytes = message.bytes;
     return mpl_result(status);
