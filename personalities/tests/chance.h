@@ -2,7 +2,8 @@
 /*
  * chance.h - programs by chance, compared with a model; an interface's chance.c says how its calls do what is drawn.
  *
- *     chance SEED [OPERATIONS [PAUSE]]      PAUSE: microseconds between two rounds
+ *     chance SEED [OPERATIONS [PAUSE [FILE]]]      PAUSE: microseconds between two rounds. With FILE rank 0 says "begun" when
+ *                                                all have entered, and the first round begins when the file is there
  *
  * A run is rounds. From the seed and the number of a round all ranks draw the same plan: who sends what to whom and what
  * all do together. So each rank knows what it gets, from whom, and in which order the messages of one rank and type come.
@@ -490,6 +491,16 @@ static long one_round(int round)
     return count;
 }
 
+static void hold(const char *file)
+{
+    if (me == 0) {
+        printf("begun\n");
+        fflush(stdout);
+    }
+    while (access(file, F_OK) != 0)
+        usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     enter(argc, argv);
@@ -503,6 +514,8 @@ int main(int argc, char **argv)
         post_handler(type_numbers[HANDLED]);
 #endif
     barrier();
+    if (argc > 4)
+        hold(argv[4]);
     int round = 0;
     for (; done < most; round++) {
         done += one_round(round);

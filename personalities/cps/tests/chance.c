@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * chance SEED [OPERATIONS [PAUSE]]: blocks, calls and queues by chance. All processes draw the same plan of each round, so each
+ * chance SEED [OPERATIONS [PAUSE [FILE]]], as chance.h has it: blocks, calls and queues by chance. All processes draw the same plan of each round, so each
  * knows what its blocks, its answers and its queues must be.
  */
 #include <stdint.h>
@@ -175,6 +175,16 @@ static int one_round(int round)
     return count + 6 * all;
 }
 
+static void hold(const char *file)
+{
+    if (me == 1) {
+        printf("begun\n");
+        fflush(stdout);
+    }
+    while (access(file, F_OK) != 0)
+        usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     long most = argc > 2 ? atol(argv[2]) : getenv("NEOPVM_LONG") != NULL ? 1000000 : 20000, done = 0;
@@ -189,6 +199,8 @@ int main(int argc, char **argv)
         CHECK(acp_declare_block(blocks[block], &size, &number) == 0);
     }
     sync_all(1);
+    if (argc > 4)
+        hold(argv[4]);
     for (; done < most; round++) {
         done += one_round(round);
         if (argc > 3)

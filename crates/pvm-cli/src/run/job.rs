@@ -41,6 +41,10 @@ const FAILED_GRACE: Duration = Duration::from_millis(300);
 const EARLY_EACH: usize = 4;
 /// The last words of a rank may come this much later than the news of its end.
 const WORD_DELAY: Duration = Duration::from_millis(200);
+/// The parent of a forked rank may tell how the rank has ended this much later than the news of the
+/// end. Nobody else knows how, and on a busy computer the parent may have to wait for a core; one
+/// that is stopped never tells.
+const PARENT_DELAY: Duration = Duration::from_secs(5);
 
 /// Runs the job to its end.
 pub(super) fn run(options: &RunOptions, interface: Interface) -> Result<ExitCode, Failure> {
@@ -127,6 +131,15 @@ struct Keeper {
     look: Option<Instant>,
     /// The words of ranks that came before the machine told their ids.
     early: Vec<Heard>,
+    /// The last words of ranks that cannot go on, and are not told yet.
+    held: Vec<Fault>,
+}
+
+/// The reason of a rank that cannot go on.
+struct Fault {
+    from: Tid,
+    status: i32,
+    text: String,
 }
 
 impl Keeper {
@@ -151,6 +164,7 @@ impl Keeper {
             is_told: false,
             look: None,
             early: Vec::new(),
+            held: Vec::new(),
         }
     }
 
@@ -160,10 +174,12 @@ impl Keeper {
         self.start(&at_once)?;
         while !self.open.is_empty() {
             let stage = self.running.deadline();
-            let deadline = [stage, self.look].into_iter().flatten().min();
+            let silence = self.ranks.first_silent().map(|(until, _)| until);
+            let deadline = [stage, self.look, silence].into_iter().flatten().min();
             match self.running.events.next(deadline) {
                 Some(event) => self.handle(event)?,
                 None if self.is_past(self.look) => self.look_at_ends(),
+                None if self.is_past(silence) => self.give_up_parent(),
                 None if self.is_past(stage) && self.running.overdue() => break,
                 None => {}
             }
@@ -338,8 +354,7 @@ impl Keeper {
             }
             Word::Fatal { code, text } => {
                 let status = if code & 0xff == 0 { 1 } else { code & 0xff };
-                self.fail(from, status << 8, &text);
-                self.line.heard(from);
+                self.fatal(Fault { from, status: status << 8, text });
             }
             Word::Forked { tids } => return self.forked(from, &tids),
             Word::Kill { tids } => return self.kill_ranks(&tids),
@@ -347,8 +362,9 @@ impl Keeper {
             Word::Exited { tid, status } => {
                 let is_its_own = self.running.forked.remove(&tid);
                 if is_its_own {
-                    self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = false);
+                    self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = None);
                     self.exited(tid, status);
+                    self.tell_held();
                 }
             }
             Word::Ended { .. } => {}
@@ -385,8 +401,36 @@ impl Keeper {
         if !self.running.forked.contains(&tid) {
             return;
         }
-        self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = true);
-        self.look_soon();
+        let until = Instant::now() + PARENT_DELAY;
+        self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = Some(until));
+    }
+
+    /// The parent of a forked rank does not tell how that has ended.
+    fn give_up_parent(&mut self) {
+        let Some((_, tid)) = self.ranks.first_silent() else { return };
+        self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = None);
+        self.fail(tid, 1 << 8, "has ended, and its parent does not tell how");
+        self.tell_held();
+    }
+
+    /// A rank cannot go on. One that waited for a rank that has ended is not the cause: it is told
+    /// behind the way in which that one has ended.
+    fn fatal(&mut self, fault: Fault) {
+        if self.held.len() < self.ranks.len() {
+            self.held.push(fault);
+        }
+        self.tell_held();
+    }
+
+    /// Tells the faults of ranks, unless the end of a rank before them is not understood yet.
+    fn tell_held(&mut self) {
+        if self.ranks.first_silent().is_some() {
+            return;
+        }
+        for Fault { from, status, text } in std::mem::take(&mut self.held) {
+            self.fail(from, status, &text);
+            self.line.heard(from);
+        }
     }
 
     /// A rank has no more use for these.

@@ -3,6 +3,7 @@
 use super::cluster::Cluster;
 use pvm_wire::Tid;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// One rank.
 #[derive(Debug, Default)]
@@ -17,8 +18,8 @@ pub(super) struct Rank {
     pub(super) left: bool,
     /// It has ended without failing.
     pub(super) ended: bool,
-    /// It has ended, and nobody has told how.
-    pub(super) silent: bool,
+    /// It has ended, and its parent may tell how until then.
+    pub(super) silent: Option<Instant>,
     /// It is to be killed.
     pub(super) unwanted: bool,
     /// Its host has gone.
@@ -31,7 +32,6 @@ impl Rank {
     pub(super) fn complaint(&self, any: bool) -> Option<String> {
         match &self.entered {
             _ if self.left => None,
-            _ if self.silent => Some("has ended, and its parent does not tell how".to_owned()),
             _ if !self.ended => None,
             Some(call) if call.is_empty() => None,
             Some(call) => Some(format!("ended without calling {call}")),
@@ -116,6 +116,12 @@ impl Ranks {
         let any = self.any_entered();
         let mut complaints = self.ranks.iter();
         complaints.find_map(|rank| Some((rank.tid?, rank.complaint(any)?)))
+    }
+
+    /// The forked rank whose parent has been silent for longest, and until when it may be.
+    pub(super) fn first_silent(&self) -> Option<(Instant, Tid)> {
+        let stay = self.ranks.iter().filter(|rank| !rank.left);
+        stay.filter_map(|rank| Some((rank.silent?, rank.tid?))).min()
     }
 
     /// By rank, as far as they are started.
