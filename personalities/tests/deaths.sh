@@ -15,7 +15,7 @@ now() { date +%s%N; }
 ranks_of() { pgrep -f "^[^ ]*$program $1 "; }
 
 start() { # SEED: waits until four ranks run
-    "$PVM" run --quiet --as "$name" -n 4 "$program" "$1" 1000000000 500 >"$folder/out" 2>"$folder/err" </dev/null &
+    "$PVM" run --quiet --as "$name" -n 4 "$program" "$1" 1000000000 500 /dev/null >"$folder/out" 2>"$folder/err" </dev/null &
     job=$!
     local tick
     for tick in $(seq 3000); do
@@ -23,6 +23,16 @@ start() { # SEED: waits until four ranks run
         sleep 0.01
     done
     fail "four ranks do not start: $(cat "$folder/err")"
+}
+
+# Only the first process of a cluster of p4 can tell of the others, and tells of them when it has forked all.
+all_have_entered() {
+    local tick
+    for tick in $(seq 3000); do
+        grep -q begun "$folder/out" && return
+        sleep 0.01
+    done
+    fail "four ranks do not enter: $(cat "$folder/err")"
 }
 
 gone() { # SEED
@@ -38,6 +48,7 @@ took=
 for ((time = 1; time <= times; time++)); do
     seed=$((RANDOM * 32768 + RANDOM))$$
     start "$seed"
+    [ "$name" != p4 ] || all_have_entered
     sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
     mapfile -t victims < <(ranks_of "$seed" | shuf -n2)
     [ $((time % 3)) -ne 0 ] || kill -STOP "${victims[1]}"

@@ -3,7 +3,7 @@
  * stranger JOB SECONDS [TYPE]: a task that is no rank sends whatever it likes, for a while, to all tasks of the machine in the two
  * contexts of a job: of every type, that of the library's own words included, and of every length. JOB is NEOPVM_JOB as
  * a rank finds it in its environment. With TYPE: ids of
- * tasks under that type, in the context of libraries alone.
+ * tasks under that type, in the context of libraries alone. It says "begun" when each task has been sent something.
  */
 #include <neopvm.h>
 #include <pvm3.h>
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     unsigned keeper;
     int contexts[2], count = 0, me = pvm_mytid(), only = argc > 3 ? atoi(argv[3]) : 0;
     struct pvmtaskinfo *tasks;
-    long sent = 0;
+    long sent = 0, begun = 0;
     if (argc < 3 || sscanf(argv[1], "1:%x:%d:%d:", &keeper, &contexts[0], &contexts[1]) != 3)
         return 2;
     time_t end = time(NULL) + atoi(argv[2]);
@@ -64,6 +64,10 @@ int main(int argc, char **argv)
         int32_t tid = (int32_t)keeper;
         sent += neopvm_send_items(NEOPVM_DEFAULT, NEOPVM_INT, data + roll(100), (uint64_t)roll(50), tid, 16 + roll(8),
                                   contexts[1]) == 0;
+        if (!begun++) {
+            printf("begun\n");
+            fflush(stdout);
+        }
         usleep(100);
     }
     printf("%ld messages\n", sent);
