@@ -12,6 +12,7 @@ set -u
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 . ./machine.sh
+. ../xtask/failed.sh
 
 [ $# -gt 0 ] || { sed -n '5,7s/^#   //p' debian.sh >&2; exit 2; }
 where=$1
@@ -41,6 +42,7 @@ bin=$HOME/pvm3/bin/$PVM_ARCH
 cd "$HOME" || exit 2
 passed=0
 failed=0
+faults=0 # of no test
 
 wanted() {
 	local part
@@ -64,6 +66,7 @@ judge() {
 	for regex; do
 		if ! grep -Eq -- "$regex" "$WORK/out"; then
 			failed=$((failed + 1))
+			has_failed "$name"
 			echo "$name: FAIL (no line like: $regex)"
 			head -c 3000 "$WORK/out" | head -25 | sed 's/^/    /'
 			[ ! -s "$WORK/log" ] || tail -5 "$WORK/log" | sed 's/^/    log: /'
@@ -76,7 +79,7 @@ judge() {
 
 # complain NAME: what did not compile
 complain() {
-	failed=$((failed + 1))
+	failed=$((failed + 1)) faults=$((faults + 1))
 	echo "$1: FAIL"
 	head -10 "$WORK/out" | sed 's/^/    /'
 }
@@ -469,6 +472,7 @@ if ! missing "$(command -v g++ || echo /usr/bin/g++)" g++ "the C++ program" && !
 	fi
 fi
 
-machine_traced || failed=$((failed + 1))
+machine_traced || failed=$((failed + 1)) faults=$((faults + 1))
 echo "$passed passed, $failed failed"
+tell_failed $faults
 [ $failed -eq 0 ]

@@ -4,14 +4,15 @@
 #   run.sh oracle [NAME...]        records expected/NAME.txt on Debian's PVM
 #   run.sh live [NAME...]          runs them on Debian's PVM and compares with the recorded
 #   run.sh ours PREFIX [NAME...]   runs them on the installation in PREFIX and compares
-#   run.sh all PREFIX              live, ours PREFIX and debian.sh PREFIX at the same time
+#   run.sh all PREFIX [TEST...]    live, ours PREFIX and debian.sh PREFIX at the same time; a TEST is "original: NAME", ...
 #
 # With MACHINE_TRACED=1 everything is recorded, and the answers must be the same.
 #
 # With MACHINE_HOSTS set (spread.sh does that) the machine has several hosts: programs whose answers differ there are
 # compared with expected/spread/NAME.txt, and the ones in spread/ run, too.
 #
-# Prints a line per program and "N passed, N failed" at the end; exits 0 only if none failed.
+# Prints a line per program, "N passed, N failed", and at the end the names of those that failed (xtask/failed.sh); exits 0 only
+# if none failed.
 
 set -u
 shopt -s nullglob
@@ -19,6 +20,7 @@ called_from=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 here=$PWD
 . ./machine.sh
+. ../xtask/failed.sh
 
 LIMIT=${LIMIT:-90} # seconds for one program
 DEBIAN_LIB=${DEBIAN_LIB:-/usr/lib/$(gcc -print-multiarch)}
@@ -34,6 +36,7 @@ if [ "$mode" = all ]; then
 	. ./together.sh
 	prefix=$(cd "$called_from" && cd "${1:-}" && pwd) || exit 2
 	printf -v where '%q' "$prefix"
+	wanted=("${@:2}")
 	together original "bash run.sh live" ours "bash run.sh ours $where" debian "bash debian.sh $where"
 	exit
 fi
@@ -237,12 +240,14 @@ differences() {
 
 passed=0
 failed=0
+faults=0 # of no test
 verdict() { # NAME WAY OK
 	if [ "$3" = ok ]; then
 		passed=$((passed + 1))
 		echo "$1$2: ok"
 	else
 		failed=$((failed + 1))
+		has_failed "$1"
 		echo "$1$2: FAIL"
 	fi
 }
@@ -275,11 +280,12 @@ for name in "${names[@]}"; do
 	fi
 	if [ -z "$(source_of "$name")" ]; then
 		echo "$name: no such program"
-		failed=$((failed + 1))
+		failed=$((failed + 1)) faults=$((faults + 1))
 		continue
 	fi
 	if ! is_console "$name" && ! compile "$name" "$WORK/$name" "$includes" "$libs" 2>"$WORK/err"; then
 		verdict "$name" " (compile)" fail
+		faults=$((faults + 1))
 		head -20 "$WORK/err"
 		continue
 	fi
@@ -316,6 +322,7 @@ for name in "${names[@]}"; do
 	rm -f "$WORK/$name" "$WORK/$name.debian"
 done
 [ -e "$DEBIAN_LIB/libpvm3.so" ] || [ "$mode" != ours ] || echo "skipped: the binaries linked with Debian's libraries (apt install pvm-dev)"
-machine_traced || failed=$((failed + 1))
+machine_traced || failed=$((failed + 1)) faults=$((faults + 1))
 echo "$passed passed, $failed failed"
+tell_failed $faults
 [ $failed -eq 0 ]

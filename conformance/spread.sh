@@ -5,7 +5,8 @@
 #   spread.sh ours PREFIX [NAME...]   on the installation in PREFIX
 #   spread.sh oracle [NAME...]        records the answers where three hosts answer differently than one
 #   spread.sh debian WHERE [NAME...]  debian.sh WHERE ("original" or a PREFIX)
-#   spread.sh all PREFIX              live, ours PREFIX and debian PREFIX at the same time, each on hosts of its own
+#   spread.sh all PREFIX [TEST...]    live, ours PREFIX and debian PREFIX at the same time, each on hosts of its own; a TEST is
+#                                     "original: NAME", "ours: NAME" or "debian: NAME", as the last lines name those that failed
 #
 # The hosts are those of `testbed hosts`; where they cannot be made, this is skipped by name. After ours no process and no
 # file of it may be left on any of them.
@@ -13,13 +14,14 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tool=$here/../xtask/hosts.sh
 
-[ $# -gt 0 ] || { sed -n '4,8s/^#   //p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '4,9s/^#   //p' "$0" >&2; exit 2; }
 
 if [ "$1" = all ]; then
 	. "$here/together.sh"
 	prefix=$(cd "$2" && pwd) || exit 2
 	printf -v self 'bash %q' "$here/spread.sh"
 	printf -v where '%q' "$prefix"
+	wanted=("${@:3}")
 	together original "$self live" ours "$self ours $where" debian "$self debian $where"
 	exit
 fi

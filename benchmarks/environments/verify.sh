@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# verify.sh PREFIX OUT: runs every primitive and application on every system with 1, 2 and 4 tasks (and 3, for what takes any
+# verify.sh PREFIX OUT [RUN...]: runs every primitive and application on every system with 1, 2 and 4 tasks (and 3, for what takes any
 # number), in small sizes. The programs compare what comes with what should; here the bits of the results of all systems,
 # partitions and numbers of tasks are compared with those of one task alone. A system that is not installed is a failure;
-# SYSTEMS="express pvm" asks for some of them only.
+# SYSTEMS="express pvm" asks for some of them only. A RUN that failed is named in the last lines; all are run again with it, as
+# their results are compared.
 set -u
 . "$(dirname "$0")/systems.sh"
+# shellcheck source=xtask/failed.sh
+. "$here/../../xtask/failed.sh"
 build_all "$1" "$2"
 start_machine
 failures=$missing runs=0
@@ -24,7 +27,8 @@ expect() {
   status=$?
   cat "$OUT/said" >>"$OUT/verified"
   if [ "$wanted" = 0 ] && [ "$status" != 0 ] || [ "$wanted" != 0 ] && [ "$status" = 0 ]; then
-    fail "$*: status $status"
+    echo "FAIL $*: status $status"
+    has_failed "$1 $2 $3"
     tail -n 3 "$OUT/said" "$OUT/errors"
   fi
 }
@@ -49,11 +53,15 @@ done
 
 # One line for each problem, whichever system, partition and number of tasks.
 bits=$(awk '$1 == "bits" { sub("rows|columns|scattered", "gauss", $2); print $2, $4, $5 }' "$OUT/verified" | sort -u)
-[ "$(echo "$bits" | wc -l)" = 3 ] || fail "results differ in their bits:
+[ "$(echo "$bits" | wc -l)" -le 3 ] || fail "results differ in their bits:
 $bits"
-wanted=$((${#systems[@]} * 4 * 7))
-[ "$(grep -c '^bits' "$OUT/verified")" = "$wanted" ] || fail "not all applications told their bits"
-wanted=$((${#systems[@]} * 4 * 30))
-[ "$(grep -c '^primitive' "$OUT/verified")" = "$wanted" ] || fail "not all primitives told their times"
-echo "${systems[*]}: $runs runs, $failures failures"
-[ "$failures" = 0 ]
+# A run that failed tells less.
+if [ ${#failed_tests[@]} -eq 0 ]; then
+  wanted=$((${#systems[@]} * 4 * 7))
+  [ "$(grep -c '^bits' "$OUT/verified")" = "$wanted" ] || fail "not all applications told their bits"
+  wanted=$((${#systems[@]} * 4 * 30))
+  [ "$(grep -c '^primitive' "$OUT/verified")" = "$wanted" ] || fail "not all primitives told their times"
+fi
+echo "${systems[*]}: $runs runs, $((failures + ${#failed_tests[@]})) failures"
+tell_failed "$failures"
+[ $((failures + ${#failed_tests[@]})) = 0 ]

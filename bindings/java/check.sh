@@ -1,17 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Builds neopvm.jar and tries it on a machine of two hosts of its own:
-# check.sh PREFIX [ENGINE [OPTION...]]
+# check.sh PREFIX [ENGINE [OPTION|TEST...]]
 #
 # With a JDK of 22 or newer the jar holds the engine over the C library, and the tests run on it. They run again
 # without native code, on that JDK and on the oldest there is. ENGINE, native or wire, runs one of the two, all runs both.
-# OPTIONs are Maven's: a storm of five minutes is -Dtest=StormTest -Dpvm.storm.s=300.
+# OPTIONs are Maven's: a storm of five minutes is -Dtest=StormTest -Dpvm.storm.s=300. A TEST is a class, or CLASS#METHOD as the
+# last lines name those that have failed.
 set -euo pipefail
 
 prefix=$(realpath "$1")
 only=${2:-all}
-options=("${@:3}")
+options=() tests=
+for word in "${@:3}"; do
+  case $word in
+  -*) options+=("$word") ;;
+  *) tests="$tests${tests:+,}$word" ;;
+  esac
+done
+[ -z "$tests" ] || options+=("-Dtest=$tests")
 cd "$(dirname "$0")"
+# shellcheck source=xtask/failed.sh
+. ../../xtask/failed.sh
 # shellcheck source=bindings/java/jdks.sh
 . ./jdks.sh
 # shellcheck source=crates/testbed/testbed.sh
@@ -28,13 +38,27 @@ compile() {
 # With one carrier for all virtual threads a wait that holds it is seen at once, on any number of cores.
 readonly ONE_CARRIER="-Djdk.virtualThreadScheduler.parallelism=1 -Djdk.virtualThreadScheduler.maxPoolSize=1"
 
-# tests VERSION JDK ENGINE GOAL: the tests on a JDK, with their reports in a folder of their own.
+# failed_in FOLDER: CLASS#METHOD of each test that has failed by the reports there.
+failed_in() {
+  cat "$1"/TEST-*.xml 2>/dev/null | awk '/<testcase / { test = $0 } /<(failure|error)[ >]/ { print test }' |
+    sed -E 's/.* name="([^"({[]*).*/\0\n\1/; s/.* classname="([^"]*)"[^\n]*\n(.*)/\1#\2/; s/#$//' | sort -u
+}
+
+# tests VERSION JDK ENGINE GOAL: the tests on a JDK, with their reports in a folder of their own. Failed ones do not stop the next
+# engine's.
+faults=0 # of no test
+ended=0
 tests() {
-  local version=$1 java=$2 engine=$3 goal=$4
+  local version=$1 java=$2 engine=$3 goal=$4 failed test
+  rm -rf "target/surefire-reports/$engine-$version"
   echo "tests on Java $version with the $engine engine"
   maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine-$version" \
     -Dtest.pvm="$prefix/bin/pvm" \
-    -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}"
+    -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}" && return
+  ended=1
+  failed=$(failed_in "target/surefire-reports/$engine-$version")
+  [ -n "$failed" ] || faults=$((faults + 1))
+  for test in $failed; do has_failed "$test"; done
 }
 
 mkdir -p "$programs"
@@ -61,3 +85,5 @@ if [ "$only" != native ]; then
   tests "$oldest_version" "$oldest" wire "$goal"
 fi
 testbed down
+tell_failed $faults
+exit $ended

@@ -1,12 +1,15 @@
 #!/bin/bash
-# check.sh STAGE: the checks of the Python part on what is installed in STAGE: lints, types, tests with real machines, and
-# the wheel in an empty environment.
+# check.sh STAGE [TEST...]: the checks of the Python part on what is installed in STAGE: lints, types, tests with real machines,
+# and the wheel in an empty environment. Of the tests those run that are named, as the last lines name those that have failed.
 set -eu
 stage=$(realpath "$1")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
 # shellcheck source=crates/testbed/testbed.sh
 . "$root/crates/testbed/testbed.sh"
+# shellcheck source=xtask/failed.sh
+. "$root/xtask/failed.sh"
+wanted=("${@:2}")
 have_python
 environment requirements-build.txt
 environment requirements-test.txt
@@ -47,5 +50,12 @@ echo "tests"
 install_wheel "$stage"
 # The tests are run where the sources of the package are not found: what is tested is the wheel.
 cd "$here/tests"
-env -u PVM_ROOT NEOPVM_PREFIX="$stage" "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$here/tests" -c "$here/pyproject.toml" .
+[ ${#wanted[@]} -gt 0 ] || wanted=(.)
+env -u PVM_ROOT NEOPVM_PREFIX="$stage" "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$here/tests" \
+  -c "$here/pyproject.toml" -rfE "${wanted[@]}" | tee "$work/tests.log"
+status=${PIPESTATUS[0]}
 testbed down
+while read -r test; do has_failed "$test"; done < <(sed -n 's/^FAILED \([^ ]*\).*/\1/p' "$work/tests.log")
+# Pytest ends with 1 where tests have failed and nothing else has.
+tell_failed $((status != 1 || $(grep -c '^ERROR ' "$work/tests.log") > 0))
+exit $status

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run.sh PREFIX WORK [NAME...]: runs the tests of the interfaces that are installed in PREFIX, on a machine of its own.
-# All that it writes lies in WORK; `-` is a temporary folder.
+# run.sh PREFIX WORK [TEST...]: runs the tests of the interfaces that are installed in PREFIX, on a machine of its own.
+# All that it writes lies in WORK; `-` is a temporary folder. A TEST is an interface, or one of its tests as the last lines
+# name those that have failed ("p4 bad kill with 4 ranks", "nx forged.sh", "cps deaths", "files").
 #
 # An interface's folder tests has a runner of its own, run.sh PREFIX, or
 #   *.c *.f *.f90   programs. `flags: ...` in one of the first lines is given to the compiler and linker; where it names
@@ -22,6 +23,9 @@ else
 fi
 shift 2
 here=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=xtask/failed.sh
+. "$here/../xtask/failed.sh"
+wanted=("$@")
 export CC=${CC:-cc} FC=${FC:-gfortran}
 # shellcheck source=crates/testbed/testbed.sh
 . "$here/../crates/testbed/testbed.sh"
@@ -33,23 +37,44 @@ failures=0 runs=0
 # shellcheck source=personalities/tests/building.sh
 . "$here/tests/building.sh"
 
+# What no test is to blame for.
 fail() {
     echo "FAIL $*"
     failures=$((failures + 1))
 }
 
+# TEST WORDS...
+fail_test() {
+    has_failed "$1"
+    echo "FAIL $1: ${*:2}"
+}
+
+# TEST COMMAND...: a test of its own, which ends with 0 and writes little.
+run_test() {
+    local name=$1 ended
+    shift
+    is_wanted "$name" "${name%% *}" || return 0
+    runs=$((runs + 1))
+    "$@" >"$work/out" 2>&1 </dev/null && return
+    ended=$?
+    fail_test "$name" "ended with $ended: $(tail -n 20 "$work/out")"
+    return $ended
+}
+
 run_program() {
-    local ranks=$1 status=$2 ended
+    local ranks=$1 status=$2 ended name
     shift 2
+    name="$NAME $* with $ranks ranks"
+    is_wanted "$name" "$NAME" || return 0
     runs=$((runs + 1))
     (cd "$BUILT" && timeout "${NEOPVM_LONG:+9}300" "$PVM" run --quiet --as "${AS:-$NAME}" -n "$ranks" "./$1" "${@:2}") \
         >"$work/out" 2>"$work/err" </dev/null
     ended=$?
     if [ "$ended" -ne "$status" ]; then
-        fail "$NAME: $* with $ranks ranks ended with $ended and not $status"
+        fail_test "$name" "ended with $ended and not $status"
         tail -n 5 "$work/out" "$work/err"
     elif [ "$status" -eq 0 ] && ! grep -q '^ *ok' "$work/out"; then
-        fail "$NAME: $* with $ranks ranks did not say ok"
+        fail_test "$name" "did not say ok"
         tail -n 5 "$work/out" "$work/err"
     fi
 }
@@ -68,11 +93,7 @@ run_scripts() {
     local script
     for script in "$here/$NAME"/tests/*.sh; do
         [ -f "$script" ] || continue
-        runs=$((runs + 1))
-        (cd "$BUILT" && timeout 400 bash "$script") >"$work/out" 2>&1 </dev/null || {
-            fail "$NAME: ${script##*/} ended with $?"
-            tail -n 15 "$work/out"
-        }
+        run_test "$NAME ${script##*/}" env -C "$BUILT" timeout 400 bash "$script"
     done
 }
 
@@ -80,25 +101,18 @@ run_refused() {
     local table
     for table in "$here/$NAME"/tests/*refused.table; do
         [ -f "$table" ] || continue
-        runs=$((runs + 1))
-        timeout 400 bash "$here/tests/refused.sh" "$NAME" "$BUILT/$(basename "$table" .table)" "$table" \
-            >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
+        run_test "$NAME ${table##*/}" timeout 400 bash "$here/tests/refused.sh" "$NAME" "$BUILT/$(basename "$table" .table)" "$table"
     done
 }
 
 run_strangers() {
     [ -f "$here/$NAME/tests/chance.c" ] || return 0
-    runs=$((runs + 1))
-    timeout 300 bash "$here/tests/strangers.sh" "$NAME" "$BUILT/chance" "$work/stranger" >"$work/out" 2>&1 </dev/null ||
-        fail "$(cat "$work/out")"
+    run_test "$NAME strangers" timeout 300 bash "$here/tests/strangers.sh" "$NAME" "$BUILT/chance" "$work/stranger"
 }
 
 run_deaths() {
-    [ -f "$here/$NAME/tests/chance.c" ] || return 0
-    runs=$((runs + 1))
-    timeout "${NEOPVM_LONG:+9}300" bash "$here/tests/deaths.sh" "$NAME" "$BUILT/chance" >"$work/out" 2>&1 </dev/null ||
-        fail "$(cat "$work/out")"
-    cat "$work/out"
+    [ -f "$here/$NAME/tests/chance.c" ] && is_wanted "$NAME deaths" "$NAME" || return 0
+    run_test "$NAME deaths" timeout "${NEOPVM_LONG:+9}300" bash "$here/tests/deaths.sh" "$NAME" "$BUILT/chance" && cat "$work/out"
 }
 
 # The documented calls are called by tests, and nothing else is exported.
@@ -139,9 +153,7 @@ check_headers() {
 test_interface() {
     use_interface "$1" "$work"
     if [ -f "$here/$NAME/tests/run.sh" ]; then
-        runs=$((runs + 1))
-        timeout "${NEOPVM_LONG:+3}900" bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
-            fail "$NAME: $(tail -n 20 "$work/$NAME.log")"
+        run_test "$NAME" timeout "${NEOPVM_LONG:+3}900" bash "$here/$NAME/tests/run.sh" "$prefix"
         return
     fi
     [ -d "$TREE/lib/neopvm/$NAME" ] || {
@@ -154,36 +166,40 @@ test_interface() {
     run_refused
     run_deaths
     run_strangers
+    # For these all programs are compiled, whichever run.
     [ -f "$here/$NAME/$NAME.calls" ] && check_names
     check_headers
 }
 
-run_files() {
-    runs=$((runs + 1))
-    timeout 400 bash "$here/tests/files.sh" >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
-}
-
-run_late() {
-    runs=$((runs + 1))
-    timeout 400 bash "$here/tests/late.sh" >"$work/out" 2>&1 </dev/null || fail "late.sh: $(cat "$work/out")"
-}
-
-run_examples() {
-    runs=$((runs + 1))
-    timeout 400 bash "$here/../examples/interfaces/run.sh" "$prefix" 3 >"$work/out" 2>&1 </dev/null &&
-        [ "$(grep -c ': pi is 3.14159265 by ' "$work/out")" = 11 ] || fail "examples: $(cat "$work/out")"
+examples() {
+    timeout 400 bash "$here/../examples/interfaces/run.sh" "$prefix" 3 >"$work/examples" 2>&1
+    local ended=$?
+    cat "$work/examples"
+    [ $ended -eq 0 ] && [ "$(grep -c ': pi is 3.14159265 by ' "$work/examples")" = 11 ]
 }
 
 export STRANGER=$work/stranger
 $CC -O1 -I"$prefix/include" -o "$STRANGER" "$here/tests/stranger.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3 ||
     fail "stranger.c does not build"
+# shellcheck disable=SC2046
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -d ./*/Makefile | cut -d/ -f2)
-for name in "$@"; do test_interface "$name"; done
-run_files
-run_late
-run_examples
-left=$("$PVM" ps --json)
+tested=
+for name in "${@%% *}"; do
+    case " $tested " in *" $name "*) continue ;; esac
+    tested="$tested $name"
+    [ ! -d "$here/$name/tests" ] || test_interface "$name"
+done
+run_test files timeout 400 bash "$here/tests/files.sh"
+run_test late timeout 400 bash "$here/tests/late.sh"
+run_test examples examples
+# A task that was ended may be listed for a moment.
+for tick in $(seq 300); do
+    left=$("$PVM" ps --json)
+    case $left in *'"tasks":[]'*) break ;; esac
+    sleep 0.1
+done
 case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac
 testbed down || fail "the machine has left something"
-echo "$runs runs, $failures failures"
-[ "$failures" -eq 0 ]
+echo "$runs runs, $((failures + ${#failed_tests[@]})) failures"
+tell_failed "$failures"
+[ $((failures + ${#failed_tests[@]})) -eq 0 ] && [ "$runs" -gt 0 ]

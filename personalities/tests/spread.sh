@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# spread.sh PREFIX [STEP...]: the interfaces on three hosts of `testbed hosts`, as root. PREFIX lies outside of /tmp, which each
+# spread.sh PREFIX [STEP|INTERFACE...]: the interfaces on three hosts of `testbed hosts`, as root. PREFIX lies outside of /tmp, which each
 # of these hosts has for itself. Steps, all of them where none is named:
 #   programs   each program of an interface's list that is to succeed, in C and Fortran, on 3 and 6 ranks, host programs, and
 #              ranks in both languages; interfaces beside one another (AT_ONCE, 4). A part of `make check`
@@ -8,12 +8,14 @@
 #   deaths     a rank on any of the hosts is killed, and the keeper
 #   daemons    programs by chance again and again while daemons are killed, TIMES (3; NEOPVM_LONG: 100) for each
 #   power      a host is switched off under a job of each interface, TIMES (1; NEOPVM_LONG: 100)
-# NAMES="tcgmsg p4" are the interfaces, if not all.
+# The interfaces are those that are named, or all.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tool=$here/../xtask/hosts.sh
 prefix=$(cd "$1" && pwd) || exit 2
 shift
+# shellcheck source=xtask/failed.sh
+. "$here/../xtask/failed.sh"
 # shellcheck source=crates/testbed/testbed.sh
 . "$here/../crates/testbed/testbed.sh"
 testbed_hosts 3
@@ -26,12 +28,24 @@ export CC=${CC:-cc} FC=${FC:-gfortran} TREE=$prefix
 . "$here/tests/building.sh"
 count() { echo "${TIMES:-$([ -n "${NEOPVM_LONG:-}" ] && echo 100 || echo "$1")}"; }
 # PVM 2.4 has components in the place of jobs.
-all=${NAMES:-tcgmsg p4 nx express cps mpl cmmd vertex mpsc pvm2}
+all='' steps=''
+for word; do
+    case $word in
+        programs | chance | deaths | daemons | power) steps="$steps $word" ;;
+        *) all="$all${all:+ }$word" ;;
+    esac
+done
+all=${all:-tcgmsg p4 nx express cps mpl cmmd vertex mpsc pvm2} steps=${steps:-programs chance deaths daemons power}
 jobs=${all/pvm2/}
-: >"$work/failures" >"$work/runs"
+: >"$work/failures" >"$work/failed_interfaces" >"$work/runs"
 fail() {
     echo "FAIL $*"
     echo "$*" >>"$work/failures"
+}
+# NAME WORDS...: of an interface; it may be a process of its own that says so
+fail_of() {
+    echo "FAIL $*"
+    echo "$1" >>"$work/failed_interfaces"
 }
 on() { bash "$tool" on "$@"; }
 now() { date +%s%3N; }
@@ -91,7 +105,7 @@ run_job() { # NAME RANKS PROGRAM ARGS
 succeed() {
     echo "$*" >>"$work/runs"
     run_job "$@" && return
-    fail "$*: status $?"
+    fail_of "$1" "${*:2}: status $?"
     tail -n 4 "$work/out.$1" "$work/err.$1"
 }
 
@@ -102,7 +116,7 @@ succeed_there() {
     echo "$*" >>"$work/runs"
     on h1 timeout "${NEOPVM_LONG:+9}300" env -C "$work/programs/$name" PATH="$prefix/libexec/neopvm/bin:$prefix/bin:$PATH" "$@" \
         >"$work/out.$name" 2>"$work/err.$name" </dev/null && return
-    fail "$*: status $?"
+    fail_of "$name" "$*: status $?"
     tail -n 4 "$work/out.$name" "$work/err.$name"
 }
 
@@ -331,11 +345,17 @@ make_command
 side_by_side build_one >"$work/built" 2>&1
 [ ! -s "$work/failures" ] || cat "$work/built"
 on h1 pvm up >/dev/null && on h1 pvm add h2 h3 >/dev/null || exit 1
-[ $# -gt 0 ] || set -- programs chance deaths daemons power
-for step in "$@"; do $step; done
-[ -z "$(on h1 pvm names | grep neopvm.pvm2)" ] || fail "named messages are left behind"
-left=$(on h1 pvm ps --json)
+for step in $steps; do $step; done
+# What has ended may be listed for a moment.
+for tick in $(seq 300); do
+    named=$(on h1 pvm names | grep neopvm.pvm2) left=$(on h1 pvm ps --json)
+    case $named$left in '{'*'"tasks":[]'*) break ;; esac
+    sleep 0.1
+done
+[ -z "$named" ] || fail "named messages are left behind: $named"
 case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac
 on h1 pvm halt >/dev/null
-echo "$(wc -l <"$work/runs") runs on three hosts, $(wc -l <"$work/failures") failures"
-[ ! -s "$work/failures" ]
+while read -r name; do has_failed "$name"; done <"$work/failed_interfaces"
+echo "$(wc -l <"$work/runs") runs on three hosts, $(cat "$work/failures" "$work/failed_interfaces" | wc -l) failures"
+tell_failed "$(wc -l <"$work/failures")"
+[ ! -s "$work/failures" ] && [ ! -s "$work/failed_interfaces" ]

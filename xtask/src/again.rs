@@ -9,9 +9,40 @@ pub(crate) const TIMES: usize = 3;
 /// More failed tests in one part are no accident of the computer.
 pub(crate) const MOST: usize = 2;
 
+/// A form in which a command tells which of its tests failed, and takes the names of some.
+#[derive(Clone, Copy)]
+pub(crate) struct Form {
+    /// The tests that a log says failed, if nothing else did, and few of them.
+    pub(crate) failed: fn(&str) -> Option<Vec<&str>>,
+    /// The command that runs only these of its tests.
+    pub(crate) only: for<'a> fn(&[&'a str], &[&'a str]) -> Vec<&'a str>,
+}
+
+/// `cargo test`, or one test program.
+pub(crate) const PROGRAM: Form = Form { failed: failed_tests, only };
+
+/// A script that uses `xtask/failed.sh`.
+pub(crate) const SCRIPT: Form = Form { failed: failed_of_script, only: with_names };
+
+/// The beginning of a line in which a script names a test that failed.
+pub(crate) const OF_SCRIPT: &str = "failed test: ";
+/// The last line of a script of which nothing but tests failed.
+const NOTHING_ELSE: &str = "nothing else failed";
+
+/// The tests that a script says failed, if that is its last word.
+fn failed_of_script(log: &str) -> Option<Vec<&str>> {
+    let names: Vec<&str> = log.lines().filter_map(|line| line.strip_prefix(OF_SCRIPT)).collect();
+    let only_tests = log.lines().next_back() == Some(NOTHING_ELSE);
+    (only_tests && (1..=MOST).contains(&names.len())).then_some(names)
+}
+
+fn with_names<'a>(words: &[&'a str], names: &[&'a str]) -> Vec<&'a str> {
+    [words, names].concat()
+}
+
 /// The tests that a log of `cargo test`, or of one test program, says failed, if nothing else did:
 /// no build, no crash of a test program, no hanging one, and not many tests.
-pub(crate) fn failed_tests(log: &str) -> Option<Vec<&str>> {
+fn failed_tests(log: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = log
         .lines()
         .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
@@ -31,7 +62,7 @@ pub(crate) fn failed_tests(log: &str) -> Option<Vec<&str>> {
 }
 
 /// The command that runs only these of the tests which `words` run.
-pub(crate) fn only<'a>(words: &[&'a str], names: &[&'a str]) -> Vec<&'a str> {
+fn only<'a>(words: &[&'a str], names: &[&'a str]) -> Vec<&'a str> {
     let mut all = words.to_vec();
     if words[0] == "cargo" && !words.contains(&"--") {
         all.push("--");
@@ -66,6 +97,23 @@ mod tests {
         assert_eq!(failed_tests("error: could not compile `x`\n"), None);
         let document = ONE.replace("b::c ...", "src/lib.rs - f (line 3) ...");
         assert_eq!(failed_tests(&document), None);
+    }
+
+    #[test]
+    fn a_script_is_believed_if_its_last_word_is_that_nothing_else_failed() {
+        let tests = |names: &[&'static str]| -> String {
+            names.iter().map(|name| format!("failed test: {name}\n")).collect()
+        };
+        let log = |names: &[&'static str]| format!("FAIL x: y\n{}{NOTHING_ELSE}\n", tests(names));
+        assert_eq!(
+            failed_of_script(&log(&["nx chance 1", "late"])),
+            Some(vec!["nx chance 1", "late"])
+        );
+        assert_eq!(failed_of_script(&log(&["a", "b", "c"])), None, "many");
+        assert_eq!(failed_of_script(&log(&[])), None);
+        assert_eq!(failed_of_script(&tests(&["a"])), None, "other faults");
+        assert_eq!(failed_of_script(&(log(&["a"]) + "left: 7\n")), None, "a fault at its very end");
+        assert_eq!(with_names(&["bash", "x.sh"], &["a b"]), ["bash", "x.sh", "a b"]);
     }
 
     #[test]

@@ -130,7 +130,8 @@ pub(crate) fn for_seconds(root: &Path, target: &str, seconds: &str, watch: Watch
     let mut command = program(root, target, watch);
     command.arg(corpus::folder(root, target));
     command.arg(format!("-max_total_time={seconds}"));
-    command.args(["-rss_limit_mb=2048", "-timeout=10", "-print_final_stats=1"]);
+    // The limit of one input counts the time for which a busy computer keeps it waiting, too.
+    command.args(["-rss_limit_mb=2048", "-timeout=60", "-print_final_stats=1"]);
     command
 }
 

@@ -2,7 +2,7 @@
 //! time, the processor time that they take, and a second chance for tests of real processes.
 
 use super::cpu;
-use crate::again;
+use crate::again::{self, Form};
 use crate::install::target_folder;
 use crate::outside;
 use crate::programs::{self, Program};
@@ -233,15 +233,29 @@ impl<'a> Run<'a> {
         words: &[&str],
         prepare: &dyn Fn(&[&str]) -> Command,
     ) -> Result<(), String> {
+        self.tests(words, again::PROGRAM, prepare)
+    }
+
+    /// Runs a script that uses `xtask/failed.sh`, as [`Self::real`] runs a test program.
+    pub(crate) fn script(&self, words: &[&str]) -> Result<(), String> {
+        self.tests(words, again::SCRIPT, &|words| self.prepare(words))
+    }
+
+    fn tests(
+        &self,
+        words: &[&str],
+        form: Form,
+        prepare: &dyn Fn(&[&str]) -> Command,
+    ) -> Result<(), String> {
         let before = self.log_length();
         let Err(why) = self.command(&prepare(words)) else { return Ok(()) };
         let log = self.log_from(before);
-        let Some(names) = again::failed_tests(&log) else { return Err(why) };
+        let Some(names) = (form.failed)(&log) else { return Err(why) };
         let failed: usize = self.again.borrow().iter().map(|again| again.names.len()).sum();
         if failed + names.len() > again::MOST {
             return Err(format!("{why}; more tests of this part failed than accidents explain"));
         }
-        let command = prepare(&again::only(words, &names));
+        let command = prepare(&(form.only)(words, &names));
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         self.again.borrow_mut().push(Again { command, names, why });
         Ok(())

@@ -109,8 +109,11 @@ fn causes_in(text: &str) -> Vec<&str> {
             said = 3;
         }
         said = usize::saturating_sub(said, 1);
-        let of_script = line.starts_with("FAIL ") || line.contains(": FAIL");
-        said > 0 || of_script || line.ends_with("... FAILED")
+        let begins = ["FAIL ", again::OF_SCRIPT, "error: ", "error["];
+        let says = [": FAIL", "ERROR: "]; // the latter is the fuzzer's, and the address sanitizer's
+        let is_told = begins.iter().any(|begin| line.starts_with(begin))
+            || says.iter().any(|word| line.contains(word));
+        said > 0 || is_told || line.ends_with("... FAILED")
     };
     text.lines().filter(|line| is_cause(line)).take(CAUSE_LINES).collect()
 }
@@ -165,7 +168,14 @@ mod tests {
     #[test]
     fn a_failed_part_is_never_without_words() {
         let failed = row("x", Outcome::Failed("sh ended with 1".to_owned()), 0);
-        assert_eq!(failed.causes("a\nFAIL p4: b\n"), ["x: FAIL p4: b"]);
+        for line in [
+            "FAIL p4: b",
+            "failed test: p4 b",
+            "error: could not compile `x`",
+            "==7== ERROR: libFuzzer: timeout after 10 seconds",
+        ] {
+            assert_eq!(failed.causes(&format!("a\n{line}\nb\n")), [format!("x: {line}")]);
+        }
         let end = failed.causes(&format!("{}the end\n", "begin\n".repeat(CAUSE_LINES)));
         assert_eq!((end.len(), &*end[0]), (1 + CAUSE_LINES, "x: sh ended with 1"));
         assert_eq!(end.last().unwrap(), "x: the end");

@@ -89,6 +89,37 @@ fn a_test_of_real_processes_that_fails_once_is_told_and_one_that_fails_twice_fai
     assert_eq!(outcome_of_failing(9), ("FAILED", vec![]));
 }
 
+/// The outcome of a part whose script has two tests, the first of which fails so often, and other
+/// faults; the tests that are called unsteady; and the tests that each run was asked for.
+fn outcome_of_script(times: usize, faults: usize) -> (&'static str, Vec<String>, Vec<String>) {
+    let folder = Folder::new(&format!("script-{times}-{faults}"));
+    let failed = Path::new(env!("CARGO_MANIFEST_DIR")).join("failed.sh");
+    let script = format!(
+        ". {}; wanted=(\"$@\"); echo \"$*\" >>runs; \
+         for test in 'a b' c; do \
+           is_wanted \"$test\" || continue; \
+           [ \"$test\" = c ] || [ $(wc -l <runs) -gt {times} ] || has_failed \"$test\"; \
+         done; \
+         tell_failed {faults}; [ ${{#failed_tests[@]}} -eq 0 ]",
+        failed.display()
+    );
+    fs::write(folder.0.join("script"), script).unwrap();
+    let rows = folder.rows(&[part("x", |run| run.script(&["bash", "script"]))], None);
+    let runs = fs::read_to_string(folder.0.join("runs")).unwrap();
+    let runs = runs.lines().map(str::to_owned).collect();
+    (rows[0].outcome.words().0, rows[0].unsteady.clone(), runs)
+}
+
+#[test]
+fn a_failed_test_of_a_script_is_run_again_alone_if_nothing_else_failed() {
+    let test = "a b".to_owned();
+    let alone = |times: usize| [vec![String::new()], vec![test.clone(); times]].concat();
+    assert_eq!(outcome_of_script(0, 0), ("passed", vec![], alone(0)));
+    assert_eq!(outcome_of_script(1, 0), ("passed", vec![test.clone()], alone(3)));
+    assert_eq!(outcome_of_script(2, 0), ("FAILED", vec![], alone(1)));
+    assert_eq!(outcome_of_script(1, 1), ("FAILED", vec![], alone(0)), "something was left");
+}
+
 #[test]
 fn a_test_is_run_again_when_no_other_part_runs() {
     let folder = Folder::new("alone");

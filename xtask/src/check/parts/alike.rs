@@ -31,7 +31,7 @@ pub(super) const TRACED: Part = Part {
     needs: &[PVM3_H, EXAMPLES, FORTRAN],
     steps: |run| {
         let traced = |script: &[&str]| {
-            run.step(&[&["env", "MACHINE_TRACED=1", "bash"][..], script].concat())
+            run.script(&[&["env", "MACHINE_TRACED=1", "bash"][..], script].concat())
         };
         every([
             traced(&["conformance/run.sh", "ours", run.stage]),
@@ -48,7 +48,7 @@ pub(super) const SPREAD: Part = Part {
     alone: &[ORIGINAL],
     concerns: Concerns { packages: INSTALLED, paths: &["conformance", "xtask/hosts.sh"] },
     needs: &[PVMD, PVM3_H, EXAMPLES, FORTRAN, IP, NFT, SSHD, SSH],
-    steps: |run| on_hosts(run, &["bash", "conformance/spread.sh", "all", run.stage]),
+    steps: |run| script_on_hosts(run, &["bash", "conformance/spread.sh", "all", run.stage]),
     ..PART
 };
 
@@ -95,9 +95,9 @@ fn interfaces(run: &Run<'_>) -> Result<(), String> {
     let on_one_host: Vec<&str> = on_one_host.iter().map(String::as_str).collect();
     let verify = "benchmarks/environments/verify.sh";
     every([
-        run.step(&on_one_host),
-        on_hosts(run, &["bash", "personalities/tests/spread.sh", run.stage, "programs"]),
-        run.step(&["bash", verify, run.stage, &environments.to_string_lossy()]),
+        run.script(&on_one_host),
+        script_on_hosts(run, &["bash", "personalities/tests/spread.sh", run.stage, "programs"]),
+        run.script(&["bash", verify, run.stage, &environments.to_string_lossy()]),
     ])
 }
 
@@ -115,7 +115,7 @@ pub(super) const PYTHON: Part = Part {
         run.lint_wheels();
         every([
             run.no_warning_of("install"),
-            run.step(&["bash", "bindings/python/check.sh", run.stage]),
+            run.script(&["bash", "bindings/python/check.sh", run.stage]),
         ])
     },
     ..PART
@@ -128,7 +128,7 @@ pub(super) const JAVA: Part = Part {
     alone: &[JAVA_FOLDER],
     concerns: Concerns { packages: INSTALLED, paths: &["bindings/java", "examples/java"] },
     needs: &[Need("javac", "default-jdk-headless"), Need("mvn", "maven")],
-    steps: |run| run.step(&["bash", "bindings/java/check.sh", run.stage]),
+    steps: |run| run.script(&["bash", "bindings/java/check.sh", run.stage, "all"]),
     ..PART
 };
 
@@ -153,8 +153,8 @@ pub(super) const DOCS: Part = Part {
 fn conformance(run: &Run<'_>) -> Result<(), String> {
     // One after the other, for the sake of the original.
     every([
-        run.step(&["bash", "conformance/run.sh", "live"]),
-        run.step(&["bash", "conformance/run.sh", "ours", run.stage]),
-        run.step(&["bash", "conformance/debian.sh", run.stage]),
+        run.script(&["bash", "conformance/run.sh", "live"]),
+        run.script(&["bash", "conformance/run.sh", "ours", run.stage]),
+        run.script(&["bash", "conformance/debian.sh", run.stage]),
     ])
 }

@@ -73,3 +73,8 @@ pub(super) const NO_HOSTS: &str = "skipped: hosts with networks of their own nee
 pub(super) fn on_hosts(run: &Run<'_>, words: &[&str]) -> Result<(), String> {
     if hosts::possible(run.root)? { run.step(words) } else { run.note(NO_HOSTS) }
 }
+
+/// A script of several tests (`xtask/failed.sh`).
+pub(super) fn script_on_hosts(run: &Run<'_>, words: &[&str]) -> Result<(), String> {
+    if hosts::possible(run.root)? { run.script(words) } else { run.note(NO_HOSTS) }
+}
