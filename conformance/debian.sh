@@ -91,7 +91,7 @@ on_machine() {
 	shift
 	[ "$where" = original ] && tries=2
 	while :; do
-		machine_start || { echo "no machine" >"$WORK/out"; return; }
+		machine_start || { machine_stop && echo "no machine" >"$WORK/out" && return; }
 		"$@" >"$WORK/out" 2>&1 </dev/null
 		cat "$PVM_TMP"/pvml.* >"$WORK/log" 2>/dev/null
 		machine_stop

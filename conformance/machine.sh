@@ -46,6 +46,7 @@ machine_init() {
 
 machine_start() {
 	local name=()
+	RECORDER=
 	rm -f "$WORK/ready"
 	if [ -n "$MACHINE_HOSTS" ]; then
 		# Hosts that are still ending know another machine than the next one.
@@ -101,7 +102,7 @@ machine_record() {
 
 # Ends the recording, and looks at the trace. A program that has ended its machine has ended the recording, too.
 machine_recorded() {
-	[ -n "${MACHINE_TRACED:-}" ] || return 0
+	[ -n "${MACHINE_TRACED:-}" ] && [ -n "$RECORDER" ] || return 0
 	local i
 	! kill -0 "$STARTED" 2>/dev/null || kill -INT $RECORDER 2>/dev/null
 	for ((i = 0; i < 6000; i++)); do

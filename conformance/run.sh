@@ -200,7 +200,7 @@ normalise_console() {
 # run_once NAME PROGRAM: its output in $WORK/out, its complaints in $WORK/err
 run_once() {
 	local status
-	machine_start || return 1
+	machine_start || { machine_stop && return 1; }
 	if is_console "$1"; then
 		rm -rf "$WORK/scratch" && mkdir "$WORK/scratch"
 		: >"$WORK/raw"
