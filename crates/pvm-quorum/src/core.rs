@@ -109,8 +109,7 @@ pub struct Core {
     pub(crate) round: u64,
     /// The voter that is to be taken out, and the latest stamp when that was asked.
     pub(crate) parting: Option<(Member, u64)>,
-    /// The place of the last command that this leader has put into its log behind the removal of a
-    /// voter.
+    /// The place of the last command in this leader's log that takes out a member.
     pub(crate) removal: u64,
     /// True if commands were applied here since this core heard something last: the members may be
     /// older than what is committed.
@@ -280,7 +279,7 @@ impl Core {
     fn propose(&mut self, bytes: Blob, without: Option<Member>) {
         // A leader that gives way leaves the log as its successor has it.
         if self.is_leader() && self.resigning.is_none() {
-            without.into_iter().for_each(|member| self.remove_voter(member));
+            without.into_iter().for_each(|member| self.remove_member(member));
             self.append(What::Command { bytes });
         }
     }

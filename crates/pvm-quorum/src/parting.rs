@@ -30,17 +30,18 @@ use pvm_core::quorum::Member;
 impl Core {
     /// Leader: the command that comes next takes out a member. If that one votes, and a majority is
     /// left without it, the entry before the command takes out its vote; but one change of voters
-    /// at a time is under way.
-    pub(crate) fn remove_voter(&mut self, member: Member) {
-        if self.log.last_change().is_some_and(|number| number > self.commit) {
-            return;
-        }
+    /// at a time is under way. Until the command is committed no other change begins, as the member
+    /// that goes could get a vote again.
+    pub(crate) fn remove_member(&mut self, member: Member) {
+        let settled = self.log.last_change().is_none_or(|number| number <= self.commit);
         let voters = self.left_by(member);
         let votes = voters.len() < self.voters().len() && Some(member) != self.me;
-        if votes && voters.len() >= self.majority() && !planted::is(Bug::GoesByItsOwnVote) {
+        let separate = settled && votes && voters.len() >= self.majority();
+        if separate && !planted::is(Bug::GoesByItsOwnVote) {
             let term = self.term();
-            self.removal = self.log.push(Entry { term, what: What::Voters { voters } }) + 1;
+            self.log.push(Entry { term, what: What::Voters { voters } });
         }
+        self.removal = self.log.last() + 1;
     }
 
     /// See [`pvm_core::quorum::QuorumInput::Part`].
@@ -234,6 +235,30 @@ mod tests {
         let core = started_again(&mut core, 10);
         assert_eq!((core.commit, commands(&core)), (last, vec![last]));
         assert_eq!(core.voters(), [ME, STAYS]);
+    }
+
+    /// A member without a vote was to be taken out when a voter had been silent for so long that it
+    /// was replaced: by the member that was going. So two of four voters were none.
+    #[test]
+    fn a_member_that_was_to_be_taken_out_got_a_vote() {
+        const NO_VOTER: Member = Member::new(4, HostIndex(4));
+        let mut core = leader();
+        core.handle(Time(2 * MS), QuorumInput::Linked { host: NO_VOTER.host(), up: true });
+        let members = vec![ME, STAYS, GOES, NO_VOTER];
+        core.handle(Time(2 * MS), QuorumInput::Members { members });
+        has(&mut core, 2, NO_VOTER, 6);
+        let command = Blob(b"out".to_vec());
+        core.handle(Time(2 * MS), QuorumInput::Propose { command, without: Some(NO_VOTER) });
+        // The third voter is silent, and the second one has not confirmed the command.
+        for now in (50..2000).step_by(50) {
+            [STAYS, NO_VOTER].into_iter().for_each(|member| has(&mut core, now, member, 6));
+            core.handle_timeout(Time(now * MS));
+        }
+        assert_eq!((core.commit, commands(&core)), (6, vec![7]));
+        assert_eq!(core.voters(), [ME, STAYS, GOES]);
+        // Once the command is committed, another member may replace the silent voter.
+        has(&mut core, 2001, STAYS, 7);
+        assert_eq!(core.commit, 7);
     }
 
     #[test]

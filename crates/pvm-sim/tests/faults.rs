@@ -214,6 +214,13 @@ fn a_host_that_was_to_be_taken_out_confirmed_its_own_removal() {
     run(Scene::Anything, 1_000_621, None).expect("two of three hosts go on");
 }
 
+/// A host was being taken out when a voter died, and replaced that voter: two of four voters went
+/// on without a leader.
+#[test]
+fn a_host_that_was_to_be_taken_out_replaced_a_voter() {
+    run(Scene::Anything, 8_000_521, None).expect("two of three hosts go on");
+}
+
 /// The link between two hosts was back, and the second one had not yet got what the first had
 /// confirmed alone, when the first died: the run took that for a loss that may not be.
 #[test]
