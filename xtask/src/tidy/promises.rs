@@ -6,8 +6,9 @@ use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A page, the heading above its promises, and how each of them begins.
-const PAGES: [(&str, &str, &str); 3] = [
+const PAGES: [(&str, &str, &str); 4] = [
     ("doc/reliability.md", "## What is promised", "* "),
+    ("doc/interfaces.md", "## What is promised", "* "),
     ("SECURITY.md", "## What an attacker can and cannot do", "| "),
     ("SECURITY.md", "## How it is protected", "* "),
 ];
