@@ -32,7 +32,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANKS_MAX = 16, TYPES = 5, HANDLED = 5, TREE = 6, KEYS = 7, MESSAGES_MAX = 64, POSTED_MAX = 16, LENGTH_MAX = 70000 };
+enum { RANKS_MAX = 16, TYPES = 5, HANDLED = 5, TREE = 6, KEYS = 7, MESSAGES_MAX = 64, POSTED_MAX = MESSAGES_MAX, LENGTH_MAX = 70000 };
 
 /* Of the message that came; what an interface does not tell is -1. */
 struct came {
@@ -353,15 +353,16 @@ static void post(struct wanted wanted)
     post_one((int)roll(&own, POSTS), posted_count++, wanted, one->data, LENGTH_MAX);
 }
 
-/* First those of one source and type, then those of any source: so what the former want is left for them. */
+/* First those of one source and type, then those of any source: so what the former want is left for them. Sometimes all,
+ * so that there are enough for the index of posted receives. */
 static void post_some(int round)
 {
-    int claimed[KEYS] = {0};
+    int claimed[KEYS] = {0}, all_of_them = roll(&own, 3) == 0;
     posted_count = 0;
     for (int from = 0; from < all; from++)
         for (int type = 0; type < TYPES; type++)
             for (int left = outstanding(from, type, round); left > 0 && posted_count < POSTED_MAX / 2; left--)
-                if (roll(&own, 3) == 0) {
+                if (all_of_them || roll(&own, 3) == 0) {
                     post((struct wanted){from, type_numbers[type], -1});
                     claimed[type]++;
                 }
@@ -369,7 +370,7 @@ static void post_some(int round)
         int left = -claimed[type];
         for (int from = 0; from < all; from++)
             left += outstanding(from, type, round);
-        for (; left > 0 && posted_count < POSTED_MAX && roll(&own, 2) == 0; left--)
+        for (; left > 0 && posted_count < POSTED_MAX && (all_of_them || roll(&own, 2) == 0); left--)
             post((struct wanted){-1, type_numbers[type], -1});
     }
 }
