@@ -9,7 +9,6 @@ import org.neopvm.Pvm;
 import org.neopvm.PvmException;
 import org.neopvm.engine.Engine;
 import org.neopvm.engine.Incoming;
-import org.neopvm.engine.Outgoing;
 
 /** This process as a task of the machine. The first call that needs the machine enrols it. */
 final class Link {
@@ -70,13 +69,13 @@ final class Link {
         }
     }
 
-    /** The content of an unsent message as one to read: this task sends it to itself, where no receive of its own looks. */
-    static synchronized Incoming readable(Outgoing message) {
+    /** The content of a buffer as a message to read: this task sends it to itself, where no receive of its own looks. */
+    static synchronized Incoming readable(jpvmBuffer buffer) {
         return call(engine -> {
             if (privateContext < 0) {
                 privateContext = engine.newContext();
             }
-            engine.send(message, engine.tid(), 0, privateContext);
+            buffer.send(engine.tid(), 0, privateContext);
             return engine.receive(engine.tid(), 0, privateContext, -1);
         });
     }

@@ -4,11 +4,12 @@ package jpvm;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
+import org.neopvm.MessageInfo;
 import org.neopvm.PvmException;
+import org.neopvm.engine.Engine;
 import org.neopvm.engine.Incoming;
 import org.neopvm.engine.Kind;
 import org.neopvm.engine.Outgoing;
@@ -21,36 +22,51 @@ import org.neopvm.engine.Texts;
  * pvm_pkstr} packs.
  */
 public class jpvmBuffer {
-    /** A text among the items that {@link #read} notes. */
-    private static final int TEXT = -1;
+    /** More bytes of a call, or of a received message, are not copied to Java's memory. */
+    private static final int KEPT_MAX = 64 << 10;
 
-    /** The items that were read since the last rewind: {@code count} items of a kind. */
-    private record Passed(Kind kind, int count) {}
-
-    /** Null in a received buffer, and before anything is packed. */
-    private Outgoing packed;
-    /** A received message; or a copy of what is packed, while the program reads that. */
+    /**
+     * What is packed, as long as it is little; and of a received message what is read. JPVM has no call that frees a
+     * buffer, and the collector would let those of the library pile up, so they are freed as soon as they are sent or
+     * read to the end.
+     */
+    private List<Part> parts = List.of();
+    /** The ints that were packed behind them, by one call or several: one part, as they are sent. */
+    private int[] ints;
+    private int intCount;
+    /** All that is packed, if it is much. */
+    private Outgoing large;
+    /** A received message that is not read to the end; or a copy of the content, while the program reads that. */
     private Incoming reading;
-    private final boolean received;
-    private final List<Passed> read = new ArrayList<>();
+    /** Of a received message; null in others. */
+    private final MessageInfo received;
+    /** The parts hold what is read of {@link #reading}, and will be all of it. */
+    private boolean keeps;
+    /** The received message was read to the end, and is not read again. */
+    private boolean atEnd;
+    /** What was read of a copy of the content since the last rewind. */
+    private List<Part> passed = List.of();
 
     /** Makes an empty buffer. */
     public jpvmBuffer() {
-        received = false;
+        received = null;
     }
 
-    jpvmBuffer(Incoming message) {
+    jpvmBuffer(Incoming message, MessageInfo info) {
         reading = message;
-        received = true;
+        received = info;
+        keeps = message.holdsMemory() && info.bytes() <= KEPT_MAX;
     }
 
     /** Sends the content to a task. */
     synchronized void send(int tid, int tag, int context) {
         Link.call(engine -> {
-            if (received) {
+            if (received != null && reading != null) {
                 engine.forward(reading, tid, tag, context);
+            } else if (large != null) {
+                engine.send(large, tid, tag, context);
             } else {
-                engine.send(packed(), tid, tag, context);
+                engine.sendLast(message(engine), tid, tag, context);
             }
             return null;
         });
@@ -58,44 +74,95 @@ public class jpvmBuffer {
 
     /** Sends the content to tasks, of which none is this one. */
     synchronized void multicast(int[] tids, int tag, int context) {
-        if (received) {
+        if (received != null && reading != null) {
             for (int tid : tids) {
                 send(tid, tag, context);
             }
             return;
         }
         Link.call(engine -> {
-            engine.multicast(packed(), tids, tag, context);
+            Outgoing message = large != null ? large : message(engine);
+            try {
+                engine.multicast(message, tids, tag, context);
+            } finally {
+                if (message != large) {
+                    message.close();
+                }
+            }
             return null;
         });
     }
 
-    private Outgoing packed() {
-        if (packed == null) {
-            packed = Link.call(engine -> engine.create(Encoding.DEFAULT));
+    private Outgoing message(Engine engine) {
+        Outgoing message = engine.create(Encoding.DEFAULT);
+        for (Part part : parts) {
+            part.pack(message);
         }
-        return packed;
+        if (intCount > 0) {
+            message.pack(Kind.INT, ints, 0, intCount, 1);
+        }
+        return message;
     }
 
-    /** The message for more items. What was read of it stays read. */
-    private synchronized void pack(Consumer<Outgoing> item) {
-        if (received) {
-            throw new jpvmException(Code.BAD_PARAM, "packing into a received message; make a new jpvmBuffer");
+    private static List<Part> with(List<Part> parts, Part part) {
+        List<Part> longer = parts.isEmpty() ? new ArrayList<>(4) : parts;
+        longer.add(part);
+        return longer;
+    }
+
+    /** Makes room for more ints behind those that are there. True if there is little enough for it. */
+    private boolean hasRoom(int count) {
+        if (large != null || received != null || intCount + (long) count > KEPT_MAX / Integer.BYTES) {
+            return false;
         }
+        int wanted = intCount + count;
+        if (ints == null || wanted > ints.length) {
+            int[] longer = new int[Math.max(wanted, ints == null ? 4 : 2 * ints.length)];
+            System.arraycopy(ints == null ? longer : ints, 0, longer, 0, intCount);
+            ints = longer;
+        }
+        forgetReading();
+        return true;
+    }
+
+    private void forgetReading() {
         if (reading != null) {
             reading.close();
             reading = null;
         }
-        Outgoing message = packed();
+    }
+
+    /** Adds items. What was read stays read. */
+    private synchronized void pack(Part part, boolean isLarge) {
+        if (received != null) {
+            throw new jpvmException(Code.BAD_PARAM, "packing into a received message; make a new jpvmBuffer");
+        }
+        forgetReading();
+        if (large == null && !isLarge) {
+            if (intCount > 0) {
+                parts = with(parts, new Part.Lent(Kind.INT, ints, intCount, 1));
+                ints = null;
+                intCount = 0;
+            }
+            parts = with(parts, part);
+            return;
+        }
         Link.call(engine -> {
-            item.accept(message);
+            if (large == null) {
+                large = message(engine);
+                parts = List.of();
+                ints = null;
+                intCount = 0;
+            }
+            part.pack(large);
             return null;
         });
     }
 
     private void pack(Kind kind, Object items, int count, int stride) {
         check(items, count, stride);
-        pack(message -> message.pack(kind, items, 0, count, stride));
+        boolean isLarge = (long) count * kind.size() > KEPT_MAX;
+        pack(isLarge ? new Part.Lent(kind, items, count, stride) : Part.copy(kind, items, count, stride), isLarge);
     }
 
     static void check(Object items, int count, int stride) {
@@ -106,61 +173,81 @@ public class jpvmBuffer {
         }
     }
 
-    private synchronized <T> T unpack(Kind kind, int count, Function<Incoming, T> items) {
-        Incoming message = reading();
-        T result = Link.call(engine -> items.apply(message));
-        if (!received) {
-            read.add(new Passed(kind, count));
-        }
-        return result;
-    }
-
+    /** The message of which the next items are read. */
     private Incoming reading() {
         if (reading == null) {
-            Incoming copy = Link.readable(packed());
-            for (Passed passed : read) {
-                pass(copy, passed);
+            if (atEnd) {
+                throw new jpvmException(Code.NO_DATA, "reading behind the last item of the " + received);
+            }
+            Incoming copy = Link.readable(this);
+            for (Part part : passed) {
+                part.pass(copy);
             }
             reading = copy;
         }
         return reading;
     }
 
-    private static void pass(Incoming message, Passed passed) {
-        if (passed.count == TEXT) {
-            message.unpackText();
-        } else {
-            message.unpack(passed.kind, array(passed.kind, passed.count), 0, passed.count, 1);
+    /** True if what is read has to be noted. */
+    private boolean notes() {
+        return received == null || keeps;
+    }
+
+    /** Notes what was read; a received message whose items are all noted is freed. */
+    private void note(Part part) {
+        if (received == null) {
+            passed = with(passed, part);
+            return;
+        }
+        parts = with(parts, part);
+        if (reading.left() == 0) {
+            reading.close();
+            reading = null;
+            keeps = false;
+            atEnd = true;
         }
     }
 
-    private static Object array(Kind kind, int count) {
-        return switch (kind) {
-            case BYTE -> new byte[count];
-            case SHORT -> new short[count];
-            case CHAR -> new char[count];
-            case INT -> new int[count];
-            case LONG -> new long[count];
-            case FLOAT -> new float[count];
-            case DOUBLE -> new double[count];
-        };
+    private <T> T read(Function<Incoming, T> items) {
+        Incoming message = reading();
+        try {
+            return Link.call(engine -> items.apply(message));
+        } catch (jpvmException e) {
+            // The message is at its end now, and what was passed over is not noted.
+            if (keeps) {
+                keeps = false;
+                parts = List.of();
+            }
+            throw e;
+        }
     }
 
-    private void unpack(Kind kind, Object items, int count, int stride) {
+    private synchronized void unpack(Kind kind, Object items, int count, int stride) {
         check(items, count, stride);
-        unpack(kind, count, message -> {
+        read(message -> {
             message.unpack(kind, items, 0, count, stride);
             return null;
         });
+        if (notes()) {
+            note(Part.copy(kind, items, count, stride));
+        }
     }
 
-    private int number(Kind kind) {
-        return unpack(kind, 1, message -> message.unpackInt(kind));
+    private synchronized long number(Kind kind) {
+        long number = read(message -> kind == Kind.LONG ? message.unpackLong() : message.unpackInt(kind));
+        if (notes()) {
+            note(new Part.Number(kind, number));
+        }
+        return number;
     }
 
     /** Unpacks from the first item again. */
     public synchronized void rewind() {
-        read.clear();
+        passed = List.of();
+        atEnd = false;
+        if (keeps) {
+            parts = List.of();
+        }
         if (reading != null) {
             Link.call(engine -> {
                 reading.rewind();
@@ -170,13 +257,23 @@ public class jpvmBuffer {
     }
 
     /** Packs one item. */
-    public void pack(int item) {
-        pack(message -> message.packInt(Kind.INT, item));
+    public synchronized void pack(int item) {
+        if (hasRoom(1)) {
+            ints[intCount++] = item;
+        } else {
+            pack(new Part.Number(Kind.INT, item), false);
+        }
     }
 
     /** Packs {@code n} items of an array, {@code stride} elements apart, beginning with the first one. */
-    public void pack(int[] items, int n, int stride) {
-        pack(Kind.INT, items, n, stride);
+    public synchronized void pack(int[] items, int n, int stride) {
+        check(items, n, stride);
+        if (stride == 1 && hasRoom(n)) {
+            System.arraycopy(items, 0, ints, intCount, n);
+            intCount += n;
+        } else {
+            pack(Kind.INT, items, n, stride);
+        }
     }
 
     /** Unpacks the next {@code n} items into an array, {@code stride} elements apart. */
@@ -186,12 +283,12 @@ public class jpvmBuffer {
 
     /** Unpacks the next item. */
     public int upkint() {
-        return number(Kind.INT);
+        return (int) number(Kind.INT);
     }
 
     /** Packs one item. */
     public void pack(char item) {
-        pack(message -> message.packInt(Kind.CHAR, item));
+        pack(new Part.Number(Kind.CHAR, item), false);
     }
 
     /** Packs {@code n} items of an array, {@code stride} elements apart, beginning with the first one. */
@@ -211,7 +308,7 @@ public class jpvmBuffer {
 
     /** Packs one item. */
     public void pack(short item) {
-        pack(message -> message.packInt(Kind.SHORT, item));
+        pack(new Part.Number(Kind.SHORT, item), false);
     }
 
     /** Packs {@code n} items of an array, {@code stride} elements apart, beginning with the first one. */
@@ -231,7 +328,7 @@ public class jpvmBuffer {
 
     /** Packs one item. */
     public void pack(long item) {
-        pack(message -> message.packLong(item));
+        pack(new Part.Number(Kind.LONG, item), false);
     }
 
     /** Packs {@code n} items of an array, {@code stride} elements apart, beginning with the first one. */
@@ -246,12 +343,12 @@ public class jpvmBuffer {
 
     /** Unpacks the next item. */
     public long upklong() {
-        return unpack(Kind.LONG, 1, Incoming::unpackLong);
+        return number(Kind.LONG);
     }
 
     /** Packs one item. */
     public void pack(byte item) {
-        pack(message -> message.packInt(Kind.BYTE, item));
+        pack(new Part.Number(Kind.BYTE, item), false);
     }
 
     /** Packs {@code n} items of an array, {@code stride} elements apart, beginning with the first one. */
@@ -347,14 +444,18 @@ public class jpvmBuffer {
     public void pack(String text) {
         try {
             byte[] utf8 = Texts.bytes(text, "packing");
-            pack(message -> message.packText(utf8));
+            pack(new Part.Text(utf8), utf8.length > KEPT_MAX);
         } catch (PvmException e) {
             throw new jpvmException(e);
         }
     }
 
     /** Unpacks the next string. */
-    public String upkstr() {
-        return new String(unpack(Kind.BYTE, TEXT, Incoming::unpackText), StandardCharsets.UTF_8);
+    public synchronized String upkstr() {
+        byte[] utf8 = read(Incoming::unpackText);
+        if (notes()) {
+            note(new Part.Text(utf8));
+        }
+        return new String(utf8, StandardCharsets.UTF_8);
     }
 }

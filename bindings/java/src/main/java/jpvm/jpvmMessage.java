@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package jpvm;
 
+import org.neopvm.MessageInfo;
 import org.neopvm.engine.Incoming;
 
 /** A received message. */
@@ -15,9 +16,10 @@ public class jpvmMessage {
     public jpvmBuffer buffer;
 
     jpvmMessage(Incoming message, int self) {
-        messageTag = message.info().tag();
-        sourceTid = new jpvmTaskId(message.info().source());
+        MessageInfo info = message.info();
+        messageTag = info.tag();
+        sourceTid = new jpvmTaskId(info.source());
         destTid = new jpvmTaskId(self);
-        buffer = new jpvmBuffer(message);
+        buffer = new jpvmBuffer(message, info);
     }
 }

@@ -159,6 +159,87 @@ class JpvmTest {
         assertEquals(Code.BAD_PARAM, reason(() -> whole.pack(1)));
     }
 
+    /** A received message is freed when it was read to its end; what was read must be there again. */
+    @Test
+    void whatWasReadToItsEndIsReadAgainInOtherPieces() {
+        double[] doubles = new double[200];
+        Arrays.setAll(doubles, i -> i);
+        jpvmBuffer buffer = new jpvmBuffer();
+        buffer.pack(1);
+        buffer.pack(new int[] {2, 0, 3}, 2, 2);
+        buffer.pack(new int[] {4, 5}, 2, 1);
+        buffer.pack(doubles, 200, 1);
+        buffer.pack("end");
+        buffer.pack(6);
+        jpvmBuffer got = passedOn(buffer);
+        for (int round = 0; round < 3; round++) {
+            int[] ints = new int[5];
+            got.unpack(ints, 3 + round % 2, 1);
+            assertArrayEquals(new int[] {1, 2, 3, round % 2 * 4, 0}, ints);
+            if (round % 2 == 0) {
+                assertEquals(4, got.upkint());
+            }
+            assertEquals(5, got.upkint());
+            double[] half = new double[100];
+            for (int part = 0; part < 2; part++) {
+                got.unpack(half, 100, 1);
+                assertEquals(99 + 100 * part, half[99]);
+            }
+            assertEquals("end", got.upkstr());
+            assertEquals(6, got.upkint());
+            assertEquals(Code.NO_DATA, reason(got::upkint));
+            assertEquals(1, passedOn(got).upkint());
+            got.rewind();
+        }
+    }
+
+    /** A read that fails leaves the message at its end, and what it passed over was lost by a rewind. */
+    @Test
+    void aReadThatFailsTakesNothingFromALaterOne() {
+        jpvmBuffer buffer = new jpvmBuffer();
+        buffer.pack(1);
+        buffer.pack(2.5);
+        jpvmBuffer got = passedOn(buffer);
+        assertEquals(1, got.upkint());
+        assertEquals(Code.NO_DATA, reason(() -> got.unpack(new double[9], 9, 1)));
+        got.unpack(new int[0], 0, 1);
+        assertEquals(Code.NO_DATA, reason(got::upkint));
+        got.rewind();
+        assertEquals(1, got.upkint());
+        assertEquals(2.5, got.upkdouble());
+    }
+
+    /** Much is packed by the library at once, behind the little that waited in Java. */
+    @Test
+    void muchComesBehindLittleAndBeforeMore() {
+        long[] much = new long[20_000];
+        Arrays.setAll(much, i -> i);
+        jpvmBuffer buffer = new jpvmBuffer();
+        buffer.pack("first");
+        buffer.pack(7);
+        buffer.pack(much, much.length, 1);
+        buffer.pack(8);
+        int[] ints = new int[20_000];
+        buffer.pack(ints, ints.length, 1);
+        ints[0] = 1;
+        jpvmTaskId self = JPVM.pvm_mytid();
+        JPVM.pvm_mcast(buffer, new jpvmTaskId[] {self, self}, 2, 6);
+        for (int i = 0; i < 2; i++) {
+            jpvmBuffer got = JPVM.pvm_recv(6).buffer;
+            for (int round = 0; round < 2; round++) {
+                long[] back = new long[much.length];
+                assertEquals("first", got.upkstr());
+                assertEquals(7, got.upkint());
+                got.unpack(back, back.length, 1);
+                assertArrayEquals(much, back);
+                assertEquals(8, got.upkint());
+                got.unpack(ints, ints.length, 1);
+                assertEquals(0, ints[0]);
+                got.rewind();
+            }
+        }
+    }
+
     @Test
     void aMulticastReachesAlsoTheSenderAndSomebodyTwice() {
         jpvmTaskId self = JPVM.pvm_mytid();
@@ -168,6 +249,58 @@ class JpvmTest {
         assertEquals(5, JPVM.pvm_recv(6).buffer.upkint());
         assertEquals(5, JPVM.pvm_nrecv(self, 6).buffer.upkint());
         assertNull(JPVM.pvm_nrecv(self, 6));
+    }
+
+    /** Each name of JPVM's description, with its parameters. */
+    @Test
+    void everyNameOfTheDescriptionIsThere() throws Exception {
+        Class<?> env = jpvmEnvironment.class;
+        Class<?> tid = jpvmTaskId.class;
+        Class<?> tids = jpvmTaskId[].class;
+        env.getConstructor();
+        env.getConstructor(String.class, boolean.class);
+        assertNull(env.getField("PvmNoParent").get(null));
+        for (String name : List.of("pvm_mytid", "pvm_parent")) {
+            assertEquals(tid, env.getMethod(name).getReturnType());
+        }
+        assertEquals(int.class, env.getMethod("pvm_spawn", String.class, int.class, tids).getReturnType());
+        env.getMethod("pvm_send", jpvmBuffer.class, tid, int.class);
+        env.getMethod("pvm_mcast", jpvmBuffer.class, tids, int.class, int.class);
+        for (Class<?>[] selection : new Class<?>[][] {{tid, int.class}, {tid}, {int.class}, {}}) {
+            assertEquals(jpvmMessage.class, env.getMethod("pvm_recv", selection).getReturnType());
+            assertEquals(jpvmMessage.class, env.getMethod("pvm_nrecv", selection).getReturnType());
+            assertEquals(boolean.class, env.getMethod("pvm_probe", selection).getReturnType());
+        }
+        env.getMethod("pvm_exit");
+        env.getMethod("pvm_halt");
+        assertEquals(jpvmConfiguration.class, env.getMethod("pvm_config").getReturnType());
+        assertEquals(jpvmTaskStatus.class,
+                env.getMethod("pvm_tasks", jpvmConfiguration.class, int.class).getReturnType());
+        env.getMethod("pvm_addhosts", int.class, String[].class, tids);
+        assertEquals(String.class, env.getMethod("pvm_daemon_file_name").getReturnType());
+        assertEquals(int.class, jpvmConfiguration.class.getField("numHosts").getType());
+        assertEquals(String[].class, jpvmConfiguration.class.getField("hostNames").getType());
+        assertEquals(tids, jpvmConfiguration.class.getField("hostDaemonTids").getType());
+        assertEquals(int.class, jpvmMessage.class.getField("messageTag").getType());
+        assertEquals(tid, jpvmMessage.class.getField("sourceTid").getType());
+        assertEquals(tid, jpvmMessage.class.getField("destTid").getType());
+        assertEquals(jpvmBuffer.class, jpvmMessage.class.getField("buffer").getType());
+        tid.getConstructor(String.class, int.class);
+        Class<?>[] items = {int.class, char.class, short.class, long.class, byte.class, float.class, double.class, tid};
+        for (Class<?> item : items) {
+            Class<?> array = item.arrayType();
+            jpvmBuffer.class.getMethod("pack", item);
+            jpvmBuffer.class.getMethod("pack", array, int.class, int.class);
+            jpvmBuffer.class.getMethod("unpack", array, int.class, int.class);
+            String name = item == tid ? "upktid" : "upk" + item.getName();
+            assertEquals(item, jpvmBuffer.class.getMethod(name).getReturnType());
+        }
+        jpvmBuffer.class.getMethod("pack", String.class);
+        assertEquals(String.class, jpvmBuffer.class.getMethod("upkstr").getReturnType());
+        jpvmBuffer.class.getMethod("rewind");
+        assertTrue(Throwable.class.isAssignableFrom(jpvmException.class));
+        jpvmDaemon.class.getMethod("main", String[].class);
+        jpvmConsole.class.getMethod("main", String[].class);
     }
 
     @Test

@@ -43,6 +43,11 @@ public interface Incoming extends AutoCloseable {
      */
     ByteBuffer view(Kind kind, int count);
 
+    /** True if it holds memory outside of Java's until it is closed. */
+    default boolean holdsMemory() {
+        return false;
+    }
+
     /** Reads again from the first item. */
     void rewind();
 

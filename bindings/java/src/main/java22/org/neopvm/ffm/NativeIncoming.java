@@ -52,6 +52,11 @@ final class NativeIncoming implements Incoming, Lying {
     }
 
     @Override
+    public boolean holdsMemory() {
+        return true;
+    }
+
+    @Override
     public synchronized long left() {
         Scratch scratch = Scratch.take();
         try {
