@@ -52,6 +52,10 @@ for header in linda posybl; do
     done
 done
 
+# neotuple.h without its comments has no callback, no variable argument and no integer of an unknown width.
+sed -e 's:/\*:\n/*:g' "$prefix/include/neotuple.h" | awk '/\/\*/ { inside = 1 } !inside { print } /\*\// { inside = 0 }' >"$work/bare"
+grep -nE '\(\*|\.\.\.|\b(int|long|short|unsigned|size_t)\b' "$work/bare" && fail "neotuple.h has something else than fixed widths"
+grep -q 'int32_t neotuple_out' "$work/bare" || fail "neotuple.h was not read"
 runs 0 fields "a b" ""
 runs 1 fields rows
 grep -q 'fields.cl:[0-9]*: in: field 2: 20 bytes have come for an array of items of 16' "$work/err" ||

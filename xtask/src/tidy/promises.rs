@@ -6,11 +6,12 @@ use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A page, the heading above its promises, and how each of them begins.
-const PAGES: [(&str, &str, &str); 4] = [
+const PAGES: [(&str, &str, &str); 5] = [
     ("doc/reliability.md", "## What is promised", "* "),
     ("doc/interfaces.md", "## What is promised", "* "),
     ("SECURITY.md", "## What an attacker can and cannot do", "| "),
     ("SECURITY.md", "## How it is protected", "* "),
+    ("doc/tuples.md", "## What programs are promised", "* "),
 ];
 const TABLE: (&str, &str) = ("doc/testing.md", "## Promises and their tests");
 const MARK: &str = "<!-- promise: ";
@@ -85,10 +86,22 @@ fn missing(sources: &[Source], tests: &str) -> Vec<String> {
     }
     let exists = |name: &&&str| match name.contains('/') {
         true => sources.iter().any(|source| source.path == **name),
-        false => sources.iter().any(|source| source.is_rust() && is_test(&source.text, name)),
+        false => sources.iter().any(|source| is_test_of(source, name)),
     };
     let missing = names.iter().filter(|name| !exists(name));
     missing.map(|name| format!("{name} is no test of the workspace")).collect()
+}
+
+/// True where a file has a test of this name: Rust's, JUnit's or pytest's.
+fn is_test_of(source: &Source, name: &str) -> bool {
+    if source.path.ends_with(".java") {
+        let declared = format!("@Test\n    void {name}(");
+        return source.text.contains(&declared);
+    }
+    if source.path.ends_with(".py") {
+        return name.starts_with("test_") && source.text.contains(&format!("\ndef {name}("));
+    }
+    source.is_rust() && is_test(&source.text, name)
 }
 
 /// True where a text has a test of this name.
@@ -122,6 +135,15 @@ mod tests {
     fn a_promise_with_a_test_is_one() {
         let promise = "* It works,\n  always. <!-- promise: works -->";
         assert!(found(promise, "| works | `it_works`, `crates/a/tests/a.rs` |").is_empty());
+    }
+
+    #[test]
+    fn tests_of_java_and_python_are_tests() {
+        let java = Source::new("a/A.java", "    @Test\n    void works() {}\n    void helps() {}\n");
+        let python = Source::new("a/test_a.py", "x = 1\n\ndef test_it():\ndef it():\n");
+        assert!(is_test_of(&java, "works") && is_test_of(&python, "test_it"));
+        assert!(!is_test_of(&java, "helps") && !is_test_of(&python, "it"));
+        assert!(!is_test_of(&python, "works"));
     }
 
     #[test]

@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -206,6 +208,41 @@ class SpaceTest {
             sum += one.get(Machine.LONG.toSeconds(), TimeUnit.SECONDS);
         }
         assertEquals(threads * each * (threads * each - 1) / 2, sum);
+    }
+
+    /** All virtual threads of the tests have one carrier: the one that puts runs only if no wait holds it. */
+    @Test
+    void waitingTakesHoldNoCarrierOfVirtualThreads() throws Exception {
+        int waiting = 20;
+        CountDownLatch taken = new CountDownLatch(waiting);
+        AtomicInteger sum = new AtomicInteger();
+        for (int i = 0; i < waiting; i++) {
+            Machine.virtual(() -> {
+                sum.addAndGet(number());
+                taken.countDown();
+            });
+        }
+        Machine.virtual(() -> put(waiting));
+        assertTrue(taken.await(Machine.LONG.toSeconds(), TimeUnit.SECONDS), taken.getCount() + " still wait");
+        assertEquals(waiting * (waiting - 1) / 2, sum.get());
+    }
+
+    private void put(int count) {
+        try {
+            for (int i = 0; i < count; i++) {
+                space.out("n", i);
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private int number() {
+        try {
+            return space.take("n", int.class).getInt(1);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
