@@ -185,8 +185,10 @@ impl Layout<'_> {
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }
-        let python = "doc/python.md";
-        copy(&self.root.join(python), &self.prefix.join("share/doc/neopvm/python.md"), FILE)?;
+        for name in ["interfaces.md", "java.md", "python.md", "tuples.md"] {
+            let to = self.prefix.join("share/doc/neopvm").join(name);
+            copy(&self.root.join("doc").join(name), &to, FILE)?;
+        }
         Ok(())
     }
 
