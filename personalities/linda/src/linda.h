@@ -19,6 +19,10 @@ enum { OUT, EVAL, IN, RD, INP, RDP };
 /* In the environment of a program's processes: those of eval claim what they take. */
 #define LINDA_CLAIM "NEOPVM_LINDA_CLAIM"
 
+/* There, too: the limit of the program's space in bytes, and its copies on other hosts. */
+#define LINDA_LIMIT "NEOPVM_LINDA_LIMIT"
+#define LINDA_COPIES "NEOPVM_LINDA_COPIES"
+
 /* The calls that clc writes, which POSYBL makes, too. */
 void *__linda_begin(const char *file, int line, int kind, int fields);
 void __linda_actual(void *, int type, const void *value, unsigned long size);

@@ -2,6 +2,7 @@
 /* start.c - the processes of a program: the first one, those of eval, and how all of them end. */
 #include "linda.h"
 #include "../include/linda.h"
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -90,6 +91,9 @@ void linda_check(const struct linda_operation *operation, int32_t status, const 
         return;
     if (child && (status == NEOTUPLE_NO_SPACE || status == NEOTUPLE_NO_MACHINE))
         _exit(1); /* The program is over, and nobody waits for this process. */
+    if (operation && status == NEOTUPLE_TOO_LARGE && operation->kind <= EVAL)
+        linda_fail(operation, "%s: the tuple is larger than the space may be; start the program with: ntsnet -limit BYTES",
+                   what);
     if (operation)
         linda_fail(operation, "%s: %s", what, neotuple_text(status));
     linda_die("%s: %s", what, neotuple_text(status));
@@ -102,6 +106,33 @@ void *linda_memory(size_t bytes)
     if (!memory)
         linda_die("no memory for %zu bytes", bytes);
     return memory;
+}
+
+/* A number of the environment; 0 if there is none. */
+static uint64_t number_of(const char *variable, uint64_t most)
+{
+    const char *text = getenv(variable);
+    char *end;
+    unsigned long long number;
+
+    if (!text)
+        return 0;
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || number > most)
+        linda_die("%s is %s; expected a number from 0 to %llu", variable, text, (unsigned long long)most);
+    return number;
+}
+
+static int32_t make_space(void)
+{
+    struct neotuple_options options = {
+        .size = sizeof options,
+        .copies = (int32_t)number_of(LINDA_COPIES, 2),
+        .limit_bytes = number_of(LINDA_LIMIT, INT64_MAX),
+    };
+
+    return neotuple_open(name, NEOTUPLE_CREATE | NEOTUPLE_NEW | NEOTUPLE_OWNED, &options, &space);
 }
 
 static void open_space(void)
@@ -123,7 +154,7 @@ static void open_space(void)
         first = tid;
         snprintf(name, sizeof name, "linda-%x-%lx", (unsigned)tid, (unsigned long)getpid());
     }
-    status = neotuple_open(name, child ? 0 : NEOTUPLE_CREATE | NEOTUPLE_NEW | NEOTUPLE_OWNED, NULL, &space);
+    status = child ? neotuple_open(name, 0, NULL, &space) : make_space();
     linda_check(NULL, status, "opening the tuple space");
 }
 

@@ -93,7 +93,7 @@ runs 0 spread 1
     export PVM_VMID=${PVM_VMID:-default}-three
     "$prefix/bin/pvm" up --local 3 >/dev/null || fail "a machine of three hosts does not start"
     known_programs 300
-    OPTIONS=-claim runs 0 several 20
+    OPTIONS='-claim -copies 1' runs 0 several 20
     runs 0 spread 3
     "$prefix/bin/pvm" halt >/dev/null
     [ "$failures" -eq 0 ]
@@ -125,7 +125,12 @@ printf '#include <linda.h>\nint other();\nint real_main() { int n; eval("n", oth
 "$clc" -Wall -Werror -o "$work/both" "$work/main.cl" "$work/other.c" || fail "linda.h is not found"
 LIMIT=60 runs 2 both
 "$clc" -M "$work/main.cl" | tr -d '\\\n' | grep -q '^main.o: .*main.cl .*linda.h' || fail "clc -M does not name the headers"
-for wrong in '' '-x prog' '-n' '-nodelist /nowhere prog'; do
+# The array of 4 MB fits no space of 2 MB.
+OPTIONS='-limit 2000000 -copies 1' runs 1 fields 'a b' ''
+grep -q 'fields.cl:[0-9]*: out: .*larger than the space may be.*-limit' "$work/err" || fail "a limit is not told: $(cat "$work/err")"
+OPTIONS='-copies 3' runs 1 primes agenda 100 2
+grep -q 'NEOPVM_LINDA_COPIES is 3; expected a number from 0 to 2' "$work/err" || fail "3 copies: $(cat "$work/err")"
+for wrong in '' '-x prog' '-n' '-nodelist /nowhere prog' '-limit prog' '-copies x prog' '-limit -1 prog'; do
     # shellcheck disable=SC2086 # words
     "$prefix/libexec/neopvm/bin/ntsnet" $wrong >/dev/null 2>&1 </dev/null
     [ $? -eq 2 ] || fail "ntsnet $wrong did not end with 2"
