@@ -1,6 +1,74 @@
 //! The links that carry bits. Each link is a small machine: its inputs are offered data and the
 //! time, and its outputs are arrivals and the moment at which it wants to be asked again.
 
+pub mod cells;
 pub mod csma;
+pub mod fddi;
+pub mod hippi;
 pub mod port;
+pub mod routes;
 pub mod share;
+
+use self::cells::Cells;
+use self::fddi::Fddi;
+use self::hippi::Hippi;
+use self::port::{Output, Port};
+use crate::unit::Time;
+
+/// A frame on its way from host to host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Its name for whoever offers it.
+    pub token: u32,
+    /// Its source.
+    pub from: u32,
+    /// Its destination.
+    pub to: u32,
+    /// Its bytes as the link counts them.
+    pub bytes: u64,
+}
+
+/// A link of a network that has routes.
+#[derive(Debug)]
+pub enum Link {
+    /// One way of a cable.
+    Port(Port),
+    /// One way out of an ATM switch.
+    Cells(Cells),
+    /// A token ring, which is one link for all hosts.
+    Ring(Box<Fddi>),
+    /// A crossbar, which is one link for all hosts.
+    Crossbar(Box<Hippi>),
+}
+
+impl Link {
+    /// A frame is to go.
+    pub fn handle(&mut self, now: Time, frame: Frame) {
+        match self {
+            Self::Port(port) => port.handle(now, frame.token, frame.bytes),
+            Self::Cells(cells) => cells.handle(now, frame.token, frame.bytes),
+            Self::Ring(ring) => ring.handle(now, frame),
+            Self::Crossbar(crossbar) => crossbar.handle(now, frame),
+        }
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        match self {
+            Self::Port(port) => port.handle_timeout(now),
+            Self::Cells(cells) => cells.handle_timeout(now),
+            Self::Ring(ring) => ring.handle_timeout(now),
+            Self::Crossbar(crossbar) => crossbar.handle_timeout(now),
+        }
+    }
+
+    /// The next event, if one has happened.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        match self {
+            Self::Port(port) => port.poll_output(),
+            Self::Cells(cells) => cells.poll_output(),
+            Self::Ring(ring) => ring.poll_output(),
+            Self::Crossbar(crossbar) => crossbar.poll_output(),
+        }
+    }
+}

@@ -59,6 +59,20 @@ pub enum Bug {
     QueuedSentAgain,
     /// Tasks that share cores do not slow one another down.
     CoresForgotten,
+    /// A hypercube's packets take the highest bit first.
+    HighestBitFirst,
+    /// A torus is a mesh.
+    TorusWithoutWrap,
+    /// A switch of a fat tree has one link upwards that is used.
+    OneUplink,
+    /// A switch that cuts through waits for the whole frame.
+    CutForgotten,
+    /// Cells carry nothing beside the packet.
+    TrailerForgotten,
+    /// The token's timer never runs out.
+    TokenWithoutTimer,
+    /// A crossbar connects with a destination that is busy.
+    BusyIgnored,
 }
 
 impl Bug {
@@ -90,6 +104,13 @@ impl Bug {
         Self::TicksForgotten,
         Self::CorkForgotten,
         Self::QueuedSentAgain,
+        Self::HighestBitFirst,
+        Self::TorusWithoutWrap,
+        Self::OneUplink,
+        Self::CutForgotten,
+        Self::TrailerForgotten,
+        Self::TokenWithoutTimer,
+        Self::BusyIgnored,
     ];
 }
 

@@ -5,9 +5,11 @@
 
 mod built_in;
 mod facts;
+mod network;
 mod placement;
 mod reading;
 
 pub use built_in::{BuiltIn, built_in, named};
-pub use facts::{Congestion, Host, Line, Network, Platform, Switch, Tcp, Transport};
+pub use facts::{Congestion, Host, Platform, Tcp, Transport};
+pub use network::{Fabric, Line, Medium, Network};
 pub use placement::Placement;

@@ -45,13 +45,13 @@ impl Change {
                 let longest = rules.rate.time_of_bits(rules.slot / 2);
                 rules.propagation = rules.propagation.scaled(self.latency).min(longest);
             }
-            Network::Switch(switch) => {
+            Network::Fabric(switch) => {
                 switch.rate = rate(switch.rate)?;
                 switch.latency = switch.latency.scaled(self.latency);
                 switch.loss = self.loss.unwrap_or(switch.loss);
             }
         }
-        if self.loss.is_some() && !matches!(changed.network, Network::Switch(_)) {
+        if self.loss.is_some() && !matches!(changed.network, Network::Fabric(_)) {
             let what = format!("{} has no switch that could lose frames", platform.name);
             return Err(Error::Unfit(what));
         }

@@ -4,6 +4,8 @@
 
 #[path = "checks/csma.rs"]
 mod csma;
+#[path = "checks/fabric.rs"]
+mod fabric;
 #[path = "checks/flow.rs"]
 mod flow;
 #[path = "checks/kernel.rs"]
@@ -41,11 +43,24 @@ const CHECKS: &[Check] = &[
     ("two collide and back off", csma::two_collide_and_back_off),
     ("collisions of two", csma::collisions_of_two),
     ("efficiency as published", csma::efficiency_as_published),
+    ("a switch cuts through", fabric::a_switch_cuts_through),
+    ("each link of a route takes its time", fabric::each_link_of_a_route_takes_its_time),
+    ("the lowest bit goes first", fabric::the_lowest_bit_goes_first),
+    ("a fat tree carries all that crosses it", fabric::a_fat_tree_carries_all_that_crosses_it),
+    ("a bus carries one frame at a time", fabric::a_bus_carries_one_frame_at_a_time),
+    ("a packet is cut into cells", fabric::a_packet_is_cut_into_cells),
+    ("cells of two packets alternate", fabric::cells_of_two_packets_alternate),
+    ("a lost cell takes its packet with it", fabric::a_lost_cell_takes_its_packet_with_it),
+    ("a token ring as published", fabric::a_token_ring_as_published),
+    ("a token that nobody wants comes in time", fabric::a_token_that_nobody_wants_comes_in_time),
+    ("a crossbar as published", fabric::a_crossbar_as_published),
+    ("a connection takes its time", fabric::a_connection_takes_its_time),
     ("three share the way in", flow::three_share_the_way_in),
     ("a flow takes what others leave", flow::a_flow_takes_what_others_leave),
     ("all share one cable", flow::all_share_one_cable),
     ("a sender waits for its buffer", flow::a_sender_waits_for_its_buffer),
     ("a byte behind a full buffer crosses once", flow::a_byte_behind_a_full_buffer_crosses_once),
+    ("rows of the table have their links", flow::rows_of_the_table_have_their_links),
     ("a ring is the same on lines", flow::a_ring_is_the_same_on_lines),
     ("the published table", line::the_published_table),
     ("messages follow one another", line::messages_follow_one_another),

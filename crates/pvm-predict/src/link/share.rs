@@ -8,6 +8,7 @@
 use crate::planted::{self, Bug};
 use crate::unit::Time;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// An output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,11 +22,11 @@ pub enum Output {
 }
 
 /// A flow that is under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Flow {
     name: u32,
-    /// The links that it crosses; one twice counts once.
-    links: [u32; 2],
+    /// The links that it crosses, each once.
+    links: Rc<[u32]>,
     /// Bytes that are not through yet.
     left: f64,
     /// The number of bytes left at which the owner is told.
@@ -36,9 +37,8 @@ struct Flow {
 
 impl Flow {
     fn crosses(&self) -> impl Iterator<Item = usize> {
-        let [first, second] = self.links.map(|link| link as usize);
-        let two = second != first && !planted::is(Bug::ReceiverNotShared);
-        std::iter::once(first).chain(two.then_some(second))
+        let all = if planted::is(Bug::ReceiverNotShared) { 1 } else { self.links.len() };
+        self.links.iter().take(all).map(|link| *link as usize)
     }
 }
 
@@ -74,8 +74,14 @@ impl Share {
         Self { links, flows, at: Time::ZERO, wish: 0, is_stale: false, out, filling }
     }
 
-    /// A flow of `bytes` bytes begins to cross two links.
-    pub fn handle(&mut self, now: Time, name: u32, links: [u32; 2], bytes: u64) {
+    /// One more link, which takes so many picoseconds for a byte; returns its number.
+    pub fn link(&mut self, byte: f64) -> u32 {
+        self.links.push(byte.recip());
+        self.links.len() as u32 - 1
+    }
+
+    /// A flow of `bytes` bytes begins to cross some links, each once.
+    pub fn handle(&mut self, now: Time, name: u32, links: Rc<[u32]>, bytes: u64) {
         self.advance(now);
         let (left, mark) = (bytes as f64, None);
         self.flows.push(Flow { name, links, left, mark, rate: 0.0 });
@@ -212,7 +218,7 @@ mod tests {
         // fourth flow in link 3, which gets the two thirds that are left there.
         let mut share = Share::new([1.0; 5]);
         for (name, links) in [(0, [0, 1]), (1, [0, 2]), (2, [0, 3]), (3, [4, 3])] {
-            share.handle(Time::ZERO, name, links, 3_000);
+            share.handle(Time::ZERO, name, Rc::new(links), 3_000);
         }
         assert_eq!(ends(&mut share), [(3, 4_500), (0, 9_000), (1, 9_000), (2, 9_000)]);
     }
@@ -220,13 +226,17 @@ mod tests {
     #[test]
     fn who_stays_gets_what_others_leave() {
         let mut share = Share::new([2.0]);
-        share.handle(Time::ZERO, 0, [0, 0], 100);
+        share.handle(Time::ZERO, 0, Rc::new([0]), 100);
         assert_eq!(share.poll_output(), Some(Output::Wake(Time::ZERO, 1)));
         share.handle_timeout(Time::ZERO, 1);
         assert_eq!(share.poll_output(), Some(Output::Wake(Time(200), 2)));
-        share.handle(Time(100), 1, [0, 0], 100);
+        share.handle(Time(100), 1, Rc::new([0]), 100);
         // Until 100 the first has sent 50; then each sends a byte in 4 ps.
         assert_eq!(ends(&mut share), [(0, 300), (1, 400)]);
+    }
+
+    fn once([first, second]: [u32; 2]) -> Rc<[u32]> {
+        if first == second { Rc::new([first]) } else { Rc::new([first, second]) }
     }
 
     fn flows() -> impl Strategy<Value = (Vec<f64>, Vec<([u32; 2], u64)>)> {
@@ -245,7 +255,7 @@ mod tests {
         fn each_flow_has_a_full_link_in_which_nobody_has_more((links, flows) in flows()) {
             let mut share = Share::new(links);
             for ((links, bytes), name) in flows.iter().zip(0..) {
-                share.handle(Time::ZERO, name, *links, *bytes);
+                share.handle(Time::ZERO, name, once(*links), *bytes);
             }
             share.fill();
             let used = |link: usize| -> f64 {
@@ -273,7 +283,7 @@ mod tests {
         fn all_flows_end_and_no_link_is_too_fast((links, flows) in flows()) {
             let mut share = Share::new(links.clone());
             for ((links, bytes), name) in flows.iter().zip(0..) {
-                share.handle(Time::ZERO, name, *links, *bytes);
+                share.handle(Time::ZERO, name, once(*links), *bytes);
             }
             let mut ended = ends(&mut share);
             let last = ended.iter().map(|(_, at)| *at).max().unwrap_or(0) as f64;

@@ -1,7 +1,7 @@
 //! Depth `flow`: messages are flows that share links by max-min fairness.
 //!
-//! Each host has a link out and a link in, or all hosts share one cable. Messages of a pair of
-//! tasks follow one another. What packets, windows and losses do to a flow is left out: a flow has
+//! A message crosses the links of its route ([`Routes`]): of a switch a link out and a link in, of
+//! a shared cable that cable. Messages of a pair of tasks follow one another. What packets, windows and losses do to a flow is left out: a flow has
 //! its share at once, and gives it up at once.
 
 use super::run::inbox::{Arrived, Message, Transfer};
@@ -11,12 +11,14 @@ use crate::action::TaskNumber;
 use crate::blame::{Phase, Told};
 use crate::error::Error;
 use crate::kernel::Map;
+use crate::link::routes::Routes;
 use crate::link::share::{self, Share};
-use crate::platform::{self, Line, Platform, Transport};
+use crate::platform::{Line, Platform, Transport};
 use crate::program::Source;
 use crate::report::{Report, Watcher};
 use crate::unit::Time;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// Runs a program on a platform.
 pub fn run(
@@ -25,7 +27,7 @@ pub fn run(
     seed: u64,
     watcher: &mut dyn Watcher,
 ) -> Result<Report, Error> {
-    run::run(source, platform, seed, |hosts| Ok(Flows::new(platform, hosts)), watcher)
+    run::run(source, platform, seed, |hosts| Flows::new(platform, hosts), watcher)
 }
 
 /// A planned event.
@@ -58,7 +60,8 @@ impl Transfer for Crossed {
 struct Connection {
     from: TaskNumber,
     to: TaskNumber,
-    links: [u32; 2],
+    /// The links between their hosts.
+    links: Rc<[u32]>,
     /// The messages that were handed over, with their bytes; the first is the flow under way, since
     /// a moment.
     queue: VecDeque<(Message, u64)>,
@@ -86,8 +89,11 @@ struct Flows {
     /// The bytes of each message beside its data.
     extra: u64,
     buffer: u64,
-    /// The host of each task; without, all share one cable.
-    hosts: Option<Vec<u32>>,
+    /// The host of each task.
+    hosts: Vec<u32>,
+    routes: Routes,
+    /// The links that messages have crossed, by their numbers in the routes.
+    links: Map<u32, u32>,
     share: Share,
     connections: Vec<Connection>,
     numbers: Map<(TaskNumber, TaskNumber), u32>,
@@ -97,35 +103,36 @@ struct Flows {
 }
 
 impl Flows {
-    fn new(platform: &Platform, hosts: &[u32]) -> Self {
+    fn new(platform: &Platform, hosts: &[u32]) -> Result<Self, Error> {
         let line = platform.line();
-        let is_cable = matches!(platform.network, platform::Network::Cable(_));
-        let count = hosts.iter().max().map_or(0, |most| *most as usize + 1);
-        let links = if is_cable { 1 } else { 2 * count };
+        let count = hosts.iter().max().map_or(0, |most| *most + 1);
+        let routes = Routes::new(line.topology, count).map_err(Error::Unfit)?;
         let (extra, buffer) = match platform.transport {
             Transport::Tcp(tcp) => (tcp.message, tcp.send_buffer),
             Transport::None => (0, u64::MAX),
         };
-        Self {
+        Ok(Self {
             line,
             extra,
             buffer,
-            hosts: (!is_cable).then(|| hosts.to_vec()),
-            share: Share::new(std::iter::repeat_n(line.byte, links)),
+            hosts: hosts.to_vec(),
+            routes,
+            share: Share::new([]),
+            links: Map::default(),
             connections: Vec::new(),
             numbers: Map::default(),
             net: vec![Time::ZERO; hosts.len()],
             out: VecDeque::new(),
-        }
+        })
     }
 
     fn connection(&mut self, from: TaskNumber, to: TaskNumber) -> u32 {
-        let host = |task: TaskNumber| self.hosts.as_ref().map(|hosts| hosts[task as usize]);
-        let links = match (host(from), host(to)) {
-            (Some(from), Some(to)) => [2 * from, 2 * to + 1],
-            _ => [0, 0],
-        };
         *self.numbers.entry((from, to)).or_insert_with(|| {
+            let hosts = (self.hosts[from as usize], self.hosts[to as usize]);
+            let route = self.routes.route(hosts.0, hosts.1);
+            let (known, share, byte) = (&mut self.links, &mut self.share, self.line.byte);
+            let mut number = |link| *known.entry(link).or_insert_with(|| share.link(byte));
+            let links = route.map(&mut number).collect();
             let (queue, leaving) = (VecDeque::new(), VecDeque::new());
             let (since, behind, waits, owes) = (Time::ZERO, 0, false, false);
             self.connections.push(Connection {
@@ -148,7 +155,7 @@ impl Flows {
         let connection = &mut self.connections[number as usize];
         let Some((_, bytes)) = connection.queue.front() else { return };
         connection.since = now;
-        self.share.handle(now, number, connection.links, *bytes);
+        self.share.handle(now, number, Rc::clone(&connection.links), *bytes);
         if let Some(mark) = connection.mark(self.buffer) {
             self.share.mark(now, number, mark);
         }

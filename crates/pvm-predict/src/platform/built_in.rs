@@ -1,8 +1,10 @@
 //! Platforms that are known by name: files that are compiled in, and the machines of a published
 //! table.
 
-use super::facts::{Host, Line, Network, Platform, Transport};
+use super::facts::{Host, Platform, Transport};
+use super::network::{Line, Network};
 use super::placement::Placement;
+use crate::link::routes::{Shape, Topology, Tree};
 use crate::unit::Time;
 
 /// A platform that is known by name.
@@ -30,6 +32,8 @@ pub struct Row {
     pub bandwidth: f64,
     /// The size at which half the bandwidth is reached, as the table has it.
     pub half: u32,
+    /// The machine's links, which the table does not tell: what messages share at depth `flow`.
+    topology: Topology,
 }
 
 const fn file(name: &'static str, text: &'static str) -> BuiltIn {
@@ -43,7 +47,17 @@ const fn row(
     bandwidth: f64,
     half: u32,
 ) -> BuiltIn {
-    BuiltIn { name, of: Of::Row(Row { about, latency, bandwidth, half }) }
+    BuiltIn { name, of: Of::Row(Row { about, latency, bandwidth, half, topology: Topology::Star }) }
+}
+
+impl BuiltIn {
+    /// The row of a machine with other links than those of a switch.
+    const fn with(self, topology: Topology) -> Self {
+        match self.of {
+            Of::Row(row) => Self { of: Of::Row(Row { topology, ..row }), ..self },
+            Of::File(_) => self,
+        }
+    }
 }
 
 /// All of them: networks of today first, then the published table.
@@ -92,7 +106,7 @@ impl Row {
         Platform {
             name: name.to_owned(),
             about: format!("{}: half the bandwidth at {} B", self.about, self.half),
-            network: Network::Line(Line { latency, byte }),
+            network: Network::Line(Line { latency, byte, topology: self.topology }),
             host: Host::default(),
             transport: Transport::None,
             place: Placement::Each,
@@ -100,7 +114,7 @@ impl Row {
     }
 }
 
-const FILES: [BuiltIn; 7] = [
+const FILES: [BuiltIn; 14] = [
     file("ethernet-10", include_str!("../../networks/ethernet-10.toml")),
     file("ethernet-100", include_str!("../../networks/ethernet-100.toml")),
     file("switch-10", include_str!("../../networks/switch-10.toml")),
@@ -108,7 +122,21 @@ const FILES: [BuiltIn; 7] = [
     file("switch-1000", include_str!("../../networks/switch-1000.toml")),
     file("tbf-10", include_str!("../../networks/tbf-10.toml")),
     file("tbf-100", include_str!("../../networks/tbf-100.toml")),
+    file("switch-10g", include_str!("../../networks/switch-10g.toml")),
+    file("switch-100g", include_str!("../../networks/switch-100g.toml")),
+    file("fddi-100", include_str!("../../networks/fddi-100.toml")),
+    file("atm-155", include_str!("../../networks/atm-155.toml")),
+    file("hippi-800", include_str!("../../networks/hippi-800.toml")),
+    file("torus-1000", include_str!("../../networks/torus-1000.toml")),
+    file("fat-tree-10g", include_str!("../../networks/fat-tree-10g.toml")),
 ];
+
+/// 16 columns, as the Delta had and many Paragons.
+const GRID: Topology = Topology::Mesh(Shape([16, 4096, 1]));
+/// A T3D of 512 nodes, and longer in one direction.
+const CUBE: Topology = Topology::Torus(Shape([8, 8, 1024]));
+/// Four children a switch. A CM-5 has half as many links upwards as downwards.
+const TREE: Topology = Topology::FatTree(Tree { children: 4, taper: 2 });
 
 const TABLE: [BuiltIn; 28] = [
     row("convex-spp1000-pvm", "Convex SPP1000 (PVM), SPP-UX 3.0.4.1", 76.0, 11.0, 1000),
@@ -117,27 +145,27 @@ const TABLE: [BuiltIn; 28] = [
     row("convex-spp1200-pvm", "Convex SPP1200 (PVM), SPP-UX 3.0.4.1", 63.0, 15.0, 1000),
     row("convex-spp1200-sm-1-n", "Convex SPP1200 (sm 1-n), SPP-UX 3.0.4.1", 2.2, 92.0, 1000),
     row("convex-spp1200-sm-m-n", "Convex SPP1200 (sm m-n), SPP-UX 3.0.4.1", 11.0, 71.0, 1000),
-    row("cray-t3d-sm", "Cray T3D (sm), MAX 1.2.0.2", 3.0, 128.0, 363),
-    row("cray-t3d-pvm", "Cray T3D (PVM), MAX 1.2.0.2", 21.0, 27.0, 1502),
+    row("cray-t3d-sm", "Cray T3D (sm), MAX 1.2.0.2", 3.0, 128.0, 363).with(CUBE),
+    row("cray-t3d-pvm", "Cray T3D (PVM), MAX 1.2.0.2", 21.0, 27.0, 1502).with(CUBE),
     row("fujitsu-vpp300", "Fujitsu VPP300, F90/VP V10L10", 19.0, 522.0, 11427),
-    row("intel-paragon-osf", "Intel Paragon, OSF 1.0.4", 29.0, 154.0, 7236),
-    row("intel-paragon-sunmos", "Intel Paragon, SUNMOS 1.6.2", 25.0, 171.0, 5856),
-    row("intel-delta", "Intel Delta, NX 3.3.10", 77.0, 8.0, 900),
-    row("intel-ipsc-860", "Intel iPSC/860, NX 3.3.2", 65.0, 3.0, 340),
-    row("intel-ipsc-2", "Intel iPSC/2, NX 3.3.2", 370.0, 2.8, 1742),
+    row("intel-paragon-osf", "Intel Paragon, OSF 1.0.4", 29.0, 154.0, 7236).with(GRID),
+    row("intel-paragon-sunmos", "Intel Paragon, SUNMOS 1.6.2", 25.0, 171.0, 5856).with(GRID),
+    row("intel-delta", "Intel Delta, NX 3.3.10", 77.0, 8.0, 900).with(GRID),
+    row("intel-ipsc-860", "Intel iPSC/860, NX 3.3.2", 65.0, 3.0, 340).with(Topology::Hypercube),
+    row("intel-ipsc-2", "Intel iPSC/2, NX 3.3.2", 370.0, 2.8, 1742).with(Topology::Hypercube),
     row("ibm-sp-1", "IBM SP-1, MPL", 270.0, 7.0, 1904),
     row("ibm-sp-2", "IBM SP-2, MPI", 35.0, 35.0, 3263),
-    row("ksr-1", "KSR-1, OSF R1.2.2", 73.0, 8.0, 635),
-    row("meiko-cs2-sm", "Meiko CS2 (sm), Solaris 2.3", 11.0, 40.0, 285),
-    row("meiko-cs2", "Meiko CS2, Solaris 2.3", 83.0, 43.0, 3559),
-    row("ncube-2", "nCUBE 2, Vertex 2.0", 154.0, 1.7, 333),
-    row("ncube-1", "nCUBE 1, Vertex 2.3", 384.0, 0.4, 148),
+    row("ksr-1", "KSR-1, OSF R1.2.2", 73.0, 8.0, 635).with(Topology::Ring),
+    row("meiko-cs2-sm", "Meiko CS2 (sm), Solaris 2.3", 11.0, 40.0, 285).with(TREE),
+    row("meiko-cs2", "Meiko CS2, Solaris 2.3", 83.0, 43.0, 3559).with(TREE),
+    row("ncube-2", "nCUBE 2, Vertex 2.0", 154.0, 1.7, 333).with(Topology::Hypercube),
+    row("ncube-1", "nCUBE 1, Vertex 2.3", 384.0, 0.4, 148).with(Topology::Hypercube),
     row("nec-cenju-3", "NEC Cenju-3, Env. Rel 1.5d", 40.0, 13.0, 900),
     row("nec-cenju-3-sm", "NEC Cenju-3 (sm), Env. Rel 1.5d", 34.0, 25.0, 400),
-    row("sgi", "SGI, IRIX 6.1", 10.0, 64.0, 799),
-    row("tmc-cm-5", "TMC CM-5, CMMD 2.0", 95.0, 9.0, 962),
-    row("ethernet", "Ethernet, TCP/IP", 500.0, 0.9, 450),
-    row("fddi", "FDDI, TCP/IP", 900.0, 9.7, 8730),
+    row("sgi", "SGI, IRIX 6.1", 10.0, 64.0, 799).with(Topology::Bus),
+    row("tmc-cm-5", "TMC CM-5, CMMD 2.0", 95.0, 9.0, 962).with(TREE),
+    row("ethernet", "Ethernet, TCP/IP", 500.0, 0.9, 450).with(Topology::Bus),
+    row("fddi", "FDDI, TCP/IP", 900.0, 9.7, 8730).with(Topology::Bus),
     row("atm-100", "ATM-100, TCP/IP", 900.0, 3.5, 3150),
 ];
 

@@ -1,10 +1,10 @@
 //! The facts of a platform, and the reader of its file.
 
+use super::network::{self, Line, Network};
 use super::placement::Placement;
 use super::reading::Section;
 use crate::error::Error;
-use crate::link::csma;
-use crate::unit::{Rate, Time};
+use crate::unit::Time;
 
 /// A platform.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,55 +19,8 @@ pub struct Platform {
     pub host: Host,
     /// The transport that makes packets of messages.
     pub transport: Transport,
-    /// The host of each task. No file says that. No file says that.
+    /// The host of each task. No file says that.
     pub place: Placement,
-}
-
-/// A network.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Network {
-    /// Each message takes a latency and a time for each byte; messages of one task follow one
-    /// another.
-    Line(Line),
-    /// A cable that all hosts share: CSMA/CD.
-    Cable(csma::Rules),
-    /// A switch with a cable to each host, both ways at once.
-    Switch(Switch),
-}
-
-/// Latency and time a byte.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Line {
-    /// The time of a message without data.
-    pub latency: Time,
-    /// The time of a byte, in picoseconds.
-    pub byte: f64,
-}
-
-impl Line {
-    /// The time of `bytes` bytes one after the other.
-    pub fn time_of(&self, bytes: u64) -> Time {
-        Time((bytes as f64 * self.byte).round() as u64)
-    }
-}
-
-/// A switch and its cables.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Switch {
-    /// The rate of each cable, each way.
-    pub rate: Rate,
-    /// From one end of a cable to the other one.
-    pub latency: Time,
-    /// The most that a port, of the switch or of a host, holds back, in bytes of frames.
-    pub queue: u64,
-    /// The burst in bytes, if the ports are shaped by a token bucket (Linux' tbf).
-    pub burst: Option<u64>,
-    /// Bytes of a frame beside its packet, as the rate counts them.
-    pub header: u64,
-    /// Bytes of the shortest frame.
-    pub shortest: u64,
-    /// The share of frames that is lost on each way across.
-    pub loss: f64,
 }
 
 /// The properties of hosts.
@@ -94,7 +47,7 @@ pub struct Host {
 }
 
 /// A message through the memory of one host: 1 us, and 5 GB/s.
-const MEMORY: Line = Line { latency: Time::microseconds(1), byte: 200.0 };
+const MEMORY: Line = Line::new(Time::microseconds(1), 200.0);
 
 impl Default for Host {
     fn default() -> Self {
@@ -204,7 +157,7 @@ impl Platform {
             line: 1,
             what: "it has no section [network]".to_owned(),
         })?;
-        let network = network.read(network_of)?;
+        let network = network.read(network::network_of)?;
         let host = match file.section("host")? {
             Some(section) => section.read(host_of)?,
             None => Host::default(),
@@ -217,82 +170,6 @@ impl Platform {
         let place = Placement::Each;
         Ok(Self { name, about, network, host, transport, place })
     }
-
-    /// The network as a line: what a message takes that has it for itself.
-    pub fn line(&self) -> Line {
-        match self.network {
-            Network::Line(line) => line,
-            Network::Cable(rules) => Line {
-                latency: self.shortest(0),
-                byte: 8e12 / rules.rate.to_bits() * self.overhead(rules.header + 8 + 12),
-            },
-            Network::Switch(switch) => Line {
-                latency: self.shortest(0),
-                byte: 8e12 / switch.rate.to_bits() * self.overhead(switch.header),
-            },
-        }
-    }
-
-    /// The time of a packet across a network with nothing else on it.
-    pub fn shortest(&self, bytes: u64) -> Time {
-        match self.network {
-            Network::Line(line) => line.latency + line.time_of(bytes),
-            Network::Cable(rules) => rules.frame(bytes) + rules.propagation,
-            Network::Switch(Switch { burst: Some(_), latency, .. }) => latency.times(2),
-            Network::Switch(switch) => (switch.frame(bytes) + switch.latency).times(2),
-        }
-    }
-
-    /// The number of bytes of frames for a byte of data.
-    fn overhead(&self, frame: u64) -> f64 {
-        match self.transport {
-            Transport::None => (1500 + frame) as f64 / 1500.0,
-            Transport::Tcp(tcp) => (tcp.segment + tcp.header + frame) as f64 / tcp.segment as f64,
-        }
-    }
-}
-
-impl Switch {
-    /// The time of a frame with such a packet at the rate of a cable.
-    pub fn frame(&self, bytes: u64) -> Time {
-        self.rate.time_of(self.length(bytes))
-    }
-
-    /// The length of a frame with such a packet.
-    pub fn length(&self, bytes: u64) -> u64 {
-        bytes.saturating_add(self.header).max(self.shortest)
-    }
-}
-
-fn network_of(section: &mut Section<'_>) -> Result<Network, Error> {
-    let kind = section.choice("kind", &["line", "cable", "switch"])?;
-    match kind {
-        0 => {
-            let latency = section.time("latency")?.unwrap_or_default();
-            let rate = section.need("rate", Section::rate)?;
-            Ok(Network::Line(Line { latency, byte: 8e12 / rate.to_bits() }))
-        }
-        1 => {
-            let mut rules = csma::Rules::ethernet(section.need("rate", Section::rate)?);
-            rules.propagation = section.time("propagation")?.unwrap_or(rules.propagation);
-            let longest = rules.rate.time_of_bits(rules.slot / 2);
-            if rules.propagation > longest {
-                let what = format!("a cable may not be longer than half a slot, {longest}");
-                return Err(section.wrong("propagation", what));
-            }
-            Ok(Network::Cable(rules))
-        }
-        _ => Ok(Network::Switch(Switch {
-            rate: section.need("rate", Section::rate)?,
-            latency: section.time("latency")?.unwrap_or_default(),
-            queue: section.size("queue")?.unwrap_or(256_000).max(2_000),
-            burst: section.size("burst")?,
-            // Frame head and checksum, preamble, gap: what a byte of a packet's neighbours costs.
-            header: section.size("frame")?.unwrap_or(38),
-            shortest: section.size("shortest")?.unwrap_or(84),
-            loss: section.share("loss")?.unwrap_or(0.0),
-        })),
-    }
 }
 
 fn host_of(section: &mut Section<'_>) -> Result<Host, Error> {
@@ -302,7 +179,7 @@ fn host_of(section: &mut Section<'_>) -> Result<Host, Error> {
     let byte = section.rate("copy")?.map_or(0.0, |rate| 8e12 / rate.to_bits());
     let latency = section.time("memory_latency")?.unwrap_or(MEMORY.latency);
     let memory = section.rate("memory_rate")?.map_or(MEMORY.byte, |rate| 8e12 / rate.to_bits());
-    let memory = Line { latency, byte: memory };
+    let memory = Line::new(latency, memory);
     let count = |number: Option<f64>| number.map(|number| number as u32);
     let cores = count(section.number("cores", 1.0, 65536.0)?);
     let computers = count(section.number("computers", 1.0, 65536.0)?);
@@ -357,7 +234,7 @@ mod tests {
                     [host]\nspeed = 2\nsend = \"3 us\"\n[transport]\nkind = \"tcp\"\ncongestion = \
                     \"reno\"\n";
         let platform = Platform::parse(text).expect("it is sound");
-        let Network::Switch(switch) = platform.network else { panic!("a switch") };
+        let Network::Fabric(switch) = platform.network else { panic!("a switch") };
         assert_eq!((switch.rate.to_bits(), switch.burst), (1e7, Some(1600)));
         assert_eq!((platform.host.speed, platform.host.send), (2.0, Time::microseconds(3)));
         let Transport::Tcp(tcp) = platform.transport else { panic!("TCP") };

@@ -1,7 +1,7 @@
 //! Messages that share links, against times that can be added up by hand.
 
 use super::{Told, is, near};
-use pvm_predict::platform::{Placement, Platform};
+use pvm_predict::platform::{Placement, Platform, named};
 use pvm_predict::report::{Report, Unwatched};
 use pvm_predict::source::{Pattern, Ranks, Shape};
 use pvm_predict::{Source, Time, model};
@@ -96,4 +96,24 @@ pub(crate) fn a_ring_is_the_same_on_lines() -> Told {
     let line = model::line::run_placed(&mut source, line, &place, &mut Unwatched);
     let line = line.map_err(|error| error.to_string())?.time;
     near("flow to line", flow.seconds(), line.seconds(), 1e-9)
+}
+
+/// A machine of the published table has its links: messages of an iPSC/860 that cross one link of
+/// the hypercube share it, and on a Paragon's grid two rows do not meet.
+pub(crate) fn rows_of_the_table_have_their_links() -> Told {
+    let both = "0 send 3 0 1000000\n1 send 3 1 1000000\n2 compute 0\n3 recv 0 0 1000000\n3 recv 1 \
+                1 1000000\n";
+    let apart = "0 send 1 0 1000000\n1 recv 0 0 1000000\n2 send 3 0 1000000\n3 recv 2 0 1000000\n";
+    for (name, text, times) in
+        [("intel-ipsc-860", both, 2.0), ("intel-paragon-osf", apart, 1.0), ("sgi", apart, 2.0)]
+    {
+        let platform = named(name).ok_or("it is built in")?;
+        let source = Ranks::new(vec![Cursor::new(text)], 1e9);
+        let mut source = source.map_err(|error| error.to_string())?;
+        let took = run_on(&mut source, &platform)?.time.seconds();
+        let line = platform.line();
+        let one = line.time_of(1_000_000).seconds();
+        near(name, took - line.latency.seconds(), times * one, 1e-6)?;
+    }
+    Ok(())
 }

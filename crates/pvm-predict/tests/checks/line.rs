@@ -32,7 +32,7 @@ pub(crate) fn the_published_table() -> Told {
 /// LogGP: messages of one sender follow one another at its door, and the latency of all but the
 /// last is hidden.
 pub(crate) fn messages_follow_one_another() -> Told {
-    let line = Line { latency: Time::microseconds(100), byte: 1e6 };
+    let line = Line::new(Time::microseconds(100), 1e6);
     let text = "0 send 1 0 50\n0 send 1 0 50\n0 send 1 0 50\n1 recv 0 0 50\n1 recv 0 0 50\n1 recv \
                 0 0 50\n";
     let mut source = Ranks::new(vec![Cursor::new(text)], 1e9).map_err(|error| error.to_string())?;

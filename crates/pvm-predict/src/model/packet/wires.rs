@@ -4,19 +4,24 @@ use crate::action::TaskNumber;
 use crate::blame::{Phase, Told};
 use crate::error::Error;
 use crate::kernel::Dice;
+use crate::link::cells::Cells;
 use crate::link::csma::{self, Csma};
+use crate::link::fddi::{self, Fddi};
+use crate::link::hippi::{self, Hippi};
 use crate::link::port::{self, Port};
+use crate::link::routes::Routes;
+use crate::link::{Frame, Link};
 use crate::model::run::inbox::Transfer;
 use crate::planted::{self, Bug};
-use crate::platform::{Network, Switch};
+use crate::platform::{Fabric, Medium, Network};
 use crate::transport::tcp::Segment;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// The causes that held up one packet, in sequence.
-const PHASES: [[Phase; 4]; 2] = [
-    [Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire],
-    [Phase::Queue, Phase::Retransmission, Phase::Wire, Phase::Wire],
+/// The causes that held up one packet, in sequence: on its first link, between, on its last link.
+const PHASES: [[Phase; 6]; 2] = [
+    [Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire],
+    [Phase::Queue, Phase::Retransmission, Phase::Wire, Phase::Wire, Phase::Wire, Phase::Wire],
 ];
 
 /// A packet on its way.
@@ -30,7 +35,10 @@ pub(super) struct Packet {
     pub(super) sender: u32,
     pub(super) receiver: u32,
     pub(super) segment: Segment,
-    times: [Time; 4],
+    /// Where it is, and how many links it has crossed.
+    node: u32,
+    hops: u32,
+    times: [Time; 6],
     is_shared: bool,
     /// It stays in its host's memory until it has arrived: both hosts are namespaces of one
     /// computer.
@@ -47,6 +55,21 @@ impl Packet {
     ) -> Self {
         Self { from, to, sender, receiver, bytes, segment, ..Self::default() }
     }
+
+    /// It has crossed one more link, on which it began at `began`, and may go on at `at`.
+    fn cross(&mut self, began: Time, at: Time) {
+        let [_, _, queued, reached, ..] = self.times;
+        self.times = match self.hops {
+            0 => [began, at, at, at, at, at],
+            // What it waited at all nodes between comes first, then all its time on their links.
+            _ if self.node != self.to => {
+                let queued = queued + began.since(reached);
+                [self.times[0], self.times[1], queued, at, at, at]
+            }
+            _ => [self.times[0], self.times[1], queued, reached, began, at],
+        };
+        self.hops += 1;
+    }
 }
 
 impl Transfer for Packet {
@@ -62,12 +85,11 @@ impl Transfer for Packet {
 /// A planned event of the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Planned {
-    Up(TaskNumber),
-    Down(TaskNumber),
     Cable,
-    /// A packet is at the switch, or at its end.
-    Switch(u32),
-    End(u32),
+    /// A link wants to be asked.
+    Link(u32),
+    /// A packet is at the next node of its route.
+    Node(u32),
 }
 
 /// An event of the network.
@@ -97,7 +119,7 @@ pub(super) struct Wires {
 
 enum Kind {
     Cable(Csma),
-    Switch { rules: Switch, up: Vec<Port>, down: Vec<Port> },
+    Fabric { rules: Fabric, routes: Routes, links: Vec<Link> },
 }
 
 impl Wires {
@@ -113,15 +135,10 @@ impl Wires {
                 return Err(Error::Unfit(what.to_owned()));
             }
             Network::Cable(rules) => Kind::Cable(Csma::new(rules, hosts as usize, seed)),
-            Network::Switch(rules) => {
-                let way = port::Rules {
-                    rate: rules.rate,
-                    latency: rules.latency,
-                    queue: rules.queue,
-                    burst: rules.burst,
-                };
-                let ports = || (0..hosts).map(|_| Port::new(way)).collect();
-                Kind::Switch { rules, up: ports(), down: ports() }
+            Network::Fabric(rules) => {
+                let routes = Routes::new(rules.topology, hosts).map_err(Error::Unfit)?;
+                let links = (0..routes.links()).map(|link| link_of(&rules, link, hosts)).collect();
+                Kind::Fabric { rules, routes, links }
             }
         };
         let (packets, free, dice) = (Vec::new(), Vec::new(), Dice::new(seed, 2));
@@ -132,12 +149,13 @@ impl Wires {
     pub(super) const fn collisions(&self) -> Option<u64> {
         match &self.kind {
             Kind::Cable(cable) => Some(cable.collisions()),
-            Kind::Switch { .. } => None,
+            Kind::Fabric { .. } => None,
         }
     }
 
     pub(super) fn send(&mut self, now: Time, mut packet: Packet) {
         self.sent += 1;
+        packet.node = packet.from;
         packet.is_shared = matches!(self.kind, Kind::Cable(_));
         packet.is_kept = packet.from % self.computers == packet.to % self.computers;
         let number = self.free.pop().unwrap_or(self.packets.len() as u32);
@@ -150,10 +168,7 @@ impl Wires {
                 cable.handle(now, packet.from as usize, u64::from(number), packet.bytes);
                 self.cable();
             }
-            Kind::Switch { rules, up, .. } => {
-                up[packet.from as usize].handle(now, number, rules.length(packet.bytes));
-                self.up(packet.from);
-            }
+            Kind::Fabric { .. } => self.forward(now, number),
         }
     }
 
@@ -163,25 +178,21 @@ impl Wires {
                 cable.handle_timeout(now);
                 self.cable();
             }
-            (Planned::Up(host), Kind::Switch { up, .. }) => {
-                up[host as usize].handle_timeout(now);
-                self.up(host);
+            (Planned::Cable, Kind::Fabric { .. }) => (),
+            (Planned::Link(number), Kind::Fabric { links, .. }) => {
+                links[number as usize].handle_timeout(now);
+                self.link(number);
             }
-            (Planned::Down(host), Kind::Switch { down, .. }) => {
-                down[host as usize].handle_timeout(now);
-                self.down(host);
-            }
-            (Planned::Switch(number), Kind::Switch { rules, down, .. }) => {
-                let packet = self.packets[number as usize];
-                let lost = rules.loss > 0.0 && self.dice.chance(rules.loss);
+            (Planned::Node(number), Kind::Fabric { rules, .. }) => {
+                let first = self.packets[number as usize].hops == 1;
+                let lost = first && rules.loss > 0.0 && self.dice.chance(rules.loss);
                 if lost && !planted::is(Bug::LossForgotten) {
                     return self.lose(number);
                 }
-                down[packet.to as usize].handle(now, number, rules.length(packet.bytes));
-                self.down(packet.to);
+                self.forward(now, number);
             }
-            (Planned::End(number), _) => self.arrive(number),
-            _ => (),
+            (Planned::Link(_), Kind::Cable(_)) => (),
+            (Planned::Node(number), Kind::Cable(_)) => self.arrive(number),
         }
     }
 
@@ -229,8 +240,9 @@ impl Wires {
                 }
                 csma::Output::Carried(carried) => {
                     let packet = &mut self.packets[carried.token as usize];
-                    packet.times = [carried.tried, carried.began, carried.ended, carried.ended];
-                    let arrival = Planned::End(carried.token as u32);
+                    packet.times = [carried.ended; 6];
+                    (packet.times[0], packet.times[1]) = (carried.tried, carried.began);
+                    let arrival = Planned::Node(carried.token as u32);
                     self.leave(carried.token as u32);
                     self.out.push_back(Output::At(carried.ended, arrival));
                 }
@@ -238,41 +250,69 @@ impl Wires {
         }
     }
 
-    /// From a host to the switch.
-    fn up(&mut self, host: TaskNumber) {
+    /// A packet goes to the next link of its route, or is at its end.
+    fn forward(&mut self, now: Time, number: u32) {
+        let Kind::Fabric { rules, routes, links } = &mut self.kind else { return };
+        let packet = &self.packets[number as usize];
+        let (from, to) = (packet.from, packet.to);
+        let Some(hop) = routes.next((from, to), packet.node) else { return self.arrive(number) };
+        let frame = Frame { token: number, from, to, bytes: rules.length(packet.bytes) };
+        links[hop.link as usize].handle(now, frame);
+        self.packets[number as usize].node = hop.node;
+        self.link(hop.link);
+    }
+
+    /// Does what a link says.
+    fn link(&mut self, number: u32) {
         loop {
-            let Kind::Switch { up, .. } = &mut self.kind else { return };
-            let Some(output) = up[host as usize].poll_output() else { return };
+            let Kind::Fabric { rules, links, .. } = &mut self.kind else { return };
+            let Some(output) = links[number as usize].poll_output() else { return };
             match output {
-                port::Output::Wake(at) => self.out.push_back(Output::At(at, Planned::Up(host))),
+                port::Output::Wake(at) => self.out.push_back(Output::At(at, Planned::Link(number))),
                 port::Output::Dropped { token } => {
-                    self.leave(token);
+                    if self.packets[token as usize].hops == 0 {
+                        self.leave(token);
+                    }
                     self.lose(token);
                 }
                 port::Output::Sent { token, began, arrives } => {
                     let packet = &mut self.packets[token as usize];
-                    (packet.times[0], packet.times[1]) = (began, arrives);
-                    self.leave(token);
-                    self.out.push_back(Output::At(arrives, Planned::Switch(token)));
+                    let is_last = packet.node == packet.to;
+                    let at = if is_last {
+                        arrives
+                    } else {
+                        rules.forwards(packet.bytes, began, arrives)
+                    };
+                    let hops = packet.hops;
+                    packet.cross(began, at);
+                    if hops == 0 {
+                        self.leave(token);
+                    }
+                    self.out.push_back(Output::At(at, Planned::Node(token)));
                 }
             }
         }
     }
+}
 
-    /// From the switch to a host.
-    fn down(&mut self, host: TaskNumber) {
-        loop {
-            let Kind::Switch { down, .. } = &mut self.kind else { return };
-            let Some(output) = down[host as usize].poll_output() else { return };
-            match output {
-                port::Output::Wake(at) => self.out.push_back(Output::At(at, Planned::Down(host))),
-                port::Output::Dropped { token } => self.lose(token),
-                port::Output::Sent { token, began, arrives } => {
-                    let packet = &mut self.packets[token as usize];
-                    (packet.times[2], packet.times[3]) = (began, arrives);
-                    self.out.push_back(Output::At(arrives, Planned::End(token)));
-                }
-            }
+/// A link of a fabric, by its number.
+fn link_of(rules: &Fabric, number: u32, hosts: u32) -> Link {
+    let Fabric { rate, latency, queue, burst, .. } = *rules;
+    match rules.medium {
+        Medium::Ring(target) => {
+            let ring = fddi::Rules { rate, latency, target, queue };
+            Link::Ring(Box::new(Fddi::new(ring, hosts as usize)))
+        }
+        Medium::Crossbar(setup) => {
+            let crossbar = hippi::Rules { rate, latency, setup, queue };
+            Link::Crossbar(Box::new(Hippi::new(crossbar, hosts as usize)))
+        }
+        // The links of a star that begin at its switch are behind those of the hosts.
+        Medium::Cells if number >= hosts => {
+            Link::Cells(Cells::new(port::Rules { rate, latency, queue, burst }))
+        }
+        Medium::Cells | Medium::Cables => {
+            Link::Port(Port::new(port::Rules { rate, latency, queue, burst }))
         }
     }
 }

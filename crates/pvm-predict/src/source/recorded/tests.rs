@@ -101,7 +101,7 @@ fn actions(source: &mut dyn Source, task: TaskNumber) -> Vec<Action> {
 }
 
 fn on_line(source: &mut dyn Source, latency: u64) -> Result<Report, Error> {
-    let line = Line { latency: Time::microseconds(latency), byte: 0.0 };
+    let line = Line::new(Time::microseconds(latency), 0.0);
     model::line::run(source, line, Host::default(), &mut Unwatched)
 }
 

@@ -1,0 +1,187 @@
+//! A token ring: FDDI's timed token (ISO 9314-2), asynchronous frames of one priority.
+//!
+//! The token goes from station to station. A station that it reaches within the target time of its
+//! last visit may send until that time is over, and ends a frame that it has begun. A station that
+//! it reaches later sends nothing, and its timer goes on from the moment at which it ran out.
+
+use super::Frame;
+use super::port::Output;
+use crate::planted::{self, Bug};
+use crate::unit::{Rate, Time};
+use std::collections::VecDeque;
+
+/// Bytes of a token with its preamble.
+const TOKEN: u64 = 11;
+
+/// The rules of a ring.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rules {
+    /// Its rate.
+    pub rate: Rate,
+    /// From a station to the next one.
+    pub latency: Time,
+    /// The target time of a rotation of the token (TTRT).
+    pub target: Time,
+    /// The largest number of bytes that wait at a station.
+    pub queue: u64,
+}
+
+/// A station.
+#[derive(Debug)]
+struct Station {
+    frames: VecDeque<Frame>,
+    waiting: u64,
+    /// When its timer of rotation began.
+    timer: Time,
+}
+
+/// Where the token is.
+#[derive(Clone, Copy, Debug)]
+enum Token {
+    /// It comes to a station at this time.
+    Comes(usize, Time),
+    /// A station has it, may begin frames before `end`, and sends one up to `free`.
+    Held { by: usize, end: Time, free: Time },
+}
+
+/// The ring.
+#[derive(Debug)]
+pub struct Fddi {
+    rules: Rules,
+    stations: Vec<Station>,
+    token: Token,
+    /// Frames that wait at all stations.
+    count: usize,
+    planned: Time,
+    out: VecDeque<Output>,
+}
+
+impl Fddi {
+    /// A ring on which the token goes round.
+    pub fn new(rules: Rules, stations: usize) -> Self {
+        let station = |_| Station { frames: VecDeque::new(), waiting: 0, timer: Time::ZERO };
+        Self {
+            rules,
+            stations: (0..stations.max(1)).map(station).collect(),
+            token: Token::Comes(0, Time::ZERO),
+            count: 0,
+            planned: Time::END,
+            out: VecDeque::new(),
+        }
+    }
+
+    /// A station has a frame for another one.
+    pub fn handle(&mut self, now: Time, frame: Frame) {
+        self.advance(now);
+        let station = &mut self.stations[frame.from as usize];
+        if station.waiting.saturating_add(frame.bytes) > self.rules.queue {
+            return self.out.push_back(Output::Dropped { token: frame.token });
+        }
+        station.waiting += frame.bytes;
+        station.frames.push_back(frame);
+        self.count += 1;
+        self.advance(now);
+        self.plan(now);
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.advance(now);
+        self.plan(now);
+    }
+
+    /// The next event, if one has happened.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// The time in which the token goes round when nobody sends.
+    fn round(&self) -> Time {
+        self.rules.latency.times(self.stations.len() as u64)
+    }
+
+    /// Moves the token up to now.
+    fn advance(&mut self, now: Time) {
+        loop {
+            self.skip_rounds(now);
+            match self.token {
+                Token::Comes(by, at) if at <= now => self.come(by, at),
+                Token::Held { by, end, free } if free <= now => self.go_on(by, end, free),
+                _ => return,
+            }
+        }
+    }
+
+    /// Whole rounds of a token that nobody wants are not simulated station by station.
+    fn skip_rounds(&mut self, now: Time) {
+        let (Token::Comes(first, at), round) = (self.token, self.round()) else { return };
+        let count = if round == Time::ZERO { 0 } else { now.since(at).0 / round.0 };
+        if self.count > 0 || count < 2 {
+            return;
+        }
+        let at = at + round.times(count);
+        let stations = self.stations.len();
+        for ahead in 0..stations {
+            let came = at + self.rules.latency.times(ahead as u64);
+            self.stations[(first + ahead) % stations].timer = came.since(round);
+        }
+        self.token = Token::Comes(first, at);
+    }
+
+    /// The token comes to a station.
+    fn come(&mut self, by: usize, at: Time) {
+        let (station, target) = (&mut self.stations[by], self.rules.target);
+        let since = at.since(station.timer);
+        let target = if planted::is(Bug::TokenWithoutTimer) { Time::END } else { target };
+        if since < target {
+            station.timer = at;
+            return self.go_on(by, at + (target - since), at);
+        }
+        station.timer += target;
+        if at.since(station.timer) >= target {
+            // It ran out twice: a ring claims its token anew, and all timers begin.
+            station.timer = at;
+        }
+        self.token = Token::Comes((by + 1) % self.stations.len(), at + self.rules.latency);
+    }
+
+    /// The station that has the token sends one more frame, or hands it on.
+    fn go_on(&mut self, by: usize, end: Time, free: Time) {
+        let stations = self.stations.len();
+        let station = &mut self.stations[by];
+        let frame = if free < end { station.frames.pop_front() } else { None };
+        let Some(Frame { token, to, bytes, .. }) = frame else {
+            let had = matches!(self.token, Token::Held { .. });
+            let passing = if had { self.rules.rate.time_of(TOKEN) } else { Time::ZERO };
+            let at = free + passing + self.rules.latency;
+            self.token = Token::Comes((by + 1) % stations, at);
+            return;
+        };
+        station.waiting -= bytes;
+        self.count -= 1;
+        let ends = free + self.rules.rate.time_of(bytes);
+        let steps = (to as usize + stations - by) % stations;
+        let arrives = ends + self.rules.latency.times(steps as u64);
+        self.out.push_back(Output::Sent { token, began: free, arrives });
+        self.token = Token::Held { by, end, free: ends };
+    }
+
+    /// Asks for the moment at which the token comes to a station that wants it.
+    fn plan(&mut self, now: Time) {
+        let at = match self.token {
+            Token::Held { free, .. } => free,
+            Token::Comes(_, _) if self.count == 0 => return,
+            Token::Comes(first, at) => {
+                let stations = self.stations.len();
+                let wants =
+                    |ahead: &usize| !self.stations[(first + ahead) % stations].frames.is_empty();
+                let ahead = (0..stations).find(wants).unwrap_or(0);
+                at + self.rules.latency.times(ahead as u64)
+            }
+        };
+        if at < self.planned || self.planned <= now {
+            self.planned = at;
+            self.out.push_back(Output::Wake(at));
+        }
+    }
+}
