@@ -73,6 +73,16 @@ pub enum Bug {
     TokenWithoutTimer,
     /// A crossbar connects with a destination that is busy.
     BusyIgnored,
+    /// Datagrams do not wait for one another's acknowledgements.
+    WindowForgotten,
+    /// Memory for RDMA is registered in no time.
+    RegistrationForgotten,
+    /// A daemon sends one task's messages to their end before another task's.
+    TurnsForgotten,
+    /// Records of TLS have no bytes of their own.
+    RecordsForgotten,
+    /// Daemons do not beat.
+    BeatsForgotten,
 }
 
 impl Bug {
@@ -111,6 +121,11 @@ impl Bug {
         Self::TrailerForgotten,
         Self::TokenWithoutTimer,
         Self::BusyIgnored,
+        Self::WindowForgotten,
+        Self::RegistrationForgotten,
+        Self::TurnsForgotten,
+        Self::RecordsForgotten,
+        Self::BeatsForgotten,
     ];
 }
 

@@ -8,8 +8,11 @@ mod facts;
 mod network;
 mod placement;
 mod reading;
+mod transport;
 
 pub use built_in::{BuiltIn, built_in, named};
-pub use facts::{Congestion, Host, Platform, Tcp, Transport};
+pub use facts::{Host, Platform};
 pub use network::{Fabric, Line, Medium, Network};
 pub use placement::Placement;
+pub use transport::{Congestion, Datagrams, Rdma, Route, Session, Tcp, Transport};
+pub(crate) use transport::{IP, UDP};

@@ -1,4 +1,75 @@
 //! Transports, which make packets of messages. Each transport is a small machine like a link.
 
+pub(crate) mod beats;
+mod datagrams;
+mod rdma;
+pub(crate) mod relay;
 pub(crate) mod server;
 pub(crate) mod tcp;
+
+use self::tcp::{Clock, Input, Output};
+use crate::platform::Transport;
+use crate::unit::Time;
+
+/// One end of a connection, whatever its transport: bytes that are written at one end are there at
+/// the other one, in their order.
+#[derive(Debug)]
+pub(crate) enum End {
+    Tcp(Box<tcp::End>),
+    Rdma(rdma::End),
+    Datagrams(datagrams::End),
+}
+
+impl End {
+    /// None without a transport. `base` is the time there and back on a network with nothing else.
+    pub(crate) fn new(transport: &Transport, base: Time, clock: Clock) -> Option<Self> {
+        Some(match transport {
+            Transport::None => return None,
+            Transport::Tcp(tcp) => Self::Tcp(Box::new(tcp::End::new(tcp, base, clock))),
+            Transport::Rdma(rdma) => Self::Rdma(rdma::End::new(*rdma)),
+            Transport::Datagrams(datagrams) => Self::Datagrams(datagrams::End::new(*datagrams)),
+        })
+    }
+
+    pub(crate) fn handle(&mut self, now: Time, input: Input) {
+        match self {
+            Self::Tcp(end) => end.handle(now, input),
+            Self::Rdma(end) => end.handle(now, input),
+            Self::Datagrams(end) => end.handle(now, input),
+        }
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        match self {
+            Self::Tcp(end) => end.handle_timeout(now),
+            Self::Rdma(end) => end.handle_timeout(now),
+            Self::Datagrams(end) => end.handle_timeout(now),
+        }
+    }
+
+    pub(crate) fn poll_output(&mut self) -> Option<Output> {
+        match self {
+            Self::Tcp(end) => end.poll_output(),
+            Self::Rdma(end) => end.poll_output(),
+            Self::Datagrams(end) => end.poll_output(),
+        }
+    }
+
+    /// The number of further bytes that a write may hand over. A card takes a message of any length.
+    pub(crate) fn room(&self) -> u64 {
+        match self {
+            Self::Tcp(end) => end.room(),
+            Self::Rdma(_) => u64::MAX,
+            Self::Datagrams(end) => end.room(),
+        }
+    }
+
+    /// The number of segments, or datagrams, that were sent again.
+    pub(crate) const fn resent(&self) -> u64 {
+        match self {
+            Self::Tcp(end) => end.resent(),
+            Self::Rdma(_) => 0,
+            Self::Datagrams(end) => end.resent,
+        }
+    }
+}

@@ -51,6 +51,10 @@ impl Change {
                 switch.loss = self.loss.unwrap_or(switch.loss);
             }
         }
+        if self.loss.is_some_and(|loss| loss > 0.0) && platform.transport.is_lossless() {
+            let what = format!("{} needs a switch that loses nothing", platform.name);
+            return Err(Error::Unfit(what));
+        }
         if self.loss.is_some() && !matches!(changed.network, Network::Fabric(_)) {
             let what = format!("{} has no switch that could lose frames", platform.name);
             return Err(Error::Unfit(what));

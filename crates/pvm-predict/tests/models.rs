@@ -4,6 +4,8 @@
 
 #[path = "checks/csma.rs"]
 mod csma;
+#[path = "checks/daemons.rs"]
+mod daemons;
 #[path = "checks/fabric.rs"]
 mod fabric;
 #[path = "checks/flow.rs"]
@@ -55,6 +57,13 @@ const CHECKS: &[Check] = &[
     ("a token that nobody wants comes in time", fabric::a_token_that_nobody_wants_comes_in_time),
     ("a crossbar as published", fabric::a_crossbar_as_published),
     ("a connection takes its time", fabric::a_connection_takes_its_time),
+    ("datagrams wait for one another", daemons::datagrams_wait_for_one_another),
+    ("a lost datagram is sent again", daemons::a_lost_datagram_is_sent_again),
+    ("a card sends short messages at once", daemons::a_card_sends_short_messages_at_once),
+    ("a long message asks first", daemons::a_long_message_asks_first),
+    ("tasks take turns at their daemon", daemons::tasks_take_turns_at_their_daemon),
+    ("records have bytes and take time", daemons::records_have_bytes_and_take_time),
+    ("daemons beat while tasks compute", daemons::daemons_beat_while_tasks_compute),
     ("three share the way in", flow::three_share_the_way_in),
     ("a flow takes what others leave", flow::a_flow_takes_what_others_leave),
     ("all share one cable", flow::all_share_one_cable),

@@ -27,6 +27,11 @@ impl<E: Copy> Queue<E> {
         Self { heap: Vec::new(), count: 0 }
     }
 
+    /// The number of planned events.
+    pub(crate) const fn len(&self) -> usize {
+        self.heap.len()
+    }
+
     /// Plans an event.
     pub(crate) fn push(&mut self, at: Time, event: E) {
         self.count += 1;

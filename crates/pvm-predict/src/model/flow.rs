@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::kernel::Map;
 use crate::link::routes::Routes;
 use crate::link::share::{self, Share};
-use crate::platform::{Line, Platform, Transport};
+use crate::platform::{Line, Platform, Session, Transport};
 use crate::program::Source;
 use crate::report::{Report, Watcher};
 use crate::unit::Time;
@@ -88,6 +88,7 @@ struct Flows {
     line: Line,
     /// The bytes of each message beside its data.
     extra: u64,
+    session: Session,
     buffer: u64,
     /// The host of each task.
     hosts: Vec<u32>,
@@ -109,11 +110,12 @@ impl Flows {
         let routes = Routes::new(line.topology, count).map_err(Error::Unfit)?;
         let (extra, buffer) = match platform.transport {
             Transport::Tcp(tcp) => (tcp.message, tcp.send_buffer),
-            Transport::None => (0, u64::MAX),
+            _ => (0, u64::MAX),
         };
         Ok(Self {
             line,
             extra,
+            session: platform.session,
             buffer,
             hosts: hosts.to_vec(),
             routes,
@@ -197,7 +199,7 @@ impl Network for Flows {
     type Planned = Planned;
 
     fn length(&self, bytes: u64) -> u64 {
-        (bytes + self.extra).max(1)
+        self.session.records(bytes + self.extra).max(1)
     }
 
     fn there_and_back(&self) -> Time {

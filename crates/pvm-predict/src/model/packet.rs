@@ -1,11 +1,14 @@
 //! Depth `packet`: every segment of every connection crosses the network.
 //!
-//! Each pair of tasks of different hosts has a connection. A message is handed to its connection in
-//! one piece; where the send buffer is full the task waits. It is taken when all of it is there.
+//! Each pair of tasks of different hosts has a connection, or each pair of hosts has one between its
+//! daemons. A message is handed to its connection in one piece; where the send buffer is full the
+//! task waits. It is taken when all of it is there.
 
+mod daemons;
 mod debts;
 mod wires;
 
+use self::daemons::{Daemons, Parcel};
 use self::debts::Debts;
 use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
 use super::run::inbox::{Arrived, Message};
@@ -14,10 +17,12 @@ use super::run::{self, OPEN_MAX};
 use crate::action::TaskNumber;
 use crate::error::Error;
 use crate::kernel::{Dice, Map};
-use crate::platform::{Platform, Tcp, Transport};
+use crate::platform::{self, Platform, Session, Transport};
 use crate::program::Source;
 use crate::report::{Report, Watcher};
-use crate::transport::tcp::{self, Clock, End, Input, Segment};
+use crate::transport::End;
+use crate::transport::beats::Beats;
+use crate::transport::tcp::{self, Clock, Input, Segment};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
@@ -28,11 +33,11 @@ pub fn run(
     seed: u64,
     watcher: &mut dyn Watcher,
 ) -> Result<Report, Error> {
-    let Transport::Tcp(tcp) = platform.transport else {
+    if platform.transport == Transport::None {
         let what = format!("{} has no transport, so no packets: --depth line", platform.name);
         return Err(Error::Unfit(what));
-    };
-    let network = |hosts: &[u32]| Packets::new(platform, tcp, hosts, seed);
+    }
+    let network = |hosts: &[u32]| Packets::new(platform, hosts, seed);
     run::run(source, platform, seed, network, watcher)
 }
 
@@ -41,25 +46,34 @@ pub fn run(
 enum Planned {
     End(u32),
     Wire(OnWire),
+    /// A message has gone through memory to a daemon, or from a daemon to its receiver.
+    Hop(u32),
+    /// A daemon tells another one that it lives.
+    Beat(u32),
 }
 
 /// One end of a connection, and what it is for.
 #[derive(Debug)]
 struct Side {
     end: End,
-    own: TaskNumber,
-    other: TaskNumber,
+    /// The task that writes to it, if it is not a daemon's.
+    own: Option<TaskNumber>,
+    /// Its host, and the other one.
+    hosts: (u32, u32),
     /// The other end's number.
     peer: u32,
     /// Bytes that were written so far.
     written: u64,
     /// Messages that have not arrived at the other end, each with the byte behind its last one.
-    open: VecDeque<(u64, Message)>,
+    open: VecDeque<(u64, Parcel)>,
 }
 
 /// Connections, and the cables that carry their segments.
 struct Packets {
-    tcp: Tcp,
+    transport: Transport,
+    session: Session,
+    /// The bytes of each message beside its data.
+    extra: u64,
     /// The time there and back on a network with nothing else.
     base: Time,
     /// The host of each task.
@@ -68,46 +82,94 @@ struct Packets {
     clocks: Vec<Clock>,
     wires: Wires,
     ends: Vec<Side>,
+    /// The ends of tasks, and those of daemons.
     connections: Map<(TaskNumber, TaskNumber), u32>,
+    links: Map<(u32, u32), u32>,
     debts: Debts,
+    daemons: Option<Daemons>,
+    beats: Beats,
+    /// Messages that were taken from their senders and are not there.
+    under_way: u64,
     /// The time that packets of each task took.
     net: Vec<Time>,
     out: VecDeque<Output<Planned, Packet>>,
 }
 
 impl Packets {
-    fn new(platform: &Platform, tcp: Tcp, hosts: &[u32], seed: u64) -> Result<Self, Error> {
+    fn new(platform: &Platform, hosts: &[u32], seed: u64) -> Result<Self, Error> {
         let count = hosts.iter().max().map_or(0, |most| most + 1);
         let computers = platform.host.computers.map_or(count, |some| some.min(count)).max(1);
+        let (session, transport) = (platform.session, platform.transport);
+        let (tick, extra, confirmation) = match transport {
+            Transport::Tcp(tcp) => (tcp.tick, tcp.message, tcp.confirmation),
+            _ => (Time::ZERO, 0, 0),
+        };
+        let mut network = platform.network;
+        if let (true, platform::Network::Fabric(fabric)) = (transport.is_lossless(), &mut network) {
+            // Switches for it hold senders back in time; how far that reaches is left out.
+            fabric.queue = u64::MAX;
+        }
         let mut dice = Dice::new(seed, 3);
-        let phases = (0..computers).map(|_| Time(dice.below(tcp.tick.0.max(1))));
+        let phases = (0..computers).map(|_| Time(dice.below(tick.0.max(1))));
+        let clocks = phases.map(|phase| Clock::new(tick, phase)).collect();
+        let beats = Beats::new(session.beat, count);
+        let first = beats.first(&mut dice).into_iter();
         Ok(Self {
-            tcp,
-            clocks: phases.map(|phase| Clock::new(tcp.tick, phase)).collect(),
-            base: platform.shortest(tcp.header).times(2),
-            wires: Wires::new(platform.network, (count, computers), seed)?,
+            transport,
+            session,
+            extra,
+            clocks,
+            base: platform.shortest(transport.header()).times(2),
+            wires: Wires::new(network, (count, computers), seed)?,
             ends: Vec::new(),
             connections: Map::default(),
-            debts: Debts::new(hosts.len() as TaskNumber, tcp.confirmation),
+            links: Map::default(),
+            debts: Debts::new(hosts.len() as TaskNumber, confirmation),
+            daemons: Daemons::new(&session, platform.host.memory),
+            beats,
+            under_way: 0,
             net: vec![Time::ZERO; hosts.len()],
             hosts: hosts.to_vec(),
-            out: VecDeque::new(),
+            out: first.map(|(at, beat)| Output::Idle(at, Planned::Beat(beat))).collect(),
         })
     }
 
+    /// The end of a task's connection to another task.
     fn connection(&mut self, own: TaskNumber, other: TaskNumber) -> u32 {
         if let Some(end) = self.connections.get(&(own, other)) {
             return *end;
         }
-        let first = self.ends.len() as u32;
-        for (own, other, peer) in [(own, other, first + 1), (other, own, first)] {
-            let computer = self.hosts[own as usize] as usize % self.clocks.len();
-            let clock = self.clocks[computer];
-            let end = End::new(&self.tcp, self.base, clock);
-            self.connections.insert((own, other), self.ends.len() as u32);
-            self.ends.push(Side { end, own, other, peer, written: 0, open: VecDeque::new() });
-        }
+        let hosts = (self.hosts[own as usize], self.hosts[other as usize]);
+        let (first, second) = self.connect(hosts, (Some(own), Some(other)));
+        self.connections.insert((own, other), first);
+        self.connections.insert((other, own), second);
         first
+    }
+
+    /// The end of a daemon's connection to another host's.
+    fn link(&mut self, hosts: (u32, u32)) -> u32 {
+        if let Some(end) = self.links.get(&hosts) {
+            return *end;
+        }
+        let (first, second) = self.connect(hosts, (None, None));
+        self.links.insert(hosts, first);
+        self.links.insert((hosts.1, hosts.0), second);
+        first
+    }
+
+    fn connect(
+        &mut self,
+        (one, other): (u32, u32),
+        (own, peer): (Option<TaskNumber>, Option<TaskNumber>),
+    ) -> (u32, u32) {
+        let first = self.ends.len() as u32;
+        for (hosts, own, peer) in [((one, other), own, first + 1), ((other, one), peer, first)] {
+            let clock = self.clocks[hosts.0 as usize % self.clocks.len()];
+            let end = End::new(&self.transport, self.base, clock);
+            let end = end.expect("a platform without a transport has no packets");
+            self.ends.push(Side { end, own, hosts, peer, written: 0, open: VecDeque::new() });
+        }
+        (first, first + 1)
     }
 
     /// Does what an end says; `cause` is the packet that it got.
@@ -115,22 +177,28 @@ impl Packets {
         while let Some(output) = self.ends[number as usize].end.poll_output() {
             match output {
                 tcp::Output::Wake(at) => {
-                    self.out.push_back(Output::At(at, Planned::End(number)));
+                    let (side, planned) = (&self.ends[number as usize], Planned::End(number));
+                    // Beats alone, and what follows from them, do not keep a run going.
+                    let is_idle = side.own.is_none() && side.open.is_empty();
+                    self.out.push_back(match is_idle {
+                        true => Output::Idle(at, planned),
+                        false => Output::At(at, planned),
+                    });
                 }
                 tcp::Output::Send(segment) => self.send(now, number, segment),
-                tcp::Output::Room => {
-                    self.out.push_back(Output::Room(self.ends[number as usize].own));
-                }
-                tcp::Output::Here(until) => self.here(number, until, cause),
+                tcp::Output::Room => match self.ends[number as usize].own {
+                    Some(task) => self.out.push_back(Output::Room(task)),
+                    None => self.fill(now, number),
+                },
+                tcp::Output::Here(until) => self.here(now, number, until, cause),
             }
         }
     }
 
     fn send(&mut self, now: Time, sender: u32, segment: Segment) {
         let side = &self.ends[sender as usize];
-        let bytes = segment.bytes + self.tcp.header;
-        let hosts = (self.hosts[side.own as usize], self.hosts[side.other as usize]);
-        let packet = Packet::new(hosts, (sender, side.peer), bytes, segment);
+        let bytes = segment.bytes + segment.header;
+        let packet = Packet::new(side.hosts, (sender, side.peer), bytes, segment);
         self.wires.send(now, packet);
         self.wire(now);
     }
@@ -150,8 +218,11 @@ impl Packets {
                 }
                 Wired::Arrived(packet) => {
                     if packet.segment.bytes > 0 {
-                        let from = self.ends[packet.sender as usize].own;
-                        self.net[from as usize] += now - packet.segment.sent;
+                        let side = &self.ends[packet.sender as usize];
+                        let first = side.open.front().map(|(_, parcel)| parcel.from);
+                        if let Some(from) = side.own.or(first) {
+                            self.net[from as usize] += now - packet.segment.sent;
+                        }
                     }
                     let side = &mut self.ends[packet.receiver as usize];
                     side.end.handle(now, Input::Arrived(packet.segment));
@@ -162,16 +233,66 @@ impl Packets {
     }
 
     /// All bytes of a stream below a place are at its receiver.
-    fn here(&mut self, number: u32, until: u64, cause: Option<&Packet>) {
-        let Side { own, other, peer, .. } = self.ends[number as usize];
-        let (to, from) = (own, other);
+    fn here(&mut self, now: Time, number: u32, until: u64, cause: Option<&Packet>) {
+        let Side { own, peer, .. } = self.ends[number as usize];
+        let mut last = None;
         let open = &mut self.ends[peer as usize].open;
-        while let Some((_, message)) = open.pop_front_if(|(end, _)| *end <= until) {
-            self.debts.arrived(to, from);
-            let arrived = Arrived::new(message, cause.copied());
-            self.out.push_back(Output::Arrived { to, from, arrived });
+        while let Some((_, parcel)) = open.pop_front_if(|(end, _)| *end <= until) {
+            match (&mut self.daemons, own) {
+                (Some(daemons), None) => {
+                    let (at, place) = daemons.hop(now, parcel, cause.copied());
+                    self.out.push_back(Output::At(at, Planned::Hop(place)));
+                }
+                _ => {
+                    self.debts.arrived(parcel.to, parcel.from);
+                    last = Some(parcel);
+                    self.under_way -= 1;
+                    self.out.push_back(arrived(parcel, cause.copied()));
+                }
+            }
         }
-        self.out.push_back(Output::Look { to, from });
+        let pair = last.map(|Parcel { to, from, .. }| (to, from));
+        if let Some((to, from)) = pair.or_else(|| self.tasks(number)) {
+            self.out.push_back(Output::Look { to, from });
+        }
+    }
+
+    /// The task of an end, and the one at its other end.
+    fn tasks(&self, number: u32) -> Option<(TaskNumber, TaskNumber)> {
+        let side = &self.ends[number as usize];
+        side.own.zip(self.ends[side.peer as usize].own)
+    }
+
+    /// A message has gone through memory: it is at its daemon, or at its receiver.
+    fn hopped(&mut self, now: Time, place: u32) {
+        let Some(daemons) = &mut self.daemons else { return };
+        let (mut parcel, cause) = daemons.take(place);
+        let Parcel { from, to, .. } = parcel;
+        if let Some(cause) = cause {
+            self.under_way -= 1;
+            self.out.push_back(arrived(parcel, Some(cause.until(now))));
+            self.out.push_back(Output::Look { to, from });
+            return;
+        }
+        parcel.message.handed = now;
+        let end = self.link((self.hosts[from as usize], self.hosts[to as usize]));
+        let bytes = self.length(parcel.message.bytes);
+        if let Some(daemons) = &mut self.daemons {
+            daemons.queue(end, parcel, bytes);
+        }
+        self.fill(now, end);
+    }
+
+    /// A daemon hands to a connection what it has room for.
+    fn fill(&mut self, now: Time, end: u32) {
+        loop {
+            let Some(daemons) = &mut self.daemons else { return };
+            let side = &mut self.ends[end as usize];
+            let Some(piece) = daemons.next(end, side.end.room()) else { return };
+            let written = side.written + piece.bytes;
+            side.open.extend(piece.whole.map(|parcel| (written, parcel)));
+            self.write(now, end, piece.bytes);
+        }
     }
 
     fn write(&mut self, now: Time, end: u32, bytes: u64) {
@@ -182,13 +303,19 @@ impl Packets {
     }
 }
 
+/// A message is there.
+fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet> {
+    let Parcel { to, from, message } = parcel;
+    Output::Arrived { to, from, arrived: Arrived::new(message, cause) }
+}
+
 impl Network for Packets {
     type Transfer = Packet;
     type Planned = Planned;
 
     /// At least a byte, as nothing tells of a message that has none.
     fn length(&self, bytes: u64) -> u64 {
-        (bytes + self.tcp.message).max(1)
+        self.session.records(bytes + self.extra).max(1)
     }
 
     fn there_and_back(&self) -> Time {
@@ -202,11 +329,23 @@ impl Network for Packets {
         message: Message,
         left: u64,
     ) -> Result<u64, Error> {
+        let parcel = Parcel { from, to, message };
+        if let Some(daemons) = &mut self.daemons {
+            if daemons.count() >= OPEN_MAX {
+                let what = "its daemon";
+                return Err(Error::TooMany { task: from, what, limit: OPEN_MAX });
+            }
+            self.under_way += 1;
+            let (at, place) = daemons.hop(now, parcel, None);
+            self.out.push_back(Output::At(at, Planned::Hop(place)));
+            return Ok(left);
+        }
         let end = self.connection(from, to);
         let side = &mut self.ends[end as usize];
         let some = side.end.room().min(left);
         if some == left {
-            side.open.push_back((side.written + some, message));
+            self.under_way += 1;
+            side.open.push_back((side.written + some, parcel));
         }
         if side.open.len() > OPEN_MAX {
             let what = "a connection";
@@ -214,6 +353,15 @@ impl Network for Packets {
         }
         self.write(now, end, some);
         Ok(some)
+    }
+
+    fn is_busy(&self) -> bool {
+        self.under_way > 0
+    }
+
+    fn cipher(&self, bytes: u64) -> Time {
+        let byte = if self.daemons.is_some() { 0.0 } else { self.session.cipher };
+        Time((bytes as f64 * byte).round() as u64)
     }
 
     fn sent(&mut self, from: TaskNumber, to: TaskNumber) {
@@ -240,6 +388,13 @@ impl Network for Packets {
             Planned::Wire(planned) => {
                 self.wires.handle_timeout(now, planned);
                 self.wire(now);
+            }
+            Planned::Hop(place) => self.hopped(now, place),
+            Planned::Beat(number) => {
+                let (hosts, next) = self.beats.handle_timeout(now, number);
+                let end = self.link(hosts);
+                self.write(now, end, self.session.beat_bytes);
+                self.out.push_back(Output::Idle(next, planned));
             }
         }
     }

@@ -62,6 +62,7 @@ pub(super) fn run<N: Network>(
         sections: Sections::default(),
         actions: 0,
         events: 0,
+        idle: 0,
         serial: 0,
     }
     .all()
@@ -76,6 +77,8 @@ enum Planned<P> {
     /// A message through memory is there.
     Memory(u32),
     Network(P),
+    /// An event of the network that does not keep the run going.
+    Idle(P),
 }
 
 struct Run<'a, N: Network> {
@@ -95,6 +98,8 @@ struct Run<'a, N: Network> {
     actions: u64,
     /// Events of the network that were handled.
     events: u64,
+    /// Planned events that do not keep the run going.
+    idle: usize,
     serial: u64,
 }
 
@@ -115,7 +120,8 @@ impl<N: Network> Run<'_, N> {
                 self.queue.push(Time::ZERO, Planned::Task(task));
             }
         }
-        while let Some((now, planned)) = self.queue.pop() {
+        while self.queue.len() > self.idle || self.network.is_busy() {
+            let Some((now, planned)) = self.queue.pop() else { break };
             if now == Time::END {
                 return Err(Error::Endless);
             }
@@ -134,6 +140,11 @@ impl<N: Network> Run<'_, N> {
                     self.events += 1;
                     self.network.handle_timeout(now, planned);
                 }
+                Planned::Idle(planned) => {
+                    self.idle -= 1;
+                    self.events += 1;
+                    self.network.handle_timeout(now, planned);
+                }
             }
             self.carry(now)?;
         }
@@ -145,6 +156,10 @@ impl<N: Network> Run<'_, N> {
         while let Some(output) = self.network.poll_output() {
             match output {
                 Output::At(at, planned) => self.queue.push(at, Planned::Network(planned)),
+                Output::Idle(at, planned) => {
+                    self.idle += 1;
+                    self.queue.push(at, Planned::Idle(planned));
+                }
                 Output::Room(task) => self.room(now, task)?,
                 Output::Arrived { to, from, arrived } => self.inbox.put(to, from, arrived),
                 Output::Look { to, from } => self.look(now, to, from)?,

@@ -1,9 +1,10 @@
 //! Platforms that are known by name: files that are compiled in, and the machines of a published
 //! table.
 
-use super::facts::{Host, Platform, Transport};
+use super::facts::{Host, Platform};
 use super::network::{Line, Network};
 use super::placement::Placement;
+use super::transport::{Session, Transport};
 use crate::link::routes::{Shape, Topology, Tree};
 use crate::unit::Time;
 
@@ -109,12 +110,13 @@ impl Row {
             network: Network::Line(Line { latency, byte, topology: self.topology }),
             host: Host::default(),
             transport: Transport::None,
+            session: Session::default(),
             place: Placement::Each,
         }
     }
 }
 
-const FILES: [BuiltIn; 14] = [
+const FILES: [BuiltIn; 17] = [
     file("ethernet-10", include_str!("../../networks/ethernet-10.toml")),
     file("ethernet-100", include_str!("../../networks/ethernet-100.toml")),
     file("switch-10", include_str!("../../networks/switch-10.toml")),
@@ -129,6 +131,9 @@ const FILES: [BuiltIn; 14] = [
     file("hippi-800", include_str!("../../networks/hippi-800.toml")),
     file("torus-1000", include_str!("../../networks/torus-1000.toml")),
     file("fat-tree-10g", include_str!("../../networks/fat-tree-10g.toml")),
+    file("rdma-100g", include_str!("../../networks/rdma-100g.toml")),
+    file("pvm3-ethernet-10", include_str!("../../networks/pvm3-ethernet-10.toml")),
+    file("daemons-100", include_str!("../../networks/daemons-100.toml")),
 ];
 
 /// 16 columns, as the Delta had and many Paragons.

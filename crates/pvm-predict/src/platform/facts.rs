@@ -3,6 +3,7 @@
 use super::network::{self, Line, Network};
 use super::placement::Placement;
 use super::reading::Section;
+use super::transport::{self, Session, Transport};
 use crate::error::Error;
 use crate::unit::Time;
 
@@ -19,6 +20,8 @@ pub struct Platform {
     pub host: Host,
     /// The transport that makes packets of messages.
     pub transport: Transport,
+    /// What stands above the transport.
+    pub session: Session,
     /// The host of each task. No file says that.
     pub place: Placement,
 }
@@ -70,83 +73,6 @@ impl Host {
     }
 }
 
-/// The transport that makes packets of messages.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Transport {
-    /// A message is what crosses the network.
-    None,
-    /// Segments of TCP.
-    Tcp(Tcp),
-}
-
-/// The algorithm that bounds the data under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Congestion {
-    /// RFC 5681 and 6582.
-    Reno,
-    /// RFC 9438.
-    Cubic,
-    /// Bottleneck bandwidth and round-trip time, as Linux has it (version 1).
-    Bbr,
-}
-
-/// The properties of a TCP.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Tcp {
-    /// The algorithm that bounds the data under way.
-    pub congestion: Congestion,
-    /// Data of a full segment.
-    pub segment: u64,
-    /// Bytes of IP and TCP in front of it.
-    pub header: u64,
-    /// Segments that may be under way at first.
-    pub initial_window: u64,
-    /// A connection that was idle begins anew with the initial window.
-    pub idle_restart: bool,
-    /// A segment that is not full waits while others are under way.
-    pub nagle: bool,
-    /// The time for which an acknowledgement waits for a second segment; without it none waits.
-    pub delayed_ack: Time,
-    /// The unacknowledged bytes that a sender holds: a write waits beyond them.
-    pub send_buffer: u64,
-    /// The bytes that a receiver holds.
-    pub receive_buffer: u64,
-    /// The bytes of each message beside its data: frames, records, seals.
-    pub message: u64,
-    /// A frame of its own by which a task confirms messages, where no message of its own goes there
-    /// before it waits; 0 if there are no confirmations.
-    pub confirmation: u64,
-    /// The largest number of segments that go to the host's queue at once; 1 if the kernel's
-    /// segmentation offload is off.
-    pub train: u64,
-    /// The shortest time until a segment is sent anew.
-    pub timeout: Time,
-    /// Timers go off at ticks that are so far apart; none waits for a tick if this is none.
-    pub tick: Time,
-}
-
-impl Default for Tcp {
-    fn default() -> Self {
-        Self {
-            congestion: Congestion::Bbr,
-            segment: 1448,
-            header: 52,
-            initial_window: 10,
-            idle_restart: true,
-            nagle: false,
-            delayed_ack: Time::microseconds(40_000),
-            send_buffer: 4 << 20,
-            receive_buffer: 6 << 20,
-            message: 0,
-            confirmation: 0,
-            train: 44,
-            timeout: Time::microseconds(200_000),
-            // Linux with HZ = 250, as Debian has it.
-            tick: Time::microseconds(4_000),
-        }
-    }
-}
-
 impl Platform {
     /// Reads a platform file.
     pub fn parse(text: &str) -> Result<Self, Error> {
@@ -162,13 +88,17 @@ impl Platform {
             Some(section) => section.read(host_of)?,
             None => Host::default(),
         };
-        let transport = match file.section("transport")? {
-            Some(section) => section.read(transport_of)?,
-            None => Transport::None,
+        let (transport, session) = match file.section("transport")? {
+            Some(section) => section.read(transport::transport_of)?,
+            None => (Transport::None, Session::default()),
         };
+        if transport.is_lossless() && network.loses() {
+            let what = "kind = \"rdma\" needs a switch that loses nothing".to_owned();
+            return Err(Error::Platform { line: 1, what });
+        }
         file.end()?;
         let place = Placement::Each;
-        Ok(Self { name, about, network, host, transport, place })
+        Ok(Self { name, about, network, host, transport, session, place })
     }
 }
 
@@ -187,45 +117,11 @@ fn host_of(section: &mut Section<'_>) -> Result<Host, Error> {
     Ok(Host { speed, send, receive, byte, jitter, memory, cores, computers })
 }
 
-fn transport_of(section: &mut Section<'_>) -> Result<Transport, Error> {
-    if section.choice("kind", &["none", "tcp"])? == 0 {
-        return Ok(Transport::None);
-    }
-    let plain = Tcp::default();
-    let congestion = match section.chosen("congestion", &["reno", "cubic", "bbr"])? {
-        Some(0) => Congestion::Reno,
-        Some(1) => Congestion::Cubic,
-        _ => Congestion::Bbr,
-    };
-    let segment = section.size("segment")?.unwrap_or(plain.segment);
-    if !(88..=64_000).contains(&segment) {
-        return Err(section.wrong("segment", "a segment has 88 to 64000 bytes".to_owned()));
-    }
-    let window = section.number("initial_window", 1.0, 1e4)?;
-    let train = section.number("train", 1.0, 1e3)?;
-    let buffer = |size: Option<u64>, plain: u64| size.unwrap_or(plain).max(2 * segment);
-    Ok(Transport::Tcp(Tcp {
-        congestion,
-        segment,
-        header: section.size("header")?.unwrap_or(plain.header).min(1_000),
-        initial_window: window.map_or(plain.initial_window, |window| window as u64),
-        idle_restart: section.flag("idle_restart")?.unwrap_or(plain.idle_restart),
-        nagle: section.flag("nagle")?.unwrap_or(plain.nagle),
-        delayed_ack: section.time("delayed_ack")?.unwrap_or(plain.delayed_ack),
-        send_buffer: buffer(section.size("send_buffer")?, plain.send_buffer),
-        receive_buffer: buffer(section.size("receive_buffer")?, plain.receive_buffer),
-        message: section.size("message")?.unwrap_or(plain.message).min(1_000_000),
-        confirmation: section.size("confirmation")?.unwrap_or(plain.confirmation).min(1_000_000),
-        train: train.map_or(plain.train, |train| train as u64),
-        timeout: section.time("timeout")?.unwrap_or(plain.timeout).max(Time::microseconds(1)),
-        tick: section.time("tick")?.unwrap_or(plain.tick).min(Time::microseconds(1_000_000)),
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::platform::reading::TEXT_MAX;
+    use crate::platform::transport::Congestion;
 
     #[test]
     fn a_whole_file_is_read() {

@@ -1,6 +1,6 @@
 //! The network of a platform, and the reader of its section.
 
-use super::facts::{Platform, Transport};
+use super::facts::Platform;
 use super::reading::Section;
 use crate::error::Error;
 use crate::link::routes::{Shape, Topology, Tree};
@@ -18,6 +18,17 @@ pub enum Network {
     Cable(csma::Rules),
     /// Links with routes: a switch, a ring, a grid, a tree.
     Fabric(Fabric),
+}
+
+impl Network {
+    /// True if frames are lost by chance, or by too many collisions.
+    pub(super) fn loses(&self) -> bool {
+        match self {
+            Self::Fabric(fabric) => fabric.loss > 0.0,
+            Self::Cable(_) => true,
+            Self::Line(_) => false,
+        }
+    }
 }
 
 /// Latency and time a byte.
@@ -148,7 +159,7 @@ impl Platform {
     /// The network as a line: what a message takes that has it for itself.
     pub fn line(&self) -> Line {
         let byte = |rate: Rate, bytes: f64, data: u64| 8e12 / rate.to_bits() * bytes / data as f64;
-        let (packet, data) = self.full();
+        let (packet, data) = self.transport.full();
         match self.network {
             Network::Line(line) => line,
             Network::Cable(rules) => Line {
@@ -170,14 +181,6 @@ impl Platform {
             Network::Line(line) => line.latency + line.time_of(bytes),
             Network::Cable(rules) => rules.frame(bytes) + rules.propagation,
             Network::Fabric(fabric) => fabric.alone(bytes),
-        }
-    }
-
-    /// The bytes of a full packet, and of the data in it.
-    const fn full(&self) -> (u64, u64) {
-        match self.transport {
-            Transport::None => (1500, 1500),
-            Transport::Tcp(tcp) => (tcp.segment + tcp.header, tcp.segment),
         }
     }
 }

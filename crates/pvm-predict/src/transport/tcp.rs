@@ -50,6 +50,8 @@ pub(crate) enum Output {
 pub(crate) struct End {
     sending: Sending,
     receiving: Receiving,
+    /// Bytes in front of each segment's data.
+    header: u64,
     /// The wake that was asked for last.
     planned: Time,
     out: VecDeque<Output>,
@@ -61,6 +63,7 @@ impl End {
         Self {
             sending: Sending::new(tcp, base, clock),
             receiving: Receiving::new(tcp, clock),
+            header: tcp.header,
             planned: Time::END,
             out: VecDeque::new(),
         }
@@ -114,7 +117,7 @@ impl End {
     }
 
     fn acknowledge(&mut self, now: Time) {
-        let mut segment = Segment { sent: now, ..Segment::default() };
+        let mut segment = Segment { sent: now, header: self.header, ..Segment::default() };
         self.receiving.put(&mut segment);
         self.out.push_back(Output::Send(segment));
     }
@@ -122,6 +125,7 @@ impl End {
     /// Sends what may be sent, and says when something is due.
     fn go_on(&mut self, now: Time) {
         while let Some(mut segment) = self.sending.poll_segment(now) {
+            segment.header = self.header;
             self.receiving.put(&mut segment);
             self.out.push_back(Output::Send(segment));
         }

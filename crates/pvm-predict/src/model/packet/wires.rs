@@ -39,6 +39,8 @@ pub(super) struct Packet {
     node: u32,
     hops: u32,
     times: [Time; 6],
+    /// When a daemon had handed its message on.
+    until: Time,
     is_shared: bool,
     /// It stays in its host's memory until it has arrived: both hosts are namespaces of one
     /// computer.
@@ -54,6 +56,11 @@ impl Packet {
         segment: Segment,
     ) -> Self {
         Self { from, to, sender, receiver, bytes, segment, ..Self::default() }
+    }
+
+    /// The packet, and the time at which a daemon had handed its message on.
+    pub(super) const fn until(self, until: Time) -> Self {
+        Self { until, ..self }
     }
 
     /// It has crossed one more link, on which it began at `began`, and may go on at `at`.
@@ -79,6 +86,7 @@ impl Transfer for Packet {
         told.until(Phase::Retransmission, self.segment.sent);
         let phases = PHASES[usize::from(self.is_shared)];
         phases.iter().zip(self.times).for_each(|(phase, time)| told.until(*phase, time));
+        told.until(Phase::Host, self.until);
     }
 }
 

@@ -31,6 +31,16 @@ pub(in crate::model) trait Network {
         left: u64,
     ) -> Result<u64, Error>;
 
+    /// True while messages are under way that were handed over.
+    fn is_busy(&self) -> bool {
+        false
+    }
+
+    /// The time in which a task encrypts, or decrypts, a message.
+    fn cipher(&self, _bytes: u64) -> Time {
+        Time::ZERO
+    }
+
     /// A task has handed a message over, by whatever way.
     fn sent(&mut self, _from: TaskNumber, _to: TaskNumber) {}
 
@@ -52,6 +62,9 @@ pub(in crate::model) trait Network {
 pub(in crate::model) enum Output<P, W> {
     /// Call `handle_timeout` at this time with this.
     At(Time, P),
+    /// Call `handle_timeout` likewise. The run is over when only such events are left and the
+    /// network is not busy.
+    Idle(Time, P),
     /// A task that has more to hand over can do so.
     Room(TaskNumber),
     /// A message is there.

@@ -40,10 +40,14 @@ impl<N: Network> Run<'_, N> {
             return Ok(());
         }
         let jitter = self.jitter();
+        let cipher = match self.places.are_near(number, receive.from) {
+            true => Time::ZERO,
+            false => self.network.cipher(receive.bytes),
+        };
         let task = &mut self.tasks[number as usize];
         receive.wait.until(Phase::Queue, now);
         let waited = receive.wait.split.total();
-        let call = receive.time + self.host.receive_of(receive.bytes) + jitter;
+        let call = receive.time + self.host.receive_of(receive.bytes) + jitter + cipher;
         let taken = (receive.from != number).then_some(receive.bytes);
         task.chain.receive(receive.cause, &receive.wait.split, call);
         task.report.receive(&receive.wait.split, call, taken);

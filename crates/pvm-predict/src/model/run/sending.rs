@@ -19,7 +19,9 @@ impl<N: Network> Run<'_, N> {
         (time, bytes, tag): (Time, u64, i32),
         to: Box<[TaskNumber]>,
     ) {
-        let whole = time + self.host.send_of(bytes) + self.jitter();
+        let far = to.iter().filter(|to| !self.places.are_near(number, **to)).count();
+        let cipher = self.network.cipher(bytes).times(far as u64);
+        let whole = time + self.host.send_of(bytes) + self.jitter() + cipher;
         let left = self.network.length(bytes);
         let task = &mut self.tasks[number as usize];
         let chain = task.chain;

@@ -11,6 +11,8 @@ pub(crate) struct Segment {
     /// Its first byte and how many there are; none in a mere acknowledgement.
     pub(crate) begin: u64,
     pub(crate) bytes: u64,
+    /// Bytes in front of them.
+    pub(crate) header: u64,
     /// When these bytes were first sent, and when this time.
     pub(crate) first_sent: Time,
     pub(crate) sent: Time,

@@ -1,0 +1,97 @@
+//! Messages that go through daemons: through memory to the own host's daemon, and from the other
+//! host's daemon to the receiver.
+
+use super::Packet;
+use crate::action::TaskNumber;
+use crate::kernel::Map;
+use crate::model::run::inbox::Message;
+use crate::platform::{Line, Route, Session};
+use crate::transport::relay::{Piece, Relay};
+use crate::unit::Time;
+
+/// A message with its sender and its receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parcel {
+    pub(super) from: TaskNumber,
+    pub(super) to: TaskNumber,
+    pub(super) message: Message,
+}
+
+/// The daemons of all hosts.
+#[derive(Debug)]
+pub(super) struct Daemons {
+    turn: u64,
+    memory: Line,
+    /// The time in which a daemon encrypts a byte or decrypts it, in picoseconds.
+    cipher: f64,
+    /// By the end of a connection: what waits for it.
+    relays: Map<u32, Relay<Parcel>>,
+    /// When the last message of a pair has left its task, and has come to its receiver: messages do
+    /// not overtake one another.
+    last: [Map<(TaskNumber, TaskNumber), Time>; 2],
+    /// Messages on their way through memory, with the packet that they waited for last.
+    parcels: Vec<(Parcel, Option<Packet>)>,
+    free: Vec<u32>,
+}
+
+impl Daemons {
+    /// None if messages go directly.
+    pub(super) fn new(session: &Session, memory: Line) -> Option<Self> {
+        let Route::Daemons(turn) = session.route else { return None };
+        Some(Self {
+            turn,
+            memory,
+            cipher: session.cipher,
+            relays: Map::default(),
+            last: [Map::default(), Map::default()],
+            parcels: Vec::new(),
+            free: Vec::new(),
+        })
+    }
+
+    /// The number of messages on their way through memory.
+    pub(super) const fn count(&self) -> usize {
+        self.parcels.len() - self.free.len()
+    }
+
+    /// A message goes through memory; `cause` is a packet if it comes from the network. Returns when
+    /// it is there, and its place until then. A daemon goes on with a part of it before it has all.
+    pub(super) fn hop(&mut self, now: Time, parcel: Parcel, cause: Option<Packet>) -> (Time, u32) {
+        let bytes = parcel.message.bytes.min(self.turn);
+        let cipher = Time((bytes as f64 * self.cipher).round() as u64);
+        let took = self.memory.latency + self.memory.time_of(bytes) + cipher;
+        let last = &mut self.last[usize::from(cause.is_some())];
+        let last = last.entry((parcel.from, parcel.to)).or_default();
+        *last = (*last).max(now + took);
+        let entry = (parcel, cause);
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.parcels[place as usize] = entry;
+                place
+            }
+            None => {
+                self.parcels.push(entry);
+                self.parcels.len() as u32 - 1
+            }
+        };
+        (*last, place)
+    }
+
+    /// A message has gone through memory.
+    pub(super) fn take(&mut self, place: u32) -> (Parcel, Option<Packet>) {
+        self.free.push(place);
+        self.parcels[place as usize]
+    }
+
+    /// A message waits for its turn on a connection.
+    pub(super) fn queue(&mut self, end: u32, parcel: Parcel, bytes: u64) {
+        let turn = self.turn;
+        let relay = self.relays.entry(end).or_insert_with(|| Relay::new(turn));
+        relay.handle((parcel.from, parcel.to), parcel, bytes);
+    }
+
+    /// What a connection with so much room gets next.
+    pub(super) fn next(&mut self, end: u32, room: u64) -> Option<Piece<Parcel>> {
+        self.relays.get_mut(&end)?.poll_output(room)
+    }
+}

@@ -1,0 +1,307 @@
+//! The transport of a platform and what stands above it, and the reader of their section.
+
+use super::reading::Section;
+use crate::error::Error;
+use crate::planted::{self, Bug};
+use crate::unit::Time;
+
+/// The transport that makes packets of messages.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Transport {
+    /// A message is what crosses the network.
+    None,
+    /// Segments of TCP.
+    Tcp(Tcp),
+    /// Packets that network cards read from memory and write to memory.
+    Rdma(Rdma),
+    /// Datagrams that are acknowledged one by one: PVM 3 between its daemons.
+    Datagrams(Datagrams),
+}
+
+/// The algorithm that bounds the data under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Congestion {
+    /// RFC 5681 and 6582.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// Bottleneck bandwidth and round-trip time, as Linux has it (version 1).
+    Bbr,
+}
+
+/// The properties of a TCP.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tcp {
+    /// The algorithm that bounds the data under way.
+    pub congestion: Congestion,
+    /// Data of a full segment.
+    pub segment: u64,
+    /// Bytes of IP and TCP in front of it.
+    pub header: u64,
+    /// Segments that may be under way at first.
+    pub initial_window: u64,
+    /// A connection that was idle begins anew with the initial window.
+    pub idle_restart: bool,
+    /// A segment that is not full waits while others are under way.
+    pub nagle: bool,
+    /// The time for which an acknowledgement waits for a second segment; without it none waits.
+    pub delayed_ack: Time,
+    /// The unacknowledged bytes that a sender holds: a write waits beyond them.
+    pub send_buffer: u64,
+    /// The bytes that a receiver holds.
+    pub receive_buffer: u64,
+    /// The bytes of each message beside its data: frames, records, seals.
+    pub message: u64,
+    /// A frame of its own by which a task confirms messages, where no message of its own goes there
+    /// before it waits; 0 if there are no confirmations.
+    pub confirmation: u64,
+    /// The largest number of segments that go to the host's queue at once; 1 if the kernel's
+    /// segmentation offload is off.
+    pub train: u64,
+    /// The shortest time until a segment is sent anew.
+    pub timeout: Time,
+    /// Timers go off at ticks that are so far apart; none waits for a tick if this is none.
+    pub tick: Time,
+}
+
+impl Default for Tcp {
+    fn default() -> Self {
+        Self {
+            congestion: Congestion::Bbr,
+            segment: 1448,
+            header: 52,
+            initial_window: 10,
+            idle_restart: true,
+            nagle: false,
+            delayed_ack: Time::microseconds(40_000),
+            send_buffer: 4 << 20,
+            receive_buffer: 6 << 20,
+            message: 0,
+            confirmation: 0,
+            train: 44,
+            timeout: Time::microseconds(200_000),
+            // Linux with HZ = 250, as Debian has it.
+            tick: Time::microseconds(4_000),
+        }
+    }
+}
+
+/// The properties of remote direct memory access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rdma {
+    /// Data of a full packet.
+    pub segment: u64,
+    /// Bytes in front of it and behind it.
+    pub header: u64,
+    /// Longer messages ask their receiver first, and are then read from the sender's memory.
+    pub eager: u64,
+    /// From a call until the card sends its first packet.
+    pub post: Time,
+    /// The time in which memory of a longer message is registered, at each end.
+    pub registration: Time,
+    /// The time of each byte of it, in picoseconds.
+    pub byte: u64,
+}
+
+/// The properties of datagrams between daemons.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagrams {
+    /// Data of a full datagram.
+    pub fragment: u64,
+    /// The daemon's bytes in front of it.
+    pub header: u64,
+    /// Data and its headers in one packet of IP, which cuts longer datagrams into several.
+    pub packet: u64,
+    /// The number of datagrams that are not acknowledged.
+    pub window: u64,
+    /// The time until a datagram is sent anew; twice as long each time.
+    pub timeout: Time,
+}
+
+/// The way of messages between tasks of different hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Route {
+    /// A connection for each pair of tasks.
+    #[default]
+    Direct,
+    /// Through memory to the daemon, over one connection for each pair of hosts, and through memory
+    /// to the task. Tasks take turns of so many bytes.
+    Daemons(u64),
+}
+
+/// What stands above a transport.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Session {
+    /// The way of messages.
+    pub route: Route,
+    /// Bytes that each record of TLS has beside its data, and the data of a full record.
+    pub record: u64,
+    /// The data of a full record.
+    pub record_size: u64,
+    /// The time in which each end encrypts a byte or decrypts it, in picoseconds.
+    pub cipher: f64,
+    /// How often each daemon tells its neighbours that it lives; never if this is none.
+    pub beat: Time,
+    /// The bytes of that.
+    pub beat_bytes: u64,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            route: Route::Direct,
+            record: 0,
+            record_size: 16 << 10,
+            cipher: 0.0,
+            beat: Time::ZERO,
+            beat_bytes: 118,
+        }
+    }
+}
+
+impl Session {
+    /// The bytes of the records of so many bytes.
+    pub fn records(&self, bytes: u64) -> u64 {
+        if planted::is(Bug::RecordsForgotten) {
+            return bytes;
+        }
+        bytes.saturating_add(bytes.div_ceil(self.record_size).saturating_mul(self.record))
+    }
+}
+
+impl Transport {
+    /// The bytes of a packet that has no data.
+    pub const fn header(&self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Tcp(tcp) => tcp.header,
+            Self::Rdma(rdma) => rdma.header,
+            Self::Datagrams(datagrams) => IP + UDP + datagrams.header,
+        }
+    }
+
+    /// The bytes of the packets of a full segment, and of the data in it.
+    pub const fn full(&self) -> (u64, u64) {
+        match self {
+            Self::None => (1500, 1500),
+            Self::Tcp(tcp) => (tcp.segment + tcp.header, tcp.segment),
+            Self::Rdma(rdma) => (rdma.segment + rdma.header, rdma.segment),
+            Self::Datagrams(datagrams) => {
+                let whole = datagrams.fragment + datagrams.header + UDP;
+                (whole + whole.div_ceil(datagrams.packet) * IP, datagrams.fragment)
+            }
+        }
+    }
+
+    /// True if nothing may be lost, because nothing is sent again.
+    pub const fn is_lossless(&self) -> bool {
+        matches!(self, Self::Rdma(_))
+    }
+}
+
+/// The heads of IP and of UDP.
+pub(crate) const IP: u64 = 20;
+pub(crate) const UDP: u64 = 8;
+
+/// Reads a section `[transport]`.
+pub(super) fn transport_of(section: &mut Section<'_>) -> Result<(Transport, Session), Error> {
+    let kind = section.choice("kind", &["none", "tcp", "rdma", "pvm3"])?;
+    let transport = match kind {
+        0 => return Ok((Transport::None, Session::default())),
+        1 => Transport::Tcp(tcp_of(section)?),
+        2 => Transport::Rdma(rdma_of(section)?),
+        _ => Transport::Datagrams(datagrams_of(section)?),
+    };
+    let mut session = session_of(section)?;
+    if let Transport::Datagrams(datagrams) = transport {
+        session.route = Route::Daemons(datagrams.fragment);
+    }
+    Ok((transport, session))
+}
+
+fn tcp_of(section: &mut Section<'_>) -> Result<Tcp, Error> {
+    let plain = Tcp::default();
+    let congestion = match section.chosen("congestion", &["reno", "cubic", "bbr"])? {
+        Some(0) => Congestion::Reno,
+        Some(1) => Congestion::Cubic,
+        _ => Congestion::Bbr,
+    };
+    let segment = segment_of(section, plain.segment)?;
+    let window = section.number("initial_window", 1.0, 1e4)?;
+    let train = section.number("train", 1.0, 1e3)?;
+    let buffer = |size: Option<u64>, plain: u64| size.unwrap_or(plain).max(2 * segment);
+    Ok(Tcp {
+        congestion,
+        segment,
+        header: section.size("header")?.unwrap_or(plain.header).min(1_000),
+        initial_window: window.map_or(plain.initial_window, |window| window as u64),
+        idle_restart: section.flag("idle_restart")?.unwrap_or(plain.idle_restart),
+        nagle: section.flag("nagle")?.unwrap_or(plain.nagle),
+        delayed_ack: section.time("delayed_ack")?.unwrap_or(plain.delayed_ack),
+        send_buffer: buffer(section.size("send_buffer")?, plain.send_buffer),
+        receive_buffer: buffer(section.size("receive_buffer")?, plain.receive_buffer),
+        message: section.size("message")?.unwrap_or(plain.message).min(1_000_000),
+        confirmation: section.size("confirmation")?.unwrap_or(plain.confirmation).min(1_000_000),
+        train: train.map_or(plain.train, |train| train as u64),
+        timeout: section.time("timeout")?.unwrap_or(plain.timeout).max(Time::microseconds(1)),
+        tick: section.time("tick")?.unwrap_or(plain.tick).min(Time::microseconds(1_000_000)),
+    })
+}
+
+fn segment_of(section: &mut Section<'_>, plain: u64) -> Result<u64, Error> {
+    let segment = section.size("segment")?.unwrap_or(plain);
+    if (88..=64_000).contains(&segment) {
+        return Ok(segment);
+    }
+    Err(section.wrong("segment", "a segment has 88 to 64000 bytes".to_owned()))
+}
+
+fn rdma_of(section: &mut Section<'_>) -> Result<Rdma, Error> {
+    let rate = section.rate("registration_rate")?;
+    Ok(Rdma {
+        segment: segment_of(section, 4_096)?,
+        // RoCE: IP, UDP, the transport's own head, checksum.
+        header: section.size("header")?.unwrap_or(IP + UDP + 16).min(1_000),
+        eager: section.size("eager")?.unwrap_or(8_192),
+        post: section.time("post")?.unwrap_or(Time::nanoseconds(500)),
+        registration: section.time("registration")?.unwrap_or_default(),
+        byte: rate.map_or(0, |rate| (8e12 / rate.to_bits()).round() as u64),
+    })
+}
+
+fn datagrams_of(section: &mut Section<'_>) -> Result<Datagrams, Error> {
+    let window = section.number("window", 1.0, 1e4)?.unwrap_or(1.0);
+    let fragment = section.size("fragment")?.unwrap_or(4_080);
+    if !(88..=64_000).contains(&fragment) {
+        return Err(section.wrong("fragment", "a fragment has 88 to 64000 bytes".to_owned()));
+    }
+    let timeout = section.time("timeout")?.unwrap_or(Time::microseconds(1_000_000));
+    Ok(Datagrams {
+        fragment,
+        header: section.size("header")?.unwrap_or(32).min(1_000),
+        packet: section.size("packet")?.unwrap_or(1_480).clamp(88, 64_000),
+        window: window as u64,
+        timeout: timeout.max(Time::microseconds(1)),
+    })
+}
+
+fn session_of(section: &mut Section<'_>) -> Result<Session, Error> {
+    let plain = Session::default();
+    let turn = section.size("turn")?.unwrap_or(16 << 10).clamp(1, 1 << 30);
+    let route = match section.chosen("route", &["direct", "daemons"])? {
+        Some(1) => Route::Daemons(turn),
+        _ => Route::Direct,
+    };
+    let beat = section.time("beat")?.unwrap_or_default();
+    if beat > Time::ZERO && beat < Time::microseconds(1_000) {
+        return Err(section.wrong("beat", "daemons beat every millisecond at most".to_owned()));
+    }
+    Ok(Session {
+        route,
+        record: section.size("record")?.unwrap_or(plain.record).min(1_000),
+        record_size: section.size("record_size")?.unwrap_or(plain.record_size).max(64),
+        cipher: section.rate("cipher")?.map_or(0.0, |rate| 8e12 / rate.to_bits()),
+        beat,
+        beat_bytes: section.size("beat_bytes")?.unwrap_or(plain.beat_bytes).clamp(1, 64_000),
+    })
+}

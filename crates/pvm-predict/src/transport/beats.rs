@@ -1,0 +1,67 @@
+//! The beats of daemons: each daemon tells its neighbours, again and again, that it lives.
+
+use crate::kernel::Dice;
+use crate::planted::{self, Bug};
+use crate::unit::Time;
+
+/// Hosts on either side of a host to which it has a link.
+const NEAR: u32 = 2;
+
+/// Who beats to whom, and when.
+#[derive(Debug)]
+pub(crate) struct Beats {
+    every: Time,
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Beats {
+    /// Between each two hosts that are near to one another in a ring, and between the first one,
+    /// which leads, and all others; none if they are never due.
+    pub(crate) fn new(every: Time, hosts: u32) -> Self {
+        let is_near = |one: u32, other: u32| {
+            let apart = one.abs_diff(other);
+            one == 0 || other == 0 || apart.min(hosts - apart) <= NEAR
+        };
+        let mut pairs = Vec::new();
+        if every > Time::ZERO && !planted::is(Bug::BeatsForgotten) {
+            for one in 0..hosts {
+                let all = 0..hosts;
+                pairs.extend(
+                    all.filter(|other| *other != one && is_near(one, *other))
+                        .map(|other| (one, other)),
+                );
+            }
+        }
+        Self { every, pairs }
+    }
+
+    /// The first beat of each, at a time of its own.
+    pub(crate) fn first(&self, dice: &mut Dice) -> Vec<(Time, u32)> {
+        let all = 0..self.pairs.len() as u32;
+        all.map(|number| (Time(dice.below(self.every.0.max(1))), number)).collect()
+    }
+
+    /// A beat is due: from which host to which one, and when the next one is.
+    pub(crate) fn handle_timeout(&self, now: Time, number: u32) -> ((u32, u32), Time) {
+        (self.pairs[number as usize], now + self.every)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_beats_to_its_neighbours_and_the_first_one() {
+        let beats = Beats::new(Time(5), 9);
+        let to = |host| {
+            let own = beats.pairs.iter().filter(|(one, _)| *one == host);
+            own.map(|(_, other)| *other).collect::<Vec<_>>()
+        };
+        assert_eq!(to(0), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(to(4), [0, 2, 3, 5, 6]);
+        assert_eq!(Beats::new(Time(5), 2).pairs, [(0, 1), (1, 0)]);
+        assert_eq!(Beats::new(Time::ZERO, 9).pairs, []);
+        assert_eq!(beats.handle_timeout(Time(7), 0), ((0, 1), Time(12)));
+    }
+}
