@@ -4,29 +4,19 @@
 pub mod cells;
 pub mod csma;
 pub mod fddi;
+mod frame;
 pub mod hippi;
 pub mod port;
 pub mod routes;
 pub mod share;
+
+pub use self::frame::Frame;
 
 use self::cells::Cells;
 use self::fddi::Fddi;
 use self::hippi::Hippi;
 use self::port::{Output, Port};
 use crate::unit::Time;
-
-/// A frame on its way from host to host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Frame {
-    /// Its name for whoever offers it.
-    pub token: u32,
-    /// Its source.
-    pub from: u32,
-    /// Its destination.
-    pub to: u32,
-    /// Its bytes as the link counts them.
-    pub bytes: u64,
-}
 
 /// A link of a network that has routes.
 #[derive(Debug)]

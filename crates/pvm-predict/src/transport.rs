@@ -55,7 +55,8 @@ impl End {
         }
     }
 
-    /// The number of further bytes that a write may hand over. A card takes a message of any length.
+    /// The number of further bytes that a write may hand over. A card takes a message of any
+    /// length.
     pub(crate) fn room(&self) -> u64 {
         match self {
             Self::Tcp(end) => end.room(),

@@ -62,8 +62,8 @@ impl Cells {
         }
     }
 
-    /// The first cell of a packet of `bytes` bytes of cells is here; others follow it at the rate of
-    /// the way.
+    /// The first cell of a packet of `bytes` bytes of cells is here; others follow it at the rate
+    /// of the way.
     pub fn handle(&mut self, now: Time, token: u32, bytes: u64) {
         self.advance(now);
         let left = (bytes / CELL).max(1);

@@ -4,7 +4,7 @@
 //! last visit may send until that time is over, and ends a frame that it has begun. A station that
 //! it reaches later sends nothing, and its timer goes on from the moment at which it ran out.
 
-use super::Frame;
+use super::frame::Frame;
 use super::port::Output;
 use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
@@ -35,7 +35,7 @@ struct Station {
     timer: Time,
 }
 
-/// Where the token is.
+/// The place of the token.
 #[derive(Clone, Copy, Debug)]
 enum Token {
     /// It comes to a station at this time.

@@ -4,7 +4,7 @@
 //! a connection and of the packet; else the source waits, and all its packets behind the first one
 //! wait with it. A destination serves its sources first come, first served.
 
-use super::Frame;
+use super::frame::Frame;
 use super::port::Output;
 use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};

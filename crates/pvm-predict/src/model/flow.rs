@@ -1,8 +1,9 @@
 //! Depth `flow`: messages are flows that share links by max-min fairness.
 //!
 //! A message crosses the links of its route ([`Routes`]): of a switch a link out and a link in, of
-//! a shared cable that cable. Messages of a pair of tasks follow one another. What packets, windows and losses do to a flow is left out: a flow has
-//! its share at once, and gives it up at once.
+//! a shared cable that cable. Messages of a pair of tasks follow one another. What
+//! packets, windows and losses do to a flow is left out: a flow has its share at once, and gives it
+//! up at once.
 
 use super::run::inbox::{Arrived, Message, Transfer};
 use super::run::network::{Network, Output};

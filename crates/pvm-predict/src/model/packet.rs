@@ -1,8 +1,8 @@
 //! Depth `packet`: every segment of every connection crosses the network.
 //!
-//! Each pair of tasks of different hosts has a connection, or each pair of hosts has one between its
-//! daemons. A message is handed to its connection in one piece; where the send buffer is full the
-//! task waits. It is taken when all of it is there.
+//! Each pair of tasks of different hosts has a connection, or each pair of hosts has one between
+//! its daemons. A message is handed to its connection in one piece; where the send buffer is full
+//! the task waits. It is taken when all of it is there.
 
 mod daemons;
 mod debts;

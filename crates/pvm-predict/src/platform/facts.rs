@@ -5,7 +5,8 @@ use super::placement::Placement;
 use super::reading::Section;
 use super::transport::{self, Session, Transport};
 use crate::error::Error;
-use crate::unit::Time;
+use crate::link::routes::Topology;
+use crate::unit::{Rate, Time};
 
 /// A platform.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,7 +21,7 @@ pub struct Platform {
     pub host: Host,
     /// The transport that makes packets of messages.
     pub transport: Transport,
-    /// What stands above the transport.
+    /// The properties of what stands above the transport.
     pub session: Session,
     /// The host of each task. No file says that.
     pub place: Placement,
@@ -99,6 +100,34 @@ impl Platform {
         file.end()?;
         let place = Placement::Each;
         Ok(Self { name, about, network, host, transport, session, place })
+    }
+
+    /// The network as a line: what a message takes that has it for itself.
+    pub fn line(&self) -> Line {
+        let byte = |rate: Rate, bytes: f64, data: u64| 8e12 / rate.to_bits() * bytes / data as f64;
+        let (packet, data) = self.transport.full();
+        match self.network {
+            Network::Line(line) => line,
+            Network::Cable(rules) => Line {
+                latency: self.shortest(0),
+                byte: byte(rules.rate, (packet + rules.header + 8 + 12) as f64, data),
+                topology: Topology::Bus,
+            },
+            Network::Fabric(fabric) => Line {
+                latency: self.shortest(0),
+                byte: byte(fabric.rate, fabric.cost(packet), data),
+                topology: fabric.topology,
+            },
+        }
+    }
+
+    /// The time of a packet across a network with nothing else on it.
+    pub fn shortest(&self, bytes: u64) -> Time {
+        match self.network {
+            Network::Line(line) => line.latency + line.time_of(bytes),
+            Network::Cable(rules) => rules.frame(bytes) + rules.propagation,
+            Network::Fabric(fabric) => fabric.alone(bytes),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The network of a platform, and the reader of its section.
 
-use super::facts::Platform;
 use super::reading::Section;
 use crate::error::Error;
 use crate::link::routes::{Shape, Topology, Tree};
@@ -71,15 +70,15 @@ pub struct Fabric {
     pub shortest: u64,
     /// The share of frames that is lost on each way across.
     pub loss: f64,
-    /// Which links there are.
+    /// Its links.
     pub topology: Topology,
     /// A switch that cuts through forwards a frame when it has received so many bytes.
     pub cut: Option<u64>,
-    /// What carries the bits.
+    /// The carrier of its bits.
     pub medium: Medium,
 }
 
-/// What carries the bits of a fabric.
+/// The carrier of a fabric's bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Medium {
     /// Cables with a way in each direction.
@@ -115,7 +114,8 @@ impl Fabric {
         self.rate.time_of(cut.map_or(length, |cut| cut.min(length)))
     }
 
-    /// When a node may forward a packet that began at `began` and is there at `arrives`.
+    /// The time at which a node may forward a packet that began at `began` and is there at
+    /// `arrives`.
     pub(crate) fn forwards(&self, bytes: u64, began: Time, arrives: Time) -> Time {
         match self.cut {
             Some(_) => arrives.min(began + self.head(self.length(bytes)) + self.latency),
@@ -132,7 +132,7 @@ impl Fabric {
     }
 
     /// The time of a packet between the nearest two hosts.
-    fn alone(&self, bytes: u64) -> Time {
+    pub(super) fn alone(&self, bytes: u64) -> Time {
         let (length, links) = (self.length(bytes), self.links());
         let on_the_way = match self.burst {
             Some(_) => Time::ZERO,
@@ -146,42 +146,12 @@ impl Fabric {
     }
 
     /// The bytes of the rate that a packet of so many bytes takes.
-    fn cost(&self, bytes: u64) -> f64 {
+    pub(super) fn cost(&self, bytes: u64) -> f64 {
         let setup = match self.medium {
             Medium::Crossbar(setup) => setup.seconds() * self.rate.to_bits() / 8.0,
             _ => 0.0,
         };
         self.length(bytes) as f64 + setup
-    }
-}
-
-impl Platform {
-    /// The network as a line: what a message takes that has it for itself.
-    pub fn line(&self) -> Line {
-        let byte = |rate: Rate, bytes: f64, data: u64| 8e12 / rate.to_bits() * bytes / data as f64;
-        let (packet, data) = self.transport.full();
-        match self.network {
-            Network::Line(line) => line,
-            Network::Cable(rules) => Line {
-                latency: self.shortest(0),
-                byte: byte(rules.rate, (packet + rules.header + 8 + 12) as f64, data),
-                topology: Topology::Bus,
-            },
-            Network::Fabric(fabric) => Line {
-                latency: self.shortest(0),
-                byte: byte(fabric.rate, fabric.cost(packet), data),
-                topology: fabric.topology,
-            },
-        }
-    }
-
-    /// The time of a packet across a network with nothing else on it.
-    pub fn shortest(&self, bytes: u64) -> Time {
-        match self.network {
-            Network::Line(line) => line.latency + line.time_of(bytes),
-            Network::Cable(rules) => rules.frame(bytes) + rules.propagation,
-            Network::Fabric(fabric) => fabric.alone(bytes),
-        }
     }
 }
 
@@ -223,7 +193,7 @@ fn cable_of(section: &mut Section<'_>) -> Result<Network, Error> {
     Ok(Network::Cable(rules))
 }
 
-/// What all networks of links have, without anything beside the packets.
+/// Reads the keys of all networks of links, without anything beside the packets.
 fn plain_of(section: &mut Section<'_>) -> Result<Fabric, Error> {
     Ok(Fabric {
         rate: section.need("rate", Section::rate)?,

@@ -129,7 +129,7 @@ pub enum Route {
     Daemons(u64),
 }
 
-/// What stands above a transport.
+/// The properties of what stands above a transport.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Session {
     /// The way of messages.
@@ -140,7 +140,8 @@ pub struct Session {
     pub record_size: u64,
     /// The time in which each end encrypts a byte or decrypts it, in picoseconds.
     pub cipher: f64,
-    /// How often each daemon tells its neighbours that it lives; never if this is none.
+    /// The time between two beats of a daemon, which tell its neighbours that it lives; none are
+    /// sent if this is none.
     pub beat: Time,
     /// The bytes of that.
     pub beat_bytes: u64,

@@ -7,7 +7,7 @@ use crate::unit::Time;
 /// Hosts on either side of a host to which it has a link.
 const NEAR: u32 = 2;
 
-/// Who beats to whom, and when.
+/// The beats between all daemons.
 #[derive(Debug)]
 pub(crate) struct Beats {
     every: Time,

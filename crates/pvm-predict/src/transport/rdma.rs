@@ -42,7 +42,7 @@ enum Step {
     Sends(u64),
 }
 
-/// What a packet without data says.
+/// The meanings of a packet without data.
 const ASKS: u64 = 1;
 const ANSWERS: u64 = 2;
 

@@ -3,7 +3,7 @@
 use crate::planted::{self, Bug};
 use std::collections::VecDeque;
 
-/// What goes to the connection next.
+/// The next bytes for the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Piece<M> {
     /// Its bytes.
@@ -45,7 +45,7 @@ impl<M: Copy> Relay<M> {
         self.queues.push_back(Queue { pair, messages, turn });
     }
 
-    /// What goes next, if the connection has room for so many bytes.
+    /// The next piece, if the connection has room for so many bytes.
     pub(crate) fn poll_output(&mut self, room: u64) -> Option<Piece<M>> {
         let queue = self.queues.front_mut()?;
         let (message, left) = queue.messages.front_mut()?;

@@ -59,7 +59,8 @@ pub(crate) fn a_lost_datagram_is_sent_again() -> Told {
 }
 
 const CARD: &str = "kind = \"rdma\"\nsegment = \"1000 B\"\nheader = \"10 B\"\neager = \"2000 \
-                    B\"\npost = \"5 us\"\nregistration = \"100 us\"\nregistration_rate = \"1 GB/s\"";
+                    B\"\npost = \"5 us\"\nregistration = \"100 us\"\nregistration_rate = \"1 \
+                    GB/s\"";
 
 /// Two packets of 1010 bytes, on two cables, 5 us after the call.
 pub(crate) fn a_card_sends_short_messages_at_once() -> Told {
@@ -77,8 +78,8 @@ pub(crate) fn a_long_message_asks_first() -> Told {
 /// Tasks 0 and 1 are on one host, 2 and 3 on another one. A short message of task 1 waits for what
 /// the connection holds, and not for the whole of a long one.
 pub(crate) fn tasks_take_turns_at_their_daemon() -> Told {
-    let text = "0 send 2 0 200000\n1 compute 1000000\n1 send 3 0 100\n2 recv 0 0 200000\n3 recv 1 0 \
-                100\n";
+    let text = "0 send 2 0 200000\n1 compute 1000000\n1 send 3 0 100\n2 recv 0 0 200000\n3 recv 1 \
+                0 100\n";
     let transport = "kind = \"tcp\"\nroute = \"daemons\"\nturn = \"4 kB\"\nsend_buffer = \"20 kB\"";
     let report = run("", transport, "block:2", text)?;
     let (long, short) = (report.time, report.stations[3].execution);
@@ -93,8 +94,8 @@ pub(crate) fn tasks_take_turns_at_their_daemon() -> Told {
 /// 1956 bytes in records of 1000, each with 22 more: two segments of 1000, and two times 1.956 ms
 /// to encrypt and to decrypt them.
 pub(crate) fn records_have_bytes_and_take_time() -> Told {
-    let tcp = "kind = \"tcp\"\ncongestion = \"reno\"\nsegment = \"1000 B\"\nheader = \"0 B\"\ntick = \
-               \"0 s\"\nrecord_size = \"1000 B\"\nrecord = \"22 B\"\ncipher = \"1 MB/s\"";
+    let tcp = "kind = \"tcp\"\ncongestion = \"reno\"\nsegment = \"1000 B\"\nheader = \"0 B\"\ntick \
+               = \"0 s\"\nrecord_size = \"1000 B\"\nrecord = \"22 B\"\ncipher = \"1 MB/s\"";
     let text = "0 send 1 0 1956\n1 recv 0 0 1956\n";
     is("it takes", run("", tcp, "each", text)?.time, Time::microseconds(3 * 800 + 2 * 1_956))?;
     // Through memory nothing is encrypted.

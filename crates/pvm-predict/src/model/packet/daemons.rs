@@ -1,7 +1,7 @@
 //! Messages that go through daemons: through memory to the own host's daemon, and from the other
 //! host's daemon to the receiver.
 
-use super::Packet;
+use super::wires::Packet;
 use crate::action::TaskNumber;
 use crate::kernel::Map;
 use crate::model::run::inbox::Message;
@@ -54,8 +54,9 @@ impl Daemons {
         self.parcels.len() - self.free.len()
     }
 
-    /// A message goes through memory; `cause` is a packet if it comes from the network. Returns when
-    /// it is there, and its place until then. A daemon goes on with a part of it before it has all.
+    /// A message goes through memory; `cause` is a packet if it comes from the network. Returns
+    /// when it is there, and its place until then. A daemon goes on with a part of it before it has
+    /// all.
     pub(super) fn hop(&mut self, now: Time, parcel: Parcel, cause: Option<Packet>) -> (Time, u32) {
         let bytes = parcel.message.bytes.min(self.turn);
         let cipher = Time((bytes as f64 * self.cipher).round() as u64);
@@ -90,7 +91,7 @@ impl Daemons {
         relay.handle((parcel.from, parcel.to), parcel, bytes);
     }
 
-    /// What a connection with so much room gets next.
+    /// The next piece for a connection with so much room.
     pub(super) fn next(&mut self, end: u32, room: u64) -> Option<Piece<Parcel>> {
         self.relays.get_mut(&end)?.poll_output(room)
     }

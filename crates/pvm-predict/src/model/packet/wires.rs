@@ -35,7 +35,7 @@ pub(super) struct Packet {
     pub(super) sender: u32,
     pub(super) receiver: u32,
     pub(super) segment: Segment,
-    /// Where it is, and how many links it has crossed.
+    /// Its node, and the number of links that it has crossed.
     node: u32,
     hops: u32,
     times: [Time; 6],
