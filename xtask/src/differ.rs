@@ -22,7 +22,7 @@ const AGAIN_MAX: usize = 80;
 const MINIMISE_MAX: usize = 120;
 
 /// The output of a run, by step, and how it ended.
-struct Told {
+struct RunOutput {
     steps: BTreeMap<u32, String>,
     status: String,
 }
@@ -45,10 +45,14 @@ impl Side {
         Ok(Self { child, input, output })
     }
 
-    fn run(&mut self, sequence: &Sequence<'_>, left_out: &BTreeSet<u32>) -> Result<Told, String> {
+    fn run(
+        &mut self,
+        sequence: &Sequence<'_>,
+        left_out: &BTreeSet<u32>,
+    ) -> Result<RunOutput, String> {
         let gone = |e: std::io::Error| format!("a session of random calls ended: {e}");
         writeln!(self.input, "{}", sequence.words(left_out)).map_err(gone)?;
-        let mut told = Told { steps: BTreeMap::new(), status: String::new() };
+        let mut told = RunOutput { steps: BTreeMap::new(), status: String::new() };
         let mut step = 0;
         let mut bytes = Vec::new();
         loop {
@@ -115,12 +119,12 @@ impl Sequence<'_> {
 }
 
 /// A difference that is meant.
-struct Known {
+struct AllowedDifference {
     original: String,
     ours: String,
 }
 
-fn known(root: &Path) -> Result<Vec<Known>, String> {
+fn known(root: &Path) -> Result<Vec<AllowedDifference>, String> {
     let path = root.join("conformance/random/known.txt");
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -128,7 +132,7 @@ fn known(root: &Path) -> Result<Vec<Known>, String> {
         let fields: Vec<&str> = line.split('\t').collect();
         match fields.as_slice() {
             &[original, ours, reason] if !reason.is_empty() => {
-                Ok(Known { original: original.to_owned(), ours: ours.to_owned() })
+                Ok(AllowedDifference { original: original.to_owned(), ours: ours.to_owned() })
             }
             _ => Err(format!("{}: not three fields: {line}", path.display())),
         }
@@ -152,7 +156,7 @@ enum First {
     At(u32, String, String),
 }
 
-fn first_difference(original: &Told, ours: &Told) -> First {
+fn first_difference(original: &RunOutput, ours: &RunOutput) -> First {
     let last = original.steps.keys().next_back().copied().unwrap_or(0);
     for (&step, text) in &original.steps {
         if original.status != "0" && step == last {
@@ -177,7 +181,7 @@ fn first_difference(original: &Told, ours: &Told) -> First {
 struct Both {
     original: Side,
     ours: Side,
-    known: Vec<Known>,
+    known: Vec<AllowedDifference>,
     /// Differences that were there once and not again.
     unsteady: usize,
 }
@@ -351,9 +355,9 @@ pub(crate) fn run(
 mod tests {
     use super::*;
 
-    fn told(steps: &[(u32, &str)], status: &str) -> Told {
+    fn told(steps: &[(u32, &str)], status: &str) -> RunOutput {
         let steps = steps.iter().map(|&(step, text)| (step, text.to_owned())).collect();
-        Told { steps, status: status.to_owned() }
+        RunOutput { steps, status: status.to_owned() }
     }
 
     #[test]

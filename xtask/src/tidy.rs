@@ -7,11 +7,11 @@
 //! whole program), [`parameters`] (the parts of tuples count as parameters),
 //! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`safety`] (safety notes
 //! give a reason), [`columns`] (lines are not too long), [`phrases`] (documentation says what an
-//! item is), [`names`] (files, types, documents, sizes), [`manual`] (every call has its entry),
-//! [`interfaces`] (every call of the older interfaces has a test), [`documents`] (what documents
-//! name exists, their numbers are the code's), [`promises`] (every promise has a test), [`members`]
-//! (what plain `cargo test` runs), [`weight`] (how many crates from outside the library and the
-//! daemon bring along).
+//! item is), [`names`] (files, types, documents, sizes), [`household`] (one name for one thing),
+//! [`manual`] (every call has its entry), [`interfaces`] (every call of the older interfaces has a
+//! test), [`documents`] (what documents name exists, their numbers are the code's), [`promises`]
+//! (every promise has a test), [`members`] (what plain `cargo test` runs), [`weight`] (how many
+//! crates from outside the library and the daemon bring along).
 
 mod callbacks;
 mod circles;
@@ -20,6 +20,7 @@ mod directions;
 mod documents;
 mod fences;
 mod finding;
+mod household;
 mod interfaces;
 mod manual;
 mod members;
@@ -47,6 +48,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     findings.extend(phrases::check(&sources));
     findings.extend(columns::check(&sources));
     findings.extend(names::check(&sources));
+    findings.extend(household::check(&sources));
     findings.extend(names::check_places(&sources, root));
     findings.extend(manual::check(&sources));
     findings.extend(interfaces::check(&sources));

@@ -55,11 +55,11 @@ struct Options {
     #[command(flatten)]
     bench: BenchOptions,
     #[command(subcommand)]
-    words: Option<Words>,
+    words: Option<Action>,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Words {
+enum Action {
     /// Runs a measurement of NeoPVM's source tree, or lists them
     Script(script::ScriptOptions),
 }
@@ -67,7 +67,7 @@ enum Words {
 fn main() -> ExitCode {
     let options = Options::parse();
     let measured = match &options.words {
-        Some(Words::Script(options)) => script::run(options),
+        Some(Action::Script(options)) => script::run(options),
         None => bench(&options.bench),
     };
     match measured {

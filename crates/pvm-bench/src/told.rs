@@ -1,11 +1,11 @@
 //! The output of a measured program.
 
 /// A test, a size, the unit and the values.
-pub(crate) type Told = (String, u64, &'static str, Vec<f64>);
+pub(crate) type MeasuredRow = (String, u64, &'static str, Vec<f64>);
 
 /// The rows that a program printed: see `benchmarks/suites/measure.h`. Times in ns become us,
 /// without the cost of reading the clock.
-pub(crate) fn rows(output: &str, factor: f64) -> Vec<Told> {
+pub(crate) fn rows(output: &str, factor: f64) -> Vec<MeasuredRow> {
     let mut clock_ns = 0.0;
     let mut rows = Vec::new();
     // A program that was ended may have been in the middle of a line.

@@ -1,7 +1,7 @@
 //! Adds many hosts at once: a question for each, so that each answer is told when it comes.
 
 use crate::failure::Failure;
-use crate::hostline::Wanted;
+use crate::hostline::NewHost;
 use crate::operator::Operator;
 use crate::progress::Board;
 use pvm_wire::Code;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// `patience` is told as one that cannot be started.
 pub(crate) fn add(
     operator: &mut Operator,
-    hosts: &[Wanted],
+    hosts: &[NewHost],
     patience: Duration,
 ) -> Result<Vec<HostResult>, Failure> {
     let lost = |code| Failure::refused("adding hosts", code);
@@ -64,7 +64,7 @@ fn refusal(code: Code, detail: &str, remedy: &str) -> HostResult {
 }
 
 /// As in the original the second of two equal names is one too many.
-fn is_repeated(hosts: &[Wanted], place: usize) -> bool {
+fn is_repeated(hosts: &[NewHost], place: usize) -> bool {
     let own = &hosts[place];
     let may_repeat = own.is_local() || own.line.again;
     !may_repeat && hosts[..place].iter().any(|other| other.line.name == own.line.name)

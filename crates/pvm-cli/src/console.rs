@@ -25,7 +25,7 @@ mod variables;
 mod words;
 
 use crate::failure::{Failure, Status};
-use crate::hostline::{self, Wanted};
+use crate::hostline::{self, NewHost};
 use crate::launch::Launch;
 use crate::outcome;
 use crate::progress::Progress;
@@ -33,7 +33,7 @@ use crate::show::remark;
 use crate::{stopped, threads};
 use arguments::Arguments;
 use arrival::Arrival;
-use machine::{Machine as _, Seat};
+use machine::{Machine as _, RealMachine};
 use pvm_wire::hostfile::HostLine;
 use pvm_wire::request::{HostResult, Reply, Request};
 use pvm_wire::{Code, Tid};
@@ -45,7 +45,7 @@ use std::io::{BufRead as _, IsTerminal as _, stdin};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use terminal::{Known, Terminal, Typed};
+use terminal::{Terminal, Typed, WordList};
 
 const PROMPT: &str = "pvm> ";
 const RC_FILE: &str = ".pvmrc";
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Status::Daemon, text));
     }
     let mut screen = Plain;
-    let seat = match Seat::take() {
+    let seat = match RealMachine::take() {
         Ok(seat) => {
             screen.say(b"pvmd already running.\n");
             seat
@@ -80,12 +80,12 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
 }
 
 /// No daemon answers: starts one, with the hosts of the host file.
-fn start(arguments: &Arguments) -> Result<Seat, Failure> {
+fn start(arguments: &Arguments) -> Result<RealMachine, Failure> {
     let path = arguments.hostfile.as_deref();
     let file = path.map(hostline::read).transpose()?.unwrap_or_default();
     let options = hostline::own_options(&file, arguments.name.as_deref());
     let launch = Launch { name: arguments.name.clone(), options, vmid: None };
-    let (mut seat, _) = launch.background_and(|| match Seat::take() {
+    let (mut seat, _) = launch.background_and(|| match RealMachine::take() {
         Ok(seat) => Ok(Some(seat)),
         // Not ready yet.
         Err(Code::SysErr) => Ok(None),
@@ -104,7 +104,7 @@ fn start(arguments: &Arguments) -> Result<Seat, Failure> {
 }
 
 /// As the original does it: what cannot be added is told, and the machine is smaller.
-fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[Wanted]) {
+fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[NewHost]) {
     if hosts.is_empty() {
         return;
     }
@@ -126,21 +126,21 @@ fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[Wanted]) {
 
 struct Console {
     session: Session,
-    seat: Seat,
+    seat: RealMachine,
     events: Receiver<Event>,
     /// None where lines come from a file or a pipe.
     terminal: Option<Terminal>,
-    known: Known,
+    known: WordList,
     /// The terminal as it was.
     saved: Option<Termios>,
 }
 
 impl Console {
-    fn open(seat: Seat) -> Result<Self, Failure> {
+    fn open(seat: RealMachine) -> Result<Self, Failure> {
         let (sender, events) = sync_channel(EVENTS_MAX);
         let to = sender.clone();
         seat.listen(move |arrival| to.send(Event::Arrival(arrival)).is_ok())?;
-        let known = Known::default();
+        let known = WordList::default();
         let saved = if stdin().is_terminal() { tcgetattr(stdin()).ok() } else { None };
         let terminal = saved.as_ref().and_then(|_| open_terminal(&sender, &known));
         watch_signals(&sender, saved.is_some());
@@ -265,7 +265,7 @@ impl Console {
     }
 }
 
-fn open_terminal(sender: &SyncSender<Event>, known: &Known) -> Option<Terminal> {
+fn open_terminal(sender: &SyncSender<Event>, known: &WordList) -> Option<Terminal> {
     let to = sender.clone();
     let tell = move |typed| {
         let event = match typed {

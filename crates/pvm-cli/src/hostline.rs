@@ -11,14 +11,14 @@ const LOCAL: &str = "local";
 
 /// A host that somebody wants.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct NewHost {
     /// As it was written.
     pub(crate) shown: String,
     /// The host that is asked for.
     pub(crate) line: HostLine,
 }
 
-impl Wanted {
+impl NewHost {
     /// Whether it is one more daemon on this computer.
     pub(crate) fn is_local(&self) -> bool {
         self.line.name.0 == LOCAL.as_bytes()
@@ -51,7 +51,7 @@ pub(crate) fn wanted(
     word: &str,
     options: &HostLine,
     file: Option<&Hostfile>,
-) -> Result<Wanted, Failure> {
+) -> Result<NewHost, Failure> {
     let mut line =
         parse_line(word.as_bytes()).map_err(|error| wrong(&format!("{word}: {error}")))?;
     let place = line.name.to_text();
@@ -67,11 +67,11 @@ pub(crate) fn wanted(
         let known = file.hosts.iter().find(|known| known.name == line.name);
         line = line.or(known.unwrap_or(&file.defaults));
     }
-    Ok(Wanted { shown: word.to_owned(), line })
+    Ok(NewHost { shown: word.to_owned(), line })
 }
 
 /// The hosts of a host file that are to be started, with a command's options in front of their own.
-pub(crate) fn listed(file: &Hostfile, options: &HostLine) -> Vec<Wanted> {
+pub(crate) fn listed(file: &Hostfile, options: &HostLine) -> Vec<NewHost> {
     let named = |line: &HostLine| HostLine {
         name: line.name.clone(),
         again: line.again,
@@ -80,7 +80,7 @@ pub(crate) fn listed(file: &Hostfile, options: &HostLine) -> Vec<Wanted> {
         ..options.clone()
     };
     let started = file.hosts.iter().filter(|line| !line.later);
-    started.map(|line| Wanted { shown: line.name.to_text(), line: named(line).or(line) }).collect()
+    started.map(|line| NewHost { shown: line.name.to_text(), line: named(line).or(line) }).collect()
 }
 
 /// The lines that the machine keeps for hosts that are not added now: the `&` lines, and under the

@@ -23,7 +23,7 @@ use pvm::{Buffer, Deadline, Pattern, Policy, Task};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Address, Blob, Code, Context, Message, Tag, Tid};
-use receiving::{Looked, Receiver};
+use receiving::{Looking, Receiver};
 use socket::{Asks, Voice, lock};
 use std::collections::BTreeMap;
 use std::os::fd::AsFd as _;
@@ -276,9 +276,9 @@ impl Proxy {
             Ok((served, looked)) => {
                 self.voice.say_all(served);
                 match looked {
-                    Looked::Found(answer) => self.voice.say(id, answer),
-                    Looked::Waits => {}
-                    Looked::Watch => return Some(Rest::Watch),
+                    Looking::Found(answer) => self.voice.say(id, answer),
+                    Looking::Waits => {}
+                    Looking::Watch => return Some(Rest::Watch),
                 }
             }
             Err(code) => self.voice.say(id, Answer::Failed { code }),

@@ -42,11 +42,11 @@ pub struct Block {
     summaries: Vec<Summary>,
     end: u64,
     at: usize,
-    known: Vec<Known>,
+    known: Vec<MannerHistory>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct MannerHistory {
     manner: Manner,
     result: i32,
     moving: [u64; MOVING],
@@ -102,7 +102,7 @@ impl Block {
         let number: usize = input.number_of()?;
         if number == self.known.len() {
             let manner = Manner::decode(input)?;
-            self.known.push(Known { manner, result: 0, moving: [0; MOVING] });
+            self.known.push(MannerHistory { manner, result: 0, moving: [0; MOVING] });
         }
         let known = self.known.get_mut(number).ok_or(Fault::Range)?;
         self.end = self.end.wrapping_add(input.signed()?.cast_unsigned());

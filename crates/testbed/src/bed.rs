@@ -2,7 +2,7 @@
 //! environment, and stays until the caller ends. `up` and `hosts` start a keeper, which makes what
 //! is wanted, tells the environment, and stays until the caller ends.
 
-use crate::words::{Wanted, Words};
+use crate::words::{Arguments, UpOptions};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -40,14 +40,14 @@ impl From<String> for Failure {
 type Variables = Vec<(String, OsString)>;
 
 /// The things that live as long as the keeper.
-struct Held {
+struct Resources {
     _place: Place,
     _daemons: Vec<Child>,
     _network: Option<Network>,
 }
 
 /// Starts a keeper and prints what it tells.
-pub(crate) fn begin(what: &str, words: Words) -> Result<(), Failure> {
+pub(crate) fn begin(what: &str, words: Arguments) -> Result<(), Failure> {
     let words = words.rest();
     let caller = std::os::unix::process::parent_id().to_string();
     let this = std::env::current_exe().map_err(|error| format!("testbed: {error}"))?;
@@ -78,11 +78,11 @@ fn failure(told: &str) -> Failure {
 }
 
 /// The keeper: `keep PID [up|hosts WORDS]`.
-pub(crate) fn keep(mut words: Words) -> Result<(), Failure> {
+pub(crate) fn keep(mut words: Arguments) -> Result<(), Failure> {
     let caller = words.next().and_then(|word| word.parse().ok());
     let caller: u32 = caller.ok_or_else(|| "testbed keep: no process".to_owned())?;
     let what = words.next();
-    let wanted = Wanted::read(words);
+    let wanted = UpOptions::read(words);
     let named = wanted.as_ref().ok().and_then(|wanted| wanted.caller);
     let caller = Caller::find(named.unwrap_or(caller))?;
     keeper::begin();
@@ -112,7 +112,7 @@ fn tell(lines: &[u8], last: &str) {
     let _ = out.write_all(lines).and_then(|()| writeln!(out, "{last}")).and_then(|()| out.flush());
 }
 
-fn make(what: &str, wanted: &Wanted) -> Result<(Held, Vec<u8>), Failure> {
+fn make(what: &str, wanted: &UpOptions) -> Result<(Resources, Vec<u8>), Failure> {
     let place = Place::of_keeper().map_err(|error| format!("testbed: a folder: {error}"))?;
     let mut variables = variables(&place, wanted);
     let (mut daemons, mut network) = (Vec::new(), None);
@@ -130,10 +130,10 @@ fn make(what: &str, wanted: &Wanted) -> Result<(Held, Vec<u8>), Failure> {
         return Err("testbed up: a machine needs --prefix FOLDER".to_owned().into());
     }
     write(&place, &variables).map_err(|error| format!("testbed: {error}"))?;
-    Ok((Held { _place: place, _daemons: daemons, _network: network }, lines(&variables)))
+    Ok((Resources { _place: place, _daemons: daemons, _network: network }, lines(&variables)))
 }
 
-fn variables(place: &Place, wanted: &Wanted) -> Variables {
+fn variables(place: &Place, wanted: &UpOptions) -> Variables {
     let owned = |(name, value): (&str, OsString)| (name.to_owned(), value);
     let mut all: Variables = place.environment(wanted.home).into_iter().map(owned).collect();
     all.push((FOLDER.to_owned(), place.folder().into()));

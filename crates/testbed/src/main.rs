@@ -6,7 +6,7 @@ mod words;
 
 use std::io::Write;
 use std::process::ExitCode;
-use words::Words;
+use words::Arguments;
 
 const USAGE: &str = "\
 usage: eval \"$(testbed up [HOSTS] [--prefix FOLDER] [--home own|callers] [--for PID])\"
@@ -29,7 +29,7 @@ Status 77: this computer cannot have such hosts.";
 const USE: u8 = 2;
 
 fn main() -> ExitCode {
-    let mut words = Words::of_this_process();
+    let mut words = Arguments::of_this_process();
     let done = match words.next().as_deref() {
         Some("up") => bed::begin("up", words),
         Some("hosts") => bed::begin("hosts", words),

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use testbed::Home;
 
 /// The words that are not read yet.
-pub(crate) struct Words(VecDeque<String>);
+pub(crate) struct Arguments(VecDeque<String>);
 
-impl Words {
+impl Arguments {
     pub(crate) fn of_this_process() -> Self {
         let words = std::env::args_os().skip(1);
         Self(words.map(|word| word.to_string_lossy().into_owned()).collect())
@@ -24,7 +24,7 @@ impl Words {
 
 /// The operands and options of `up` and `hosts`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct UpOptions {
     /// Operands: a number of hosts, a rate.
     pub(crate) operands: Vec<String>,
     pub(crate) prefix: Option<PathBuf>,
@@ -33,8 +33,8 @@ pub(crate) struct Wanted {
     pub(crate) caller: Option<u32>,
 }
 
-impl Wanted {
-    pub(crate) fn read(mut words: Words) -> Result<Self, String> {
+impl UpOptions {
+    pub(crate) fn read(mut words: Arguments) -> Result<Self, String> {
         let mut wanted = Self { operands: Vec::new(), prefix: None, home: Home::Own, caller: None };
         while let Some(word) = words.next() {
             if !word.starts_with("--") {
@@ -74,8 +74,8 @@ impl Wanted {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<Wanted, String> {
-        Wanted::read(Words(line.split_whitespace().map(str::to_owned).collect()))
+    fn read(line: &str) -> Result<UpOptions, String> {
+        UpOptions::read(Arguments(line.split_whitespace().map(str::to_owned).collect()))
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// Seconds, and whether the answer is the right one.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Verdict {
     /// The seconds of the timed section.
     pub(crate) seconds: f64,
     /// Millions of operations a second, as NPB counts them.
@@ -19,7 +19,7 @@ pub(crate) struct Told {
     pub(crate) communication: Option<Communication>,
 }
 
-impl Told {
+impl Verdict {
     /// A sentence about a wrong answer.
     pub(crate) fn reproach(&self) -> Option<String> {
         if self.verified {
@@ -62,7 +62,7 @@ struct Object {
 }
 
 /// The output of a program of ours: a JSON object, wherever in the output it begins.
-pub(crate) fn of_ours(output: &str, case: Case) -> Result<Told, String> {
+pub(crate) fn of_ours(output: &str, case: Case) -> Result<Verdict, String> {
     let starts = output.match_indices('{').map(|(at, _)| &output[at..]);
     let mut why = "printed no JSON object".to_owned();
     for text in starts.take(100) {
@@ -76,7 +76,7 @@ pub(crate) fn of_ours(output: &str, case: Case) -> Result<Told, String> {
 }
 
 impl Object {
-    fn told(self, case: Case) -> Result<Told, String> {
+    fn told(self, case: Case) -> Result<Verdict, String> {
         let is_class = case.shape == Shape::Thesis
             || case.class.is_some_and(|class| class.text() == self.class);
         if self.benchmark != case.name.text() || !is_class || self.tasks != case.tasks {
@@ -85,12 +85,12 @@ impl Object {
         }
         let (seconds, verified) = (checked(self.seconds)?, self.verified == Some(true));
         let Self { mops, quantities, communication, .. } = self;
-        Ok(Told { seconds, mops, verified, quantities, communication })
+        Ok(Verdict { seconds, mops, verified, quantities, communication })
     }
 }
 
 /// The output of a program of NPB: lines `name = value` at its end.
-pub(crate) fn of_npb(output: &str, case: Case) -> Result<Told, String> {
+pub(crate) fn of_npb(output: &str, case: Case) -> Result<Verdict, String> {
     let value = |name: &str| {
         let lines = output.lines().filter_map(|line| line.split_once('='));
         let mut found = lines.filter(|(key, _)| key.trim() == name);
@@ -113,7 +113,7 @@ pub(crate) fn of_npb(output: &str, case: Case) -> Result<Told, String> {
         return Err(format!("computed on {processes} processes instead of {}", case.tasks));
     }
     let verified = line("Verification")? == "SUCCESSFUL";
-    Ok(Told { seconds, mops, verified, quantities: Vec::new(), communication: None })
+    Ok(Verdict { seconds, mops, verified, quantities: Vec::new(), communication: None })
 }
 
 fn checked(seconds: f64) -> Result<f64, String> {

@@ -1,7 +1,7 @@
 //! The systems that take part: our programs on NeoPVM and on PVM 3.4.6, and those of NPB that the
 //! user has built.
 
-use super::answer::{Told, of_npb, of_ours};
+use super::answer::{Verdict, of_npb, of_ours};
 use crate::machine::{Folder, Machine};
 use crate::process::{self, Ended, last_words};
 use crate::system::{Kind, Tools};
@@ -118,7 +118,7 @@ impl Contender {
     }
 
     /// The output of a run; the error is a sentence.
-    pub(crate) fn told(&self, output: &str, case: Case) -> Result<Told, String> {
+    pub(crate) fn told(&self, output: &str, case: Case) -> Result<Verdict, String> {
         if self.mpi.is_some() { of_npb(output, case) } else { of_ours(output, case) }
     }
 }

@@ -1,6 +1,6 @@
 //! Rounds in which all take turns, case by case.
 
-use super::answer::Told;
+use super::answer::Verdict;
 use super::contender::{Around, Contender, Why};
 use crate::bar::Bar;
 use crate::figures::{Answer, Figures, Key, Problem};
@@ -158,7 +158,13 @@ impl<'a> Race<'a> {
         }
     }
 
-    fn keep(&mut self, at: usize, case: Case, what: String, told: Result<(Told, Duration), Why>) {
+    fn keep(
+        &mut self,
+        at: usize,
+        case: Case,
+        what: String,
+        told: Result<(Verdict, Duration), Why>,
+    ) {
         match told {
             Ok((told, took)) => {
                 self.fastest.entry(case).and_modify(|time| *time = took.min(*time)).or_insert(took);
@@ -172,8 +178,8 @@ impl<'a> Race<'a> {
         }
     }
 
-    fn add(&mut self, key: Key, told: Told) {
-        let Told { seconds, mops, verified, quantities, communication } = told;
+    fn add(&mut self, key: Key, told: Verdict) {
+        let Verdict { seconds, mops, verified, quantities, communication } = told;
         self.figures.add(key.clone(), "s", vec![seconds]);
         match self.figures.answers.iter_mut().find(|answer| answer.key == key) {
             Some(answer) => {
@@ -206,7 +212,7 @@ fn judged(
     case: Case,
     limit: Duration,
     outcome: Result<Ended, Why>,
-) -> Result<Told, Why> {
+) -> Result<Verdict, Why> {
     let ended = outcome?;
     let said = last_words(&format!("{}\n{}", last_words(&ended.output), ended.errors));
     if matches!(ended.end, End::Slow | End::Hung) {

@@ -2,7 +2,7 @@
 
 use crate::adding;
 use crate::failure::{Failure, Status};
-use crate::hostline::{self, Wanted};
+use crate::hostline::{self, NewHost};
 use crate::operator::Operator;
 use crate::options::hosts::AddOptions;
 use crate::outcome;
@@ -39,7 +39,7 @@ pub(crate) fn hosts_of(
     words: &[String],
     file: Option<&Path>,
     options: &[String],
-) -> Result<Vec<Wanted>, Failure> {
+) -> Result<Vec<NewHost>, Failure> {
     let options = hostline::options(options)?;
     let Some(path) = file else {
         return words.iter().map(|word| hostline::wanted(word, &options, None)).collect();

@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// The hosts and tasks of the machine when it was halted.
 #[derive(Default)]
-struct Found {
+struct Halted {
     hosts: Vec<String>,
     tasks: Vec<String>,
 }
@@ -38,10 +38,10 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
     let found = found?;
     wait_for_end()?;
     if as_json {
-        let Found { hosts, tasks } = found.unwrap_or_default();
+        let Halted { hosts, tasks } = found.unwrap_or_default();
         return Ok(show_json(&json!({"hosts": hosts, "tasks": tasks}))?);
     }
-    let Some(Found { hosts, tasks }) = found else {
+    let Some(Halted { hosts, tasks }) = found else {
         return Ok(show("another command was halting the machine; it has stopped\n")?);
     };
     let text =
@@ -54,10 +54,10 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
 
 /// Lists the things to halt; returns nothing if the connection ends, as somebody else has halted
 /// the machine.
-fn look(operator: &mut Operator) -> Result<Option<Found>, Failure> {
+fn look(operator: &mut Operator) -> Result<Option<Halted>, Failure> {
     let told = conf::hosts(operator).and_then(|hosts| Ok((hosts, tasks::of(operator, Tid::NONE)?)));
     match told {
-        Ok((hosts, tasks)) => Ok(Some(Found {
+        Ok((hosts, tasks)) => Ok(Some(Halted {
             hosts: hosts.iter().map(|host| host.name.to_text()).collect(),
             tasks: tasks.iter().map(|task| task.tid.to_string()).collect(),
         })),

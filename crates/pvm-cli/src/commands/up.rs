@@ -2,7 +2,7 @@
 
 use crate::commands::{conf, status};
 use crate::failure::{Failure, Status};
-use crate::hostline::{self, Wanted};
+use crate::hostline::{self, NewHost};
 use crate::launch::Launch;
 use crate::operator::Operator;
 use crate::options::hosts::UpOptions;
@@ -131,7 +131,7 @@ fn add_local(operator: &mut Operator, wanted: u32) -> Result<(), Failure> {
 /// A host file names the computer that reads it, too, and may be read a second time.
 fn add_listed(
     operator: &mut Operator,
-    hosts: &[Wanted],
+    hosts: &[NewHost],
     seconds: u64,
 ) -> Result<Vec<HostResult>, Failure> {
     let mut results = adding::add(operator, hosts, Duration::from_secs(seconds))?;

@@ -81,9 +81,9 @@ pub(crate) trait Unpack {
 mod tests {
     use super::*;
 
-    struct Given(Vec<i32>, &'static [u8]);
+    struct Items(Vec<i32>, &'static [u8]);
 
-    impl Unpack for Given {
+    impl Unpack for Items {
         fn int(&mut self) -> Option<i32> {
             (!self.0.is_empty()).then(|| self.0.remove(0))
         }
@@ -96,16 +96,16 @@ mod tests {
     fn messages_of_the_machine_are_understood_and_others_are_dropped() {
         let output = |what| Some(Arrival::Output { job: 2, tid: Tid(0x40002), what });
         let tag = JOBS_TAG + 2;
-        let about = |count, bytes| decode(tag, &mut Given(vec![0x40002, count], bytes));
+        let about = |count, bytes| decode(tag, &mut Items(vec![0x40002, count], bytes));
         assert_eq!(about(3, b"hi\n"), output(Wrote::Bytes(b"hi\n".to_vec())));
         assert_eq!(about(0, b""), output(Wrote::End));
         assert_eq!(about(-2, b""), output(Wrote::New));
         assert_eq!(about(9, b"short"), None);
-        assert_eq!(decode(tag, &mut Given(vec![1], b"")), None);
-        let trace = decode(tag, &mut Given(vec![-7, 3, -8], b""));
+        assert_eq!(decode(tag, &mut Items(vec![1], b"")), None);
+        let trace = decode(tag, &mut Items(vec![-7, 3, -8], b""));
         assert_eq!(trace, Some(Arrival::Trace { job: 1, words: vec![-7, 3, -8] }));
-        assert_eq!(decode(-7, &mut Given(vec![1, 2], b"")), None);
-        let hosts = decode(HOSTS_TAG, &mut Given(vec![2, 0x80000, 0xc0000], b""));
+        assert_eq!(decode(-7, &mut Items(vec![1, 2], b"")), None);
+        let hosts = decode(HOSTS_TAG, &mut Items(vec![2, 0x80000, 0xc0000], b""));
         assert_eq!(hosts, Some(Arrival::HostsAdded(vec![Tid(0x80000), Tid(0xc0000)])));
     }
 }

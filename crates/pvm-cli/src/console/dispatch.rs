@@ -138,9 +138,9 @@ mod tests {
         }
     }
 
-    struct Kept(Rc<RefCell<String>>);
+    struct RecordedScreen(Rc<RefCell<String>>);
 
-    impl Screen for Kept {
+    impl Screen for RecordedScreen {
         fn say(&mut self, text: &[u8]) {
             self.0.borrow_mut().push_str(std::str::from_utf8(text).unwrap());
         }
@@ -151,7 +151,7 @@ mod tests {
 
     fn said(lines: &[&str]) -> String {
         let kept = Rc::new(RefCell::new(String::new()));
-        let screen = Box::new(Kept(Rc::clone(&kept)));
+        let screen = Box::new(RecordedScreen(Rc::clone(&kept)));
         let mut session = Session::new(Box::new(OneHost), screen, Vec::new());
         for line in lines {
             execute(&mut session, line);

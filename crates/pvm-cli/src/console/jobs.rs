@@ -1,7 +1,7 @@
 //! Jobs: what one `spawn ->` started, and where its output goes.
 
 use crate::console::arrival::Wrote;
-use crate::console::traces::{Known, Traces};
+use crate::console::traces::{EventForms, Traces};
 use pvm_wire::Tid;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,7 +15,7 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct Jobs {
     jobs: BTreeMap<i32, Job>,
     /// The forms of events of traced jobs.
-    known: Known,
+    known: EventForms,
     last: i32,
 }
 

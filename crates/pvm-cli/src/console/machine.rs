@@ -19,13 +19,13 @@ pub(crate) trait Machine {
 
 /// The real one.
 #[derive(Clone, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct RealMachine {
     task: &'static Task,
     /// The daemon's process.
     daemon: Option<Pid>,
 }
 
-impl Seat {
+impl RealMachine {
     /// Enrols, as a task that `reset` spares, and asks to be told of new hosts.
     pub(crate) fn take() -> Result<Self, Code> {
         let task = Task::enrol(b"pvm", false)?;
@@ -71,7 +71,7 @@ impl Seat {
     }
 }
 
-impl Machine for Seat {
+impl Machine for RealMachine {
     fn tid(&self) -> Tid {
         self.task.tid()
     }

@@ -31,16 +31,16 @@ fn row(task: &TaskInfo, hosts: &[HostInfo], own: Tid, long: bool) -> String {
 }
 
 /// The tasks and columns that `ps` is to show.
-struct Wanted {
+struct Filter {
     place: Tid,
     long: bool,
     /// The console too.
     all: bool,
 }
 
-fn wanted(session: &mut Session, flags: &str) -> Wanted {
+fn wanted(session: &mut Session, flags: &str) -> Filter {
     let place = Tid::host_id(session.machine.tid().host());
-    let mut wanted = Wanted { place, long: false, all: false };
+    let mut wanted = Filter { place, long: false, all: false };
     let letters = flags.strip_prefix('-').unwrap_or(flags);
     for (at, letter) in letters.char_indices() {
         let rest = &letters[at + letter.len_utf8()..];

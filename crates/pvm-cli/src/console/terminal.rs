@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 const HISTORY: &str = ".pvm_history";
 
 /// The words of the machine that completion knows; the session keeps them up to date.
-pub(crate) type Known = Arc<Mutex<Vec<String>>>;
+pub(crate) type WordList = Arc<Mutex<Vec<String>>>;
 
 /// The input of a person.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ impl Terminal {
     /// Starts the reader; lines go to `tell`.
     pub(crate) fn open(
         prompt: &'static str,
-        known: Known,
+        known: WordList,
         tell: impl Fn(Typed) -> bool + Send + 'static,
     ) -> Option<Self> {
         let (ready, printer) = sync_channel(1);
@@ -100,7 +100,7 @@ fn read(
 
 /// Completes commands at the start of a line, hosts and tasks after it.
 struct Completions {
-    known: Known,
+    known: WordList,
 }
 
 impl Completer for Completions {

@@ -24,7 +24,7 @@ pub(crate) const fn is_trace(first: i32) -> bool {
 /// The forms of events, by their codes: the name, and the types of the data. Daemons describe
 /// theirs to the console once, whatever job they are of; the library does it for each task, and
 /// always alike.
-pub(crate) type Known = BTreeMap<i32, (String, Vec<(&'static str, i32)>)>;
+pub(crate) type EventForms = BTreeMap<i32, (String, Vec<(&'static str, i32)>)>;
 
 /// The trace of one job.
 #[derive(Debug, Default)]
@@ -45,8 +45,8 @@ pub(crate) fn head() -> String {
 
 impl Traces {
     /// The text of a message; what makes no sense ends it.
-    pub(crate) fn text(&mut self, known: &mut Known, message: &[i32]) -> String {
-        let mut words = Words(message);
+    pub(crate) fn text(&mut self, known: &mut EventForms, message: &[i32]) -> String {
+        let mut words = Unread(message);
         let mut text = String::new();
         while self.event(known, &mut words, &mut text).is_some() {}
         text
@@ -62,7 +62,12 @@ impl Traces {
         std::mem::take(&mut self.begun)
     }
 
-    fn event(&mut self, known: &mut Known, words: &mut Words<'_>, text: &mut String) -> Option<()> {
+    fn event(
+        &mut self,
+        known: &mut EventForms,
+        words: &mut Unread<'_>,
+        text: &mut String,
+    ) -> Option<()> {
         let mark = words.int()?;
         match mark {
             COLLECTED | COLLECTED_END => return Some(()),
@@ -137,9 +142,9 @@ impl Traces {
 }
 
 /// The words of a message that are not taken yet.
-struct Words<'a>(&'a [i32]);
+struct Unread<'a>(&'a [i32]);
 
-impl Words<'_> {
+impl Unread<'_> {
     fn int(&mut self) -> Option<i32> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -213,7 +218,7 @@ mod tests {
         }
         message.extend([90, 6, 262_146, DESCRIBED_END]);
         message.extend([RECORD, 26 | EXIT, 11, 12, 13, 14, RECORD_END, COLLECTED_END]);
-        let text = Traces::default().text(&mut Known::new(), &message);
+        let text = Traces::default().text(&mut EventForms::new(), &message);
         let expected = "\n#2053: \"mytid(1.1)\"\n{\n\tint \"TS\";\n\tint \"TU\";\n\tint \"TID\";\n\
                         \tint \"MT\";\n};;\n\n\"mytid(1.1)\" { 10, 11, 12, 262146 };;\n\
                         \"mytid(1.1)\" { 11, 12, 13, 14 };;\n";
@@ -227,13 +232,13 @@ mod tests {
         message.extend([82, STRING]);
         message.extend(words(b"kid\0"));
         message.extend([87, 6 | ARRAY, 2, 5, 6, DESCRIBED_END]);
-        let text = Traces::default().text(&mut Known::new(), &message);
+        let text = Traces::default().text(&mut EventForms::new(), &message);
         assert!(text.ends_with("\"spawn(0.0)\" { [4] { \"kid\" }, [2] { 5, 6 } };;\n"), "{text}");
     }
 
     #[test]
     fn what_makes_no_sense_ends_the_message() {
-        let (mut traces, mut known) = (Traces::default(), Known::new());
+        let (mut traces, mut known) = (Traces::default(), EventForms::new());
         for message in [
             &[][..],
             &[DESCRIBED],

@@ -2,7 +2,7 @@
 
 use crate::commands::conf;
 use crate::failure::{Failure, Status};
-use crate::hostline::Wanted;
+use crate::hostline::NewHost;
 use crate::operator::Operator;
 use crate::program;
 use crate::progress::Progress;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Examines all hosts at the same time, and tells of each.
-pub(crate) fn examine(hosts: &[Wanted], as_json: bool) -> Result<(), Failure> {
+pub(crate) fn examine(hosts: &[NewHost], as_json: bool) -> Result<(), Failure> {
     let program = program::find()?;
     let names: Vec<&str> = hosts.iter().map(|host| host.shown.as_str()).collect();
     let progress = Progress::start(&format!("examining {}", names.join(", ")));
@@ -56,7 +56,7 @@ pub(crate) fn examine(hosts: &[Wanted], as_json: bool) -> Result<(), Failure> {
     Err(Failure::new(Status::Refused, format!("cannot be added: {}", bad.join(", "))))
 }
 
-fn examine_one(program: &Path, host: &Wanted) -> Result<Value, Failure> {
+fn examine_one(program: &Path, host: &NewHost) -> Result<Value, Failure> {
     let said = Command::new(program)
         .args(["--doctor", &host.line.to_line().to_text(), "--json"])
         .stdin(Stdio::null())
@@ -79,7 +79,7 @@ fn members() -> Option<Vec<HostInfo>> {
 }
 
 /// Accepts that a daemon of the machine runs there already, if the host is a member.
-fn forgive_member(told: &mut Value, host: &Wanted, members: &[HostInfo]) {
+fn forgive_member(told: &mut Value, host: &NewHost, members: &[HostInfo]) {
     let Some(member) = tasks::member(members, &host.line.name) else { return };
     let Some(stages) = told["stages"].as_array_mut() else { return };
     let (join, before) = match stages.split_last_mut() {

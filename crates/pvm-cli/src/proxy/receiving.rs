@@ -55,7 +55,7 @@ impl Default for Inbox {
 }
 
 /// The immediate result of a receive.
-pub(super) enum Looked {
+pub(super) enum Looking {
     /// Its answer.
     Found(Answer),
     /// It waits.
@@ -127,22 +127,22 @@ impl Receiver {
         id: u32,
         pattern: &Pattern,
         limit: i64,
-    ) -> Result<(Answers, Looked), Code> {
+    ) -> Result<(Answers, Looking), Code> {
         let mut inbox = lock(&self.inbox);
         // A receive that waits already comes first.
         let served = self.offer_new(&mut inbox)?;
         if let Some(answer) = self.look_for(&mut inbox, id, pattern)? {
-            return Ok((served, Looked::Found(answer)));
+            return Ok((served, Looking::Found(answer)));
         }
         if limit == 0 {
-            return Ok((served, Looked::Found(Answer::Done)));
+            return Ok((served, Looking::Found(Answer::Done)));
         }
         if inbox.waiting.is_empty() {
             // What comes from here on is offered; what came before, and since the look, is looked
             // for once more.
             inbox.mark = self.task.pending_since(BEHIND_ALL)?.1;
             if let Some(answer) = self.look_for(&mut inbox, id, pattern)? {
-                return Ok((served, Looked::Found(answer)));
+                return Ok((served, Looking::Found(answer)));
             }
         }
         if inbox.waiting.len() >= WAITING_MAX {
@@ -163,20 +163,20 @@ impl Receiver {
         Ok(self.task.receive(pattern)?.map(|buffer| inbox.hand(id, buffer)))
     }
 
-    fn add(&self, inbox: &mut Inbox, id: u32, pattern: &Pattern, limit: i64) -> Looked {
+    fn add(&self, inbox: &mut Inbox, id: u32, pattern: &Pattern, limit: i64) -> Looking {
         let limit = u64::try_from(limit).ok().map(Duration::from_nanos);
         let end = limit.and_then(|limit| Instant::now().checked_add(limit));
         let first_end = inbox.waiting.first_end();
         inbox.waiting.add(id, pattern, end);
         if !inbox.watched {
             inbox.watched = true;
-            return Looked::Watch;
+            return Looking::Watch;
         }
         if inbox.waiting.first_end() != first_end {
             // A wait for arrivals does not know of this end.
             self.task.nudge();
         }
-        Looked::Waits
+        Looking::Waits
     }
 
     /// Gives what has come since the last look to those who wait for it.

@@ -28,7 +28,7 @@ const GRACE_OF_A_SUCCESSOR: Duration = Duration::from_secs(10);
 const UNKNOWN: i32 = -1;
 
 /// A ring that is read.
-struct Known {
+struct OpenRing {
     ring: Ring,
     reader: RecordReader,
     facts: Option<TaskFacts>,
@@ -68,7 +68,7 @@ pub(super) type Marks = BTreeMap<SegmentId, u64>;
 /// All rings.
 pub(super) struct Rings {
     task: &'static Task,
-    known: BTreeMap<SegmentId, Known>,
+    known: BTreeMap<SegmentId, OpenRing>,
     unread: Unreads,
     room: Vec<Cell>,
 }
@@ -94,14 +94,14 @@ impl Rings {
             }
             // Without memory to map it, it is looked at again soon.
             let Ok(reader) = self.task.map_ring(ring.id) else { continue };
-            self.known.insert(ring.id, Known::new(*ring, reader));
+            self.known.insert(ring.id, OpenRing::new(*ring, reader));
         }
     }
 
     /// The fullness in percent of the fullest ring that may be read.
     pub(super) fn fullness(&mut self) -> u64 {
         let now = Instant::now();
-        let fullness = |known: &mut Known| {
+        let fullness = |known: &mut OpenRing| {
             let may_be_read = !known.allowance.is_used_up(now);
             may_be_read.then(|| known.reader.fullness())
         };
@@ -121,7 +121,7 @@ impl Rings {
 
     /// True while the end of one of these tasks, which are gone, was not told.
     pub(super) fn have_ends(&self, which: impl Fn(Tid) -> bool) -> bool {
-        let is_untold = |known: &Known| known.ring.ended && !known.end_told;
+        let is_untold = |known: &OpenRing| known.ring.ended && !known.end_told;
         self.known.values().any(|known| is_untold(known) && which(known.ring.owner))
     }
 
@@ -133,7 +133,7 @@ impl Rings {
         listeners: &mut Listeners,
         (to_whom, clock): (Tid, Clock),
     ) {
-        let behind = |(id, known): &(&SegmentId, &Known)| known.is_behind(marks.get(id));
+        let behind = |(id, known): &(&SegmentId, &OpenRing)| known.is_behind(marks.get(id));
         for (_, known) in self.known.iter().filter(behind) {
             let to = clock.now();
             let from = if known.last.nanoseconds == 0 { to } else { known.last.nanoseconds };
@@ -192,7 +192,7 @@ fn by(clock: Clock, drained: Drained) -> Option<(Moment, Moment)> {
     drained.span.map(|(from, to)| (moment(from), moment(to)))
 }
 
-impl Known {
+impl OpenRing {
     fn new(ring: Ring, reader: RecordReader) -> Self {
         let since = Instant::now();
         // What a recorder before this one has told is told.

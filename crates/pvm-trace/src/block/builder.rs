@@ -19,13 +19,13 @@ pub struct BlockBuilder {
     summary: Summary,
     summaries: Vec<Summary>,
     records: Vec<u8>,
-    known: Vec<Known>,
+    known: Vec<MannerHistory>,
     numbers: HashMap<Manner, usize>,
     last: usize,
 }
 
 #[derive(Debug)]
-struct Known {
+struct MannerHistory {
     manner: Manner,
     result: i32,
     moving: [u64; MOVING],
@@ -116,7 +116,7 @@ impl BlockBuilder {
         varint::put(&mut self.records, number as u64);
         if number == self.known.len() {
             manner.encode(&mut self.records);
-            self.known.push(Known { manner, result: 0, moving: [0; MOVING], next: 0 });
+            self.known.push(MannerHistory { manner, result: 0, moving: [0; MOVING], next: 0 });
         }
         self.known[self.last].next = number;
         self.last = number;

@@ -47,13 +47,13 @@ pub struct Happening {
 pub struct Timeline<'a, R, F> {
     reader: &'a mut Reader<R>,
     time: F,
-    lanes: Vec<Held>,
+    lanes: Vec<TaskQueue>,
     heap: BinaryHeap<Reverse<(u64, TaskIndex)>>,
     failed: Option<Error>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct TaskQueue {
     lane: Lane,
     /// By thread.
     records: BTreeMap<u16, Vec<Rc<Record>>>,
@@ -73,8 +73,10 @@ impl<R: Read + Seek> Reader<R> {
 
 impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Timeline<'a, R, F> {
     fn new(reader: &'a mut Reader<R>, time: F) -> Self {
-        let lanes: Vec<_> =
-            lanes(reader).into_iter().map(|lane| Held { lane, ..Held::default() }).collect();
+        let lanes: Vec<_> = lanes(reader)
+            .into_iter()
+            .map(|lane| TaskQueue { lane, ..TaskQueue::default() })
+            .collect();
         let heap = BinaryHeap::with_capacity(lanes.len());
         let mut timeline = Self { reader, time, lanes, heap, failed: None };
         (0..timeline.lanes.len()).for_each(|task| timeline.advance(task as TaskIndex));
@@ -117,7 +119,7 @@ const fn is_span(record: &Record) -> bool {
     }
 }
 
-impl Held {
+impl TaskQueue {
     fn hold<F: Fn(TaskIndex, u64) -> u64>(&mut self, task: TaskIndex, record: Record, time: &F) {
         let is_whole = record.depth == 0 && !record.part;
         let held = self.records.entry(record.thread).or_default();

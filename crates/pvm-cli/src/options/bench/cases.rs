@@ -61,7 +61,7 @@ pub enum Shape {
 pub const THESIS_TASKS: u32 = 4;
 
 /// The properties of a benchmark.
-struct Known {
+struct Properties {
     name: Name,
     text: &'static str,
     /// Pairs, points of the grid, order of the matrix or keys, in the classes.
@@ -78,57 +78,57 @@ const fn cube(side: u64) -> u64 {
 }
 
 use Class::{S, W};
-const KNOWN: [Known; 8] = [
-    Known {
+const KNOWN: [Properties; 8] = [
+    Properties {
         name: Name::Ep,
         text: "EP",
         sizes: [1 << 24, 1 << 25, 1 << 28, 1 << 30],
         thesis: (1 << 24, Some(S)),
         seconds: [0.3, 0.9, 5.0, 20.0],
     },
-    Known {
+    Properties {
         name: Name::Mg,
         text: "MG",
         sizes: [cube(32), cube(128), cube(256), cube(256)],
         thesis: (cube(128), Some(W)),
         seconds: [0.1, 0.4, 1.2, 6.0],
     },
-    Known {
+    Properties {
         name: Name::Cg,
         text: "CG",
         sizes: [1400, 7000, 14_000, 75_000],
         thesis: (1400, Some(S)),
         seconds: [0.1, 0.5, 1.2, 50.0],
     },
-    Known {
+    Properties {
         name: Name::Is,
         text: "IS",
         sizes: [1 << 16, 1 << 20, 1 << 23, 1 << 25],
         thesis: (1 << 20, None),
         seconds: [0.1, 0.2, 1.0, 4.0],
     },
-    Known {
+    Properties {
         name: Name::Ft,
         text: "FT",
         sizes: [cube(64), 128 * 128 * 32, 256 * 256 * 128, 512 * 256 * 256],
         thesis: (cube(64), Some(S)),
         seconds: [0.1, 0.3, 4.0, 50.0],
     },
-    Known {
+    Properties {
         name: Name::Lu,
         text: "LU",
         sizes: [cube(12), cube(33), cube(64), cube(102)],
         thesis: (cube(12), Some(S)),
         seconds: [0.1, 8.0, 30.0, 130.0],
     },
-    Known {
+    Properties {
         name: Name::Sp,
         text: "SP",
         sizes: [cube(12), cube(36), cube(64), cube(102)],
         thesis: (cube(12), Some(S)),
         seconds: [0.2, 7.0, 25.0, 110.0],
     },
-    Known {
+    Properties {
         name: Name::Bt,
         text: "BT",
         sizes: [cube(12), cube(24), cube(64), cube(102)],
@@ -143,7 +143,7 @@ impl Name {
         KNOWN.iter().map(|known| known.name)
     }
 
-    fn known(self) -> &'static Known {
+    fn known(self) -> &'static Properties {
         &KNOWN[self as usize]
     }
 
