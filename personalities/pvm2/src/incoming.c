@@ -104,6 +104,14 @@ static int get_cut(char *text, size_t room, uint64_t length)
     return pvm2_code(status);
 }
 
+/* What stands there is no text: PvmMismatch is of barriers alone. */
+static int text_code(int32_t status)
+{
+    int code = pvm2_code(status);
+
+    return code == PvmMismatch ? PvmNoData : code;
+}
+
 /* The length is asked for first: the caller of getstring tells no room. */
 int pvm2_get_text(char *text, size_t room, size_t *length)
 {
@@ -120,8 +128,8 @@ int pvm2_get_text(char *text, size_t room, size_t *length)
         status = neopvm_unpack_text(incoming.buffer, &none, 0, &needed);
     *length = needed;
     if (status != NEOPVM_TOO_LARGE)
-        return pvm2_code(status);
+        return text_code(status);
     if (needed > room)
         return get_cut(text, room, needed);
-    return pvm2_code(neopvm_unpack_text(incoming.buffer, text, needed, &needed));
+    return text_code(neopvm_unpack_text(incoming.buffer, text, needed, &needed));
 }

@@ -175,6 +175,10 @@ static void few_items(void)
     CHECK_IS(putnfloat(f, 2), PvmOk);
     to_myself_again();
     CHECK_IS(getnfloat(f, 3), PvmNoData);
+    CHECK_IS(initsend(), PvmOk);
+    CHECK_IS(putnint(i, 2), PvmOk);
+    to_myself_again();
+    CHECK_IS(getstring(bytes), PvmNoData); /* no text: it was PvmMismatch, which is for barriers */
 }
 
 /* Messages of one type in order, other types before them; several types; none of them. */
