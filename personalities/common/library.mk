@@ -3,7 +3,7 @@
 #   NAME        of the interface: tcgmsg
 #   LIBRARY     of the library, where it is another: libLIBRARY.so (default NAME)
 #   PC          the pkg-config file, where it is not neopvm-NAME or, for another LIBRARY, neopvm-NAME-LIBRARY
-#   COMMON      no where nothing of common/src is wanted
+#   COMMON      no where nothing of common/src is wanted, or the names of the files that are
 #   DEFINES     flags of its own (NEOPVM_BIN, where pvm is looked for first, is $(PREFIX)/bin)
 #   COMMANDS    programs and scripts for libexec/neopvm/bin
 # More libraries from the same sources: a target of its own that calls $(MAKE) with LIBRARY and DEFINES changed.
@@ -23,7 +23,8 @@ endif
 STRICT  ?= -Wall -Wextra -Wpedantic -Wshadow -Werror
 
 COMMON_FOLDER := $(dir $(lastword $(MAKEFILE_LIST)))
-SHARED  := $(if $(filter yes,$(COMMON)),$(wildcard $(COMMON_FOLDER)src/*.c))
+SHARED  := $(if $(filter yes,$(COMMON)),$(wildcard $(COMMON_FOLDER)src/*.c),\
+	$(addprefix $(COMMON_FOLDER)src/,$(filter-out no,$(COMMON))))
 OUT     := $(BUILD)/$(LIBRARY)
 OBJECTS := $(patsubst src/%.c,$(OUT)/%.o,$(wildcard src/*.c)) \
 	$(patsubst $(COMMON_FOLDER)src/%.c,$(OUT)/common/%.o,$(SHARED))

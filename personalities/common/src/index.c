@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "index.h"
-#include "state.h"
 
+#include <neopvm.h>
 #include <stdlib.h>
 
 struct job_line {
@@ -83,7 +83,7 @@ int job_index_add(struct job_index *index, struct job_place *place, const struct
     place->previous = line->last;
     *(line->last != NULL ? &line->last->next : &line->first) = place;
     line->last = place;
-    return JOB_OK;
+    return NEOPVM_OK;
 }
 
 static void free_line(struct job_index *index, struct job_line *line)

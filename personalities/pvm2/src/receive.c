@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pvm2.h"
+#include "../../common/src/index.h"
 
 struct aside {
-    struct aside *next;
+    struct aside *next, *previous; /* in the order in which they came */
+    uint64_t number;
+    struct job_place place; /* among those of its type */
     struct neopvm_received message;
 };
 
-static struct aside *first, **last = &first;
+static struct aside ring = {.next = &ring, .previous = &ring};
+static struct job_index by_type;
 
 static bool is_wanted(int type, int count, const int *types)
 {
@@ -40,39 +44,64 @@ static int check(int count, const int *types)
     return PvmOk;
 }
 
-/* The first that was put aside and is wanted. */
-static struct aside **find_aside(int count, const int *types)
+static struct aside *first_of(int type)
 {
-    struct aside **at = &first;
+    const struct job_key key = {.type = type};
+    const struct job_place *place = type == -1 ? NULL : job_index_first(&by_type, &key);
 
-    while (*at && !is_wanted((*at)->message.info.tag, count, types))
-        at = &(*at)->next;
-    return *at ? at : NULL;
+    if (type == -1)
+        return ring.next != &ring ? ring.next : NULL;
+    return place ? place->owner : NULL;
 }
 
-static int take_aside(struct aside **at)
+/* The first that was put aside and is wanted: however many there are, it is found by its type. */
+static struct aside *find_aside(int count, const int *types)
 {
-    struct aside *found = *at;
+    struct aside *found = NULL;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        struct aside *aside = first_of(types[i]);
+
+        if (aside && (!found || aside->number < found->number))
+            found = aside;
+    }
+    return found;
+}
+
+static void unlink_aside(struct aside *aside)
+{
+    aside->next->previous = aside->previous;
+    aside->previous->next = aside->next;
+    job_index_remove(&by_type, &aside->place);
+    free(aside);
+}
+
+static int take_aside(struct aside *found)
+{
     int type = found->message.info.tag;
 
     pvm2_incoming_keep(&found->message);
-    *at = found->next;
-    if (!found->next)
-        last = at;
-    free(found);
+    unlink_aside(found);
     return type;
 }
 
 static int put_aside(const struct neopvm_received *message)
 {
-    struct aside *aside = malloc(sizeof *aside);
+    static uint64_t numbers;
+    const struct job_key key = {.type = message->info.tag};
+    struct aside *aside = calloc(1, sizeof *aside);
 
-    if (!aside)
+    if (!aside || job_index_add(&by_type, &aside->place, &key, aside) < 0) {
+        free(aside);
         return PvmNoMem;
-    aside->next = NULL;
+    }
     aside->message = *message;
-    *last = aside;
-    last = &aside->next;
+    aside->number = numbers++;
+    aside->next = &ring;
+    aside->previous = ring.previous;
+    ring.previous->next = aside;
+    ring.previous = aside;
     return PvmOk;
 }
 
@@ -97,40 +126,34 @@ static int next(int type, struct neopvm_received *message)
 }
 
 /* For several types: what comes before one of them is put aside. */
-static int receive_one_of(int count, const int *types)
+static int receive_one_of(int count, const int *types, struct neopvm_received *room)
 {
-    struct neopvm_received message;
-    struct aside **aside = first ? find_aside(count, types) : NULL;
     int code;
 
-    if (aside)
-        return take_aside(aside);
     for (;;) {
-        code = next(NEOPVM_ANY, &message);
-        if (code != PvmOk)
+        code = next(NEOPVM_ANY, room);
+        if (code != PvmOk || is_wanted(room->info.tag, count, types))
             return code;
-        if (is_wanted(message.info.tag, count, types))
-            break;
-        code = put_aside(&message);
+        code = put_aside(room);
         if (code != PvmOk)
             return code;
     }
-    pvm2_incoming_keep(&message);
-    return message.info.tag;
 }
 
 int pvm2_receive(int count, const int *types)
 {
     struct neopvm_received *room;
+    struct aside *aside;
     int code = check(count, types);
 
     if (code != PvmOk)
         return code;
     /* Before the wait, so that the sender can use its memory for the next message while the cache still knows it. */
     room = pvm2_incoming_clear();
-    if (count > 1 || first)
-        return receive_one_of(count, types);
-    code = next(types[0], room);
+    aside = find_aside(count, types);
+    if (aside)
+        return take_aside(aside);
+    code = count > 1 ? receive_one_of(count, types, room) : next(types[0], room);
     if (code != PvmOk) {
         *room = (struct neopvm_received){0};
         return code;
@@ -161,14 +184,14 @@ static int look(int type)
 
 int pvm2_probe(int count, const int *types)
 {
-    struct aside **aside;
+    struct aside *aside;
     int i, code = check(count, types);
 
     if (code != PvmOk)
         return code;
-    aside = first ? find_aside(count, types) : NULL;
+    aside = find_aside(count, types);
     if (aside)
-        return (*aside)->message.info.tag;
+        return aside->message.info.tag;
     code = PvmNoMsg;
     for (i = 0; i < count && code == PvmNoMsg; i++)
         code = look(types[i]);
@@ -196,13 +219,9 @@ int pvm2_rcvinfo(int *bytes, int *type, char *name, int *instance)
 
 void pvm2_receive_clear(void)
 {
-    while (first) {
-        struct aside *aside = first;
-
-        first = aside->next;
+    while (ring.next != &ring) {
         if (pvm2_self.enrolled)
-            drop(&aside->message);
-        free(aside);
+            drop(&ring.next->message);
+        unlink_aside(ring.next);
     }
-    last = &first;
 }

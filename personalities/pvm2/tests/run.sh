@@ -53,7 +53,7 @@ names() {
 }
 
 headers
-for name in alone family forked crowd late left relative visited own_names chance killed; do
+for name in alone aside family forked crowd late left relative visited own_names chance killed; do
 	compile "$CC" -O1 -g -Wall -Wextra -I"$INCLUDE" -I"$PREFIX/include" -o $name "$HERE/$name.c"
 done
 "$CC" -O1 -g -I"$PREFIX/include" -o stranger "$HERE/stranger.c" -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 || fail stranger
@@ -67,6 +67,7 @@ names
 
 "$PREFIX/bin/pvm" up --local 2 >/dev/null || exit 1
 run ./alone
+run ./aside
 run ./family
 run ./forked
 run ./crowd 12
