@@ -191,6 +191,7 @@ for name in "${@%% *}"; do
 done
 run_test files timeout 400 bash "$here/tests/files.sh"
 run_test late timeout 400 bash "$here/tests/late.sh"
+run_test stopped timeout 400 bash "$here/tests/stopped.sh"
 run_test examples examples
 # A task that was ended may be listed for a moment.
 for tick in $(seq 300); do

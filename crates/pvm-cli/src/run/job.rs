@@ -16,7 +16,7 @@ use super::ending;
 use super::events::{Event, Events};
 use super::own::{Own, lost, machine};
 use super::program::{self, JOB_VARIABLE, ON_HOST, Start};
-use super::running::{CHILDREN_GRACE, Running, SIGKILL, SIGTERM, Stage};
+use super::running::{CHILDREN_GRACE, Running, SIGCONT, SIGKILL, SIGTERM, Stage};
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
 use crate::options::tasks::{Interface, RunOptions};
@@ -520,6 +520,8 @@ impl Keeper {
         let others = if self.ranks.len() > 1 { "; the job is ended" } else { "" };
         self.running.streams.say(&format!("{who} {cause}{others}"));
         self.running.end_by(SIGTERM, FAILED_GRACE);
+        // A stopped rank takes its SIGTERM when it goes on, so that nobody waits for the next signal.
+        self.running.pending.push_back(SIGCONT);
     }
 }
 

@@ -24,7 +24,7 @@ const KILL_GRACE: Duration = Duration::from_secs(1);
 pub(super) const CHILDREN_GRACE: Duration = Duration::from_secs(1);
 pub(super) const SIGTERM: i32 = 15;
 pub(super) const SIGKILL: i32 = 9;
-const SIGCONT: i32 = 18;
+pub(super) const SIGCONT: i32 = 18;
 const SIGSTOP: i32 = 19;
 
 /// The progress of the end. If there is a moment, the next step is due then. Where there is a
