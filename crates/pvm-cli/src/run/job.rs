@@ -520,7 +520,7 @@ impl Keeper {
         let others = if self.ranks.len() > 1 { "; the job is ended" } else { "" };
         self.running.streams.say(&format!("{who} {cause}{others}"));
         self.running.end_by(SIGTERM, FAILED_GRACE);
-        // A stopped rank takes its SIGTERM when it goes on, so that nobody waits for the next signal.
+        // A stopped rank takes its SIGTERM when it goes on: nobody waits for the next signal.
         self.running.pending.push_back(SIGCONT);
     }
 }

@@ -176,8 +176,8 @@ impl Line {
         let _ = self.task.send(&mut nothing, Address { to, tag, context });
     }
 
-    /// The job is over. The machine frees the contexts of a task that leaves; to ask for it took two
-    /// answers more, each up to half a second on a busy computer, and the user waits for the end.
+    /// The job is over. The machine frees the contexts of a task that leaves. To ask for it took
+    /// two answers more, each up to half a second on a busy computer, while the user waited.
     pub(super) fn close(&self) {
         // A machine that has ended cannot be left.
         let _ = self.task.leave();
