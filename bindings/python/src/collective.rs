@@ -69,7 +69,7 @@ fn attend(
             Err(code) => break Err(code),
         };
         let token = vigil.token(task);
-        match call.receive(task, from, message) {
+        match call.receive(task, &vigil, message) {
             Ok(true) => break found(message),
             Ok(false) if in_vain => break Err(Code::NoTask),
             Ok(false) => {}

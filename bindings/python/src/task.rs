@@ -9,7 +9,7 @@ use crate::space;
 use crate::target::Target;
 use crate::wait;
 use crate::watch::{self, Watch};
-use pvm::{Buffer, Deadline, Pattern};
+use pvm::{Awaited, Buffer, Deadline, Pattern};
 use pvm_wire::record::{Class, What, calls};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 use pyo3::prelude::*;
@@ -67,20 +67,19 @@ impl Task {
             watch::looked(task, None);
             return found;
         }
-        let awaited = deadline == Deadline::Never;
-        if awaited {
+        let is_endless = deadline == Deadline::Never;
+        if is_endless {
             task.await_message(Some(pattern));
         }
         let mut buffer = Buffer::vacant();
+        // The wait is for the messages of all senders: they would end it at once where they stay in
+        // their lanes.
+        let awaited = Awaited::new(deadline, None);
         let found = wait::until(py, task, (deadline, call), || {
-            let found = if awaited {
-                task.receive_awaited(pattern, &mut buffer)
-            } else {
-                task.receive_into(pattern, &mut buffer)
-            };
+            let found = task.receive_awaited(pattern, awaited, &mut buffer);
             found.map(|found| found.then_some(()))
         });
-        if awaited {
+        if is_endless {
             task.await_message(None);
         }
         watch::looked(task, None);

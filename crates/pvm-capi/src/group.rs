@@ -298,7 +298,7 @@ fn take(
             if let Some(due) = handler::arrivals(task)? {
                 return Ok(Step::Handler(due));
             }
-            if call.receive(task, from, message)? {
+            if call.receive(task, &vigil, message)? {
                 return read(message).map(|()| Step::Done);
             }
             if in_vain {

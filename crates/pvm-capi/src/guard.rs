@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use pvm::{Among, Biased, Owner, Task, WaitToken, is_alone};
+use pvm::{Among, Awaited, Biased, Owner, Task, WaitToken, is_alone};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Tid};
 
@@ -331,8 +331,6 @@ pub(crate) enum Look<T> {
     Handler(Errand),
     /// Nothing has come yet.
     Nothing,
-    /// No message of this sender has come yet, or of any.
-    NothingOf(Option<Tid>),
 }
 
 /// A look that found nothing: what to wait for.
@@ -348,22 +346,24 @@ pub(crate) type Limit = pvm::Deadline;
 /// Looks until something is found or the limit is over (`None`). `look` runs inside the library;
 /// it owns nothing, so that the frame may be left by `longjmp` during the wait. A process that
 /// leaves the machine meanwhile is told `PvmSysErr`; it does not become another task by waiting.
+/// `source`: the only sender whose messages can be found, if there is but one.
 pub(crate) fn wait_for<T>(
     limit: Limit,
-    mut look: impl FnMut(&'static Task) -> Result<Look<T>, Code>,
+    source: Option<Tid>,
+    mut look: impl FnMut(&'static Task, Awaited) -> Result<Look<T>, Code>,
 ) -> Result<Option<T>, Code> {
     let mut waiting: Option<&'static Task> = None;
+    let mut awaited = Awaited::new(limit, source);
     loop {
         // Asked before the look: a message that comes after it is seen by the last look.
         let over = limit.passed();
         let step = inside(|| {
             let task = same_task(waiting)?;
             let token = task.token();
-            Ok(match look(task)? {
+            Ok(match look(task, awaited)? {
                 Look::Done(value) => Step::Done(value),
                 Look::Handler(due) => Step::Handler(due),
-                Look::Nothing => Step::Wait(task, token),
-                Look::NothingOf(source) => Step::Wait(task, token.narrow(task.tid(), source)),
+                Look::Nothing => Step::Wait(task, awaited.narrow(task.tid(), token)),
             })
         })?;
         match step {

@@ -16,7 +16,7 @@ mod waiting;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Forked, Gate, Glance, Pattern, Task};
+use pvm::{Awaited, Buffer, Forked, Gate, Glance, Pattern, Task};
 use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, RunList};
 
@@ -28,7 +28,7 @@ use crate::message::fast::{Looked, receive_new};
 use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
-use crate::selection::{Selection, pattern};
+use crate::selection::{self, Selection, pattern};
 use crate::trace::noted;
 use crate::trace::noting::{Begun, taken_within};
 use crate::{globals, group, message, probe, session};
@@ -371,23 +371,30 @@ fn long_receive(
     limit: Limit,
     is_near: bool,
 ) -> Result<Option<i32>, Code> {
-    wait_for(limit, |task| {
+    wait_for(limit, selection::source(source), |task, awaited| {
         if let Some(due) = handler::arrivals(task)? {
             return Ok(Look::Handler(due));
         }
         let wanted = pattern(context(in_context)?, source, tag);
-        let handle = receive_once(task, &wanted, is_near)?;
+        let handle = receive_once(task, &wanted, awaited, is_near)?;
         Ok(handle.map_or(Look::Nothing, Look::Done))
     })
 }
 
 /// One look for a message, which gets a number of its own.
-fn receive_once(task: &Task, wanted: &Pattern, is_near: bool) -> Result<Option<i32>, Code> {
+fn receive_once(
+    task: &Task,
+    wanted: &Pattern,
+    awaited: Awaited,
+    is_near: bool,
+) -> Result<Option<i32>, Code> {
     if !held::is_possible() {
         let handle = if is_near {
-            buffer::receive_new(|buffer| task.receive_into(wanted, buffer))?
+            buffer::receive_new(|buffer| task.receive_awaited(wanted, awaited, buffer))?
         } else {
-            task.receive(wanted)?.map(buffer::insert_received).transpose()?
+            let mut message = Buffer::vacant();
+            let found = task.receive_awaited(wanted, awaited, &mut message)?;
+            found.then(|| buffer::insert_received(message)).transpose()?
         };
         if handle.is_some() || !held::is_possible() {
             return Ok(handle);

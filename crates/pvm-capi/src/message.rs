@@ -7,7 +7,7 @@ pub(crate) mod matching;
 use std::ffi::{c_int, c_long};
 use std::time::{Duration, Instant};
 
-use pvm::{Biased, Buffer, Glance, Pattern, Task, orders};
+use pvm::{Awaited, Biased, Buffer, Glance, Pattern, Task, orders};
 use pvm_wire::{Code, Context, Tag, Tid};
 
 use crate::buffer;
@@ -18,7 +18,7 @@ use crate::guard::{
 use crate::handler;
 use crate::held;
 use crate::pointer;
-use crate::selection::{address, pattern};
+use crate::selection::{address, pattern, source};
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
@@ -235,18 +235,7 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     let received =
         begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
             Some(function) => receive_matching(function, (tid, tag), limit),
-            None => wait_for(limit, |task| {
-                if let Some(due) = handler::arrivals(task)? {
-                    buffer::give_up_receiving();
-                    return Ok(Look::Handler(due));
-                }
-                let wanted = pattern(session::context(), tid, tag);
-                let waits = limit == Limit::Never;
-                let id = receive_current(task, &wanted, waits)?;
-                let nothing = if waits { Look::NothingOf(wanted.source) } else { Look::Nothing };
-                Ok(id.map_or(nothing, Look::Done))
-            })
-            .map_err(Stop::from),
+            None => receive_plain((tid, tag), limit).map_err(Stop::from),
         });
     // One that came before the message is obeyed before the program goes on.
     if orders::are_waiting() {
@@ -265,11 +254,23 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     }
 }
 
+/// A receive by PVM's own matching.
+fn receive_plain((tid, tag): (c_int, c_int), limit: Limit) -> Result<Option<c_int>, Code> {
+    wait_for(limit, source(tid), |task, awaited| {
+        if let Some(due) = handler::arrivals(task)? {
+            buffer::give_up_receiving();
+            return Ok(Look::Handler(due));
+        }
+        let wanted = pattern(session::context(), tid, tag);
+        let id = receive_current(task, &wanted, awaited)?;
+        Ok(id.map_or(Look::Nothing, Look::Done))
+    })
+}
+
 /// One look for a message, which becomes the receive buffer; the old one is given up in any case.
-/// `waits`: the caller stays until it has one.
-fn receive_current(task: &Task, wanted: &Pattern, waits: bool) -> Result<Option<c_int>, Code> {
+fn receive_current(task: &Task, wanted: &Pattern, awaited: Awaited) -> Result<Option<c_int>, Code> {
     if !held::is_possible() {
-        let id = buffer::receive(|buffer| receive_queued(task, wanted, waits, buffer))?;
+        let id = buffer::receive(|buffer| task.receive_awaited(wanted, awaited, buffer))?;
         if id.is_some() || !held::is_possible() {
             return Ok(id);
         }
@@ -277,16 +278,6 @@ fn receive_current(task: &Task, wanted: &Pattern, waits: bool) -> Result<Option<
     }
     buffer::give_up_receiving();
     held::receive(task, wanted)?.map(buffer::receive_into).transpose()
-}
-
-/// One look into the queue.
-fn receive_queued(
-    task: &Task,
-    wanted: &Pattern,
-    waits: bool,
-    buffer: &mut Buffer,
-) -> Result<bool, Code> {
-    if waits { task.receive_awaited(wanted, buffer) } else { task.receive_into(wanted, buffer) }
 }
 
 /// A receive with the program's own matching.

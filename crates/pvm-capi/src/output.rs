@@ -194,7 +194,7 @@ pub(crate) fn wait_for_end(task: &Task) -> Result<(), Code> {
 
 /// The waiting itself; called outside of the library.
 pub(crate) fn drain() -> Result<(), Code> {
-    wait_for(Limit::Never, |task| {
+    wait_for(Limit::Never, None, |task, _| {
         collect(task)?;
         let catch = CATCH.enter()?;
         let done = catch.stream.is_none() || catch.open.is_empty();

@@ -1,5 +1,6 @@
-/* for_one COUNT: a task waits for a message of one sender, which waits for a third task, which first sends the waiting task
-   COUNT messages that it does not wait for: more than lanes hold. */
+/* for_one COUNT [MS]: a task waits for a message of one sender, which waits for a third task, which first sends the waiting
+   task COUNT messages that it does not wait for: more than lanes hold. With MS a timer interrupts the wait each so many
+   milliseconds. */
 #include "e2e.h"
 
 enum { BYTES = 4000, GO = 1, LATER, DONE, AWAITED };
@@ -22,6 +23,19 @@ static void take_number(int from, int tag, int number)
 	CALL(pvm_upkint(&found, 1, 1));
 	CALL(pvm_upkbyte(data, BYTES, 1));
 	CHECK(found == number && data[BYTES - 1] == (char)number);
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+static void interrupt_each(int ms)
+{
+	struct sigaction action = {.sa_handler = nothing};
+	struct itimerval often = {{0, ms * 1000}, {0, ms * 1000}};
+	CHECK(sigaction(SIGALRM, &action, 0) == 0);
+	CHECK(setitimer(ITIMER_REAL, &often, 0) == 0);
 }
 
 int main(int argc, char **argv)
@@ -51,6 +65,8 @@ int main(int argc, char **argv)
 		CALL(pvm_pkint(&third, 1, 1));
 		CALL(pvm_pkint(&count, 1, 1));
 		CALL(pvm_mcast((int[]){awaited, third}, 2, GO));
+		if (argc > 2)
+			interrupt_each(atoi(argv[2]));
 		take_number(awaited, AWAITED, 0);
 		for (i = 0; i < count; i++)
 			take_number(third, LATER, i);

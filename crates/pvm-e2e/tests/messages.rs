@@ -12,6 +12,13 @@ fn a_wait_for_one_sender_kept_that_one_waiting_for_a_task_whose_messages_lay_unr
 }
 
 #[test]
+fn a_wait_for_one_sender_that_signals_interrupt_often_took_in_no_other_sender_s_messages() {
+    let machine = Machine::start();
+    assert_eq!(machine.run("for_one.c", &["60000", "10"]).out, "all\n");
+    machine.halt();
+}
+
+#[test]
 fn a_thousand_messages_are_read_after_their_sender_exited() {
     let machine = Machine::start();
     machine.run("outlive.c", &["exit"]);

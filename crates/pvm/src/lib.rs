@@ -56,4 +56,4 @@ pub use sys::memory::ProgramMemory;
 pub use sys::{fence_all_threads, may_fence_all_threads};
 pub use task::Task;
 pub use task::{after_fork, nudge_current};
-pub use wait::{Deadline, WaitToken};
+pub use wait::{Awaited, Deadline, WaitToken};

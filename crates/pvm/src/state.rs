@@ -46,7 +46,7 @@ pub(crate) enum Others {
     /// In the mailbox.
     Come,
     /// In their lanes, if they can stay there: the caller then waits for the one sender only
-    /// ([`WaitToken::narrow`](crate::WaitToken::narrow)).
+    /// ([`Awaited`](crate::Awaited)).
     Stay,
 }
 

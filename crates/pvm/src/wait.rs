@@ -6,17 +6,19 @@
 //! a destructor, so a signal handler may leave it by longjmp.
 
 mod deadline;
+mod for_one;
 mod spin;
 mod token;
 
 pub use deadline::Deadline;
+pub use for_one::Awaited;
 pub use token::WaitToken;
-pub(crate) use token::{Watched, has_found, may_wait_for_one};
+pub(crate) use token::{Watched, may_wait_for_one};
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
 use crate::probe;
-use crate::sys::cancellation::{Awaited, may_end_here, sleep_until_ready};
+use crate::sys::cancellation::{Descriptor, may_end_here, sleep_until_ready};
 use crate::sys::gate::Gate;
 use crate::sys::{self, gate};
 use pvm_shm::activity::Activity;
@@ -56,8 +58,6 @@ const RECHECK: Duration = Duration::from_secs(1);
 /// A sleeping thread looks at all lanes this often: a task that scribbles over the inbox may erase
 /// the mark of the sleeper, or that of a message.
 const OVERLOOKED: Duration = Duration::from_secs(10);
-/// A thread that waits for one sender leaves the messages of others where they are for so long.
-const FOR_ONE: Duration = Duration::from_millis(50);
 
 /// The words and descriptors that a task's threads wait on.
 #[derive(Debug)]
@@ -325,7 +325,7 @@ impl Waiter {
         let mute = !self.bound.load(Ordering::Relaxed);
         let again = match token.watched {
             _ if mute => MUTE,
-            _ if source.is_some() => FOR_ONE,
+            _ if source.is_some() => token.left_for_one(),
             Some(_) => RECHECK,
             None => OVERLOOKED,
         };
@@ -333,7 +333,7 @@ impl Waiter {
         let routes = self.routes.load(Ordering::Acquire);
         // Without routes the socket is listed a second time: the list has a fixed length.
         let routes = if routes < 0 { self.socket } else { routes };
-        let mut list = [self.bell, self.socket, routes].map(Awaited::new);
+        let mut list = [self.bell, self.socket, routes].map(Descriptor::new);
         let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;
         let polled = probe::sleep(noted, || sleep_until_ready(&mut list, timeout));
         self.inbox.disarm(&self.activity);
@@ -343,13 +343,13 @@ impl Waiter {
                     self.inbox.header().put_back(u64::MAX);
                 }
                 if source.is_some() {
-                    token::waited_in_vain();
+                    for_one::has_slept_long();
                 }
                 Ok(Woken::Look)
             }
             Ok(0) => Ok(Woken::Late),
             Ok(_) => {
-                let [bell, socket, _] = list.map(Awaited::is_ready);
+                let [bell, socket, _] = list.map(Descriptor::is_ready);
                 if bell {
                     self.quiet();
                 }

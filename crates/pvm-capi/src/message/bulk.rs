@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use pvm::{Buffer, Glance, Head, Task};
+use pvm::{Awaited, Buffer, Glance, Head, Task};
 use pvm_wire::record::calls;
 use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 
@@ -12,7 +12,7 @@ use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::fast::few;
 use crate::pack::{self, Items};
-use crate::selection::{Selection, address, pattern};
+use crate::selection::{Selection, address, pattern, source};
 use crate::slot::Role;
 use crate::trace::noting::{Begun, items_within};
 use crate::trace::{int_at, traced};
@@ -290,17 +290,16 @@ unsafe fn receive(
 }
 
 /// The result of one look at the queue. The caller stays until there is something.
-fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
+fn take(task: &Task, awaited: Awaited, (tid, tag): (c_int, c_int)) -> Result<Look<Buffer>, Code> {
     if let Some(due) = handler::arrivals(task)? {
         return Ok(Look::Handler(due));
     }
     let wanted = pattern(session::context(), tid, tag);
     if !held::is_possible() {
         let mut message = Buffer::vacant();
-        let found = task.receive_awaited(&wanted, &mut message)?;
+        let found = task.receive_awaited(&wanted, awaited, &mut message)?;
         if found || !held::is_possible() {
-            let nothing = Look::NothingOf(wanted.source);
-            return Ok(if found { Look::Done(message) } else { nothing });
+            return Ok(if found { Look::Done(message) } else { Look::Nothing });
         }
         // Another thread has shown messages meanwhile, and took them out of the queue.
     }
@@ -336,7 +335,7 @@ unsafe fn receive_bulk(
         .map_err(Stop::from);
     }
     inside(|| if never_comes(tid, tag) { Err(Code::BadParam) } else { Ok(()) })?;
-    wait_for(Limit::Never, |task| match take(task, tid, tag)? {
+    wait_for(Limit::Never, source(tid), |task, awaited| match take(task, awaited, (tid, tag))? {
         Look::Done(message) => {
             // SAFETY: the items and the answers can be written: this function asks its callers for
             // it, too.
@@ -344,7 +343,6 @@ unsafe fn receive_bulk(
         }
         Look::Handler(due) => Ok(Look::Handler(due)),
         Look::Nothing => Ok(Look::Nothing),
-        Look::NothingOf(source) => Ok(Look::NothingOf(source)),
     })?;
     Ok(())
 }

@@ -9,7 +9,6 @@ use crate::buffer::Buffer;
 use crate::members::Members;
 use crate::pattern::Pattern;
 use crate::reduction::{Operation, combine};
-use crate::state::Others;
 use crate::task::Task;
 use crate::task::receiving::receive_beside;
 use crate::wait::Deadline;
@@ -111,19 +110,24 @@ impl<'a> Collective<'a> {
         task.send(&mut buffer, Address { to, tag, context: Context(CONTEXT) })
     }
 
-    /// A message of a member into `message`, if it is there.
+    /// The message that a vigil is for into `message`, if it is there.
     ///
     /// # Errors
     /// As for [`Task::receive`].
-    pub fn receive(&self, task: &Task, from: Tid, message: &mut Buffer) -> Result<bool, Code> {
+    pub fn receive(
+        &self,
+        task: &Task,
+        vigil: &Vigil<'_>,
+        message: &mut Buffer,
+    ) -> Result<bool, Code> {
         let tag = Some(self.arguments.tag);
-        let pattern = Pattern { context: CONTEXT, source: Some(from), tag };
+        let pattern = Pattern { context: CONTEXT, source: Some(vigil.from), tag };
         let taken = task.fast_receive(&pattern, message) == Glance::Taken(());
-        Ok(taken || receive_beside(task, &pattern, message, Others::Stay)?)
+        Ok(taken || receive_beside(task, &pattern, vigil.awaited.others(), message)?)
     }
 
     /// Watches over the wait for a member.
-    pub const fn vigil(&self, from: Tid) -> Vigil<'a> {
+    pub fn vigil(&self, from: Tid) -> Vigil<'a> {
         Vigil::new(self.arguments.group, from)
     }
 
@@ -243,17 +247,17 @@ pub fn patiently(
     message: &mut Buffer,
     read: Read<'_>,
 ) -> Result<(), Code> {
-    if call.receive(task, from, message)? {
+    let mut vigil = call.vigil(from);
+    if call.receive(task, &vigil, message)? {
         return read(message);
     }
-    let mut vigil = call.vigil(from);
     let result = loop {
         let in_vain = match vigil.is_in_vain(task) {
             Ok(in_vain) => in_vain,
             Err(code) => break Err(code),
         };
         let token = vigil.token(task);
-        match call.receive(task, from, message) {
+        match call.receive(task, &vigil, message) {
             Ok(true) => break read(message),
             Ok(false) if in_vain => break Err(Code::NoTask),
             Ok(false) => {}

@@ -4,7 +4,7 @@ use crate::pattern::Pattern;
 use crate::state::State;
 use crate::sys::Pinned;
 use crate::task::Task;
-use crate::wait::{WaitToken, Watched};
+use crate::wait::{Awaited, Deadline, WaitToken, Watched};
 use pvm_shm::Roster;
 use pvm_shm::sync::AtomicU64;
 use pvm_wire::request::Request;
@@ -20,7 +20,8 @@ const TASK_EXIT: i32 = 1;
 #[derive(Clone, Copy, Debug)]
 pub struct Vigil<'a> {
     group: &'a [u8],
-    from: Tid,
+    pub(super) from: Tid,
+    pub(super) awaited: Awaited,
     watched: Option<(Pinned<AtomicU64>, u64)>,
     begun: bool,
     /// It was asked whether the member, of another host, is gone.
@@ -29,8 +30,9 @@ pub struct Vigil<'a> {
 
 impl<'a> Vigil<'a> {
     /// The vigil for a message of `from`, a member of `group`.
-    pub const fn new(group: &'a [u8], from: Tid) -> Self {
-        Self { group, from, watched: None, begun: false, asked: false }
+    pub fn new(group: &'a [u8], from: Tid) -> Self {
+        let awaited = Awaited::new(Deadline::Never, Some(from));
+        Self { group, from, awaited, watched: None, begun: false, asked: false }
     }
 
     /// True if no message will come any more but those that a look from now on finds.
@@ -74,9 +76,9 @@ impl<'a> Vigil<'a> {
     }
 
     /// A token to take before a look, for the [`Task::wait`] after it.
-    pub fn token(&self, task: &Task) -> WaitToken {
+    pub fn token(&mut self, task: &Task) -> WaitToken {
         let watched = self.watched.map(|(word, version)| Watched::new(word.get(), !0, version));
-        let token = task.token().narrow(task.tid(), Some(self.from));
+        let token = self.awaited.narrow(task.tid(), task.token());
         watched.map_or(token, |watched| token.with(watched))
     }
 

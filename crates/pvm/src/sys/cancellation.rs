@@ -13,16 +13,16 @@ const READABLE: c_short = 1;
 /// A descriptor that is waited for: the C library's `struct pollfd`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Awaited {
-    descriptor: c_int,
+pub(crate) struct Descriptor {
+    number: c_int,
     wanted: c_short,
     found: c_short,
 }
 
-impl Awaited {
+impl Descriptor {
     /// Waits until it can be read, or has come to its end.
-    pub(crate) const fn new(descriptor: RawFd) -> Self {
-        Self { descriptor, wanted: READABLE, found: 0 }
+    pub(crate) const fn new(number: RawFd) -> Self {
+        Self { number, wanted: READABLE, found: 0 }
     }
 
     /// True if it is ready.
@@ -40,7 +40,7 @@ struct Span {
 
 unsafe extern "C-unwind" {
     fn ppoll(
-        list: *mut Awaited,
+        list: *mut Descriptor,
         count: c_ulong,
         timeout: *const Span,
         mask: *const c_void,
@@ -50,7 +50,7 @@ unsafe extern "C-unwind" {
 
 /// Sleeps until one of the descriptors is ready; how many are.
 pub(crate) fn sleep_until_ready(
-    list: &mut [Awaited],
+    list: &mut [Descriptor],
     timeout: Option<Duration>,
 ) -> Result<c_int, Errno> {
     let timeout = timeout.map(|time| Span {

@@ -6,7 +6,7 @@ use crate::mailbox::MessageKey;
 use crate::pattern::Pattern;
 use crate::probe;
 use crate::state::Others;
-use crate::wait::{Deadline, WaitToken, has_found};
+use crate::wait::{Awaited, Deadline, WaitToken};
 use pvm_wire::{Code, Envelope};
 
 impl Task {
@@ -46,23 +46,22 @@ impl Task {
         Ok(found)
     }
 
-    /// [`Task::receive_into`] for a caller that waits until the message comes, with a token of
-    /// [`WaitToken::narrow`]: one that its sender is still writing will do, too, and messages of
-    /// other senders may stay in their lanes.
+    /// [`Task::receive_into`] for a caller that waits with tokens of `awaited`. If the wait is
+    /// endless, a message that its sender is still writing will do, too; messages of senders that
+    /// it does not wait for may stay in their lanes.
     ///
     /// # Errors
     /// As for [`Task::receive`].
-    pub fn receive_awaited(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
-        let mut state = self.live()?.enter()?;
-        if state.is_alone()
-            && let Some((envelope, store)) = state.take_stream(pattern)
-            && buffer.fill(envelope, store)
-        {
-            state.probe_received(&buffer.envelope(), pattern);
+    pub fn receive_awaited(
+        &self,
+        pattern: &Pattern,
+        awaited: Awaited,
+        buffer: &mut Buffer,
+    ) -> Result<bool, Code> {
+        if awaited.is_endless() && receive_stream(self, pattern, buffer)? {
             return Ok(true);
         }
-        drop(state);
-        receive_beside(self, pattern, buffer, Others::Stay)
+        receive_beside(self, pattern, awaited.others(), buffer)
     }
 
     /// Tells which message this task waits for, or that it waits no more: a hint for senders.
@@ -96,7 +95,7 @@ impl Task {
     /// As for [`Task::receive`].
     #[inline]
     pub fn receive_into(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
-        receive_beside(self, pattern, buffer, Others::Come)
+        receive_beside(self, pattern, Others::Come, buffer)
     }
 
     /// The envelope of the earliest message that matches, and its size as `pvm_bufinfo` tells
@@ -198,6 +197,17 @@ impl Task {
     }
 }
 
+/// Receives a message that its sender is still writing; false if nobody writes one.
+fn receive_stream(task: &Task, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
+    let mut state = task.live()?.enter()?;
+    let found = state.is_alone()
+        && state.take_stream(pattern).is_some_and(|(envelope, store)| buffer.fill(envelope, store));
+    if found {
+        state.probe_received(&buffer.envelope(), pattern);
+    }
+    Ok(found)
+}
+
 /// [`Task::receive_into`], the messages of other senders being there afterwards.
 ///
 /// # Errors
@@ -205,8 +215,8 @@ impl Task {
 pub(crate) fn receive_beside(
     task: &Task,
     pattern: &Pattern,
-    buffer: &mut Buffer,
     others: Others,
+    buffer: &mut Buffer,
 ) -> Result<bool, Code> {
     let mut state = task.live()?.enter()?;
     task.follow_routes(&mut state);
@@ -229,9 +239,7 @@ pub(crate) fn receive_beside(
             }
         }
     };
-    if found {
-        has_found();
-    } else {
+    if !found {
         state.nothing_found();
         task.follow_routes(&mut state);
     }

@@ -3,24 +3,42 @@
 use crate::orders;
 use crate::sys::{Pinned, gate};
 use pvm_wire::Tid;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-/// A wait for one sender was in vain for long: until a message is found, looks and waits are for
-/// all senders. The awaited one may itself wait for a task whose send waits until its messages
-/// leave their lane.
-static IN_VAIN: AtomicBool = AtomicBool::new(false);
+/// A wait leaves the messages of others where they are for so long in its first sleep, and for so
+/// long behind that.
+pub(super) const FOR_ONE: Duration = Duration::from_millis(50);
+
+/// The end of the while.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Until {
+    /// [`FOR_ONE`] from the sleep on: most waits end with their message, and never look at a clock.
+    NotYet,
+    At(Instant),
+}
+
+impl Until {
+    pub(super) fn left(self) -> Duration {
+        match self {
+            Self::NotYet => FOR_ONE,
+            Self::At(end) => end.saturating_duration_since(Instant::now()),
+        }
+    }
+}
 
 /// A mark of what had arrived when it was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitToken {
     pub(crate) generation: u32,
     pub(super) watched: Option<Watched>,
-    pub(super) source: Option<Tid>,
+    /// The only sender whose messages end the wait, and how long that is so.
+    one: Option<(Tid, Until)>,
 }
 
 impl WaitToken {
     pub(crate) const fn new(generation: u32) -> Self {
-        Self { generation, watched: None, source: None }
+        Self { generation, watched: None, one: None }
     }
 
     /// Like `new`, for a wait that a change of a word ends as well.
@@ -28,17 +46,19 @@ impl WaitToken {
         Self { watched: Some(watched), ..self }
     }
 
-    /// The token for a wait for messages of one sender only, if that is a task of this host, which
-    /// is `own`'s: messages of others do not end the wait, where they may stay in their lanes.
-    #[must_use]
-    pub fn narrow(self, own: Tid, source: Option<Tid>) -> Self {
-        let near = source.filter(|source| source.is_task() && source.host() == own.host());
-        Self { source: near, ..self }
+    /// Like `new`, for a wait for one sender's messages.
+    pub(super) const fn narrow(self, one: Option<(Tid, Until)>) -> Self {
+        Self { one, ..self }
     }
 
     /// The sender whose rings concern the wait; none if all do.
     pub(super) fn source(self) -> Option<Tid> {
-        self.source.filter(|_| may_wait_for_one())
+        self.one.map(|(source, _)| source).filter(|_| may_wait_for_one())
+    }
+
+    /// The time for which only that sender's messages concern the wait.
+    pub(super) fn left_for_one(self) -> Duration {
+        self.one.map_or(Duration::ZERO, |(_, until)| until.left())
     }
 
     pub(super) fn is_over(self) -> bool {
@@ -47,25 +67,9 @@ impl WaitToken {
 }
 
 /// True if a thread that waits for one sender's message may leave those of others in their lanes:
-/// no other thread looks for them, no function of the program's takes them as they come, and the
-/// wait has not been [in vain](waited_in_vain).
+/// no other thread looks for them, and no function of the program's takes them as they come.
 pub(crate) fn may_wait_for_one() -> bool {
-    gate::is_alone()
-        && !IN_VAIN.load(Ordering::Relaxed)
-        && orders::ASIDE.load(Ordering::Acquire) == 0
-}
-
-/// A wait for one sender was in vain for long.
-pub(super) fn waited_in_vain() {
-    IN_VAIN.store(true, Ordering::Relaxed);
-}
-
-/// A message was found.
-#[inline]
-pub(crate) fn has_found() {
-    if IN_VAIN.load(Ordering::Relaxed) {
-        IN_VAIN.store(false, Ordering::Relaxed);
-    }
+    gate::is_alone() && orders::ASIDE.load(Ordering::Acquire) == 0
 }
 
 /// A word in a roster, and its value at that time.
