@@ -73,6 +73,13 @@ fn a_handler_that_received_in_the_middle_of_a_wait_left_it_asleep_beside_its_mes
 }
 
 #[test]
+fn a_handler_that_received_where_a_sleep_begins_left_the_sleeper_without_its_doorbell() {
+    let machine = Machine::start();
+    assert_eq!(machine.run("between.c", &["20"]).out, "overslept 0\n");
+    machine.halt();
+}
+
+#[test]
 fn messages_by_handles_come_whole_and_in_order_alone_and_among_threads() {
     let machine = Machine::start();
     machine.run("handles.c", &["1"]);

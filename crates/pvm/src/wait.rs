@@ -18,7 +18,9 @@ pub(crate) use token::{Watched, may_wait_for_one};
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
 use crate::probe;
-use crate::sys::cancellation::{Descriptor, may_end_here, sleep_until_ready};
+use crate::sys::cancellation::{
+    Descriptor, HeldBefore, hold_signals, may_end_here, sleep_until_ready,
+};
 use crate::sys::gate::Gate;
 use crate::sys::{self, gate};
 use pvm_shm::activity::Activity;
@@ -311,6 +313,22 @@ impl Waiter {
         generation: &AtomicU32,
         token: WaitToken,
     ) -> Result<Woken, Code> {
+        self.bind();
+        // A handler that receives behind `arm` would disarm for this thread, and might watch a ring
+        // whose sender then says nothing.
+        let held = hold_signals();
+        let woken = self.sleep_armed(deadline, generation, token, &held);
+        held.restore();
+        woken
+    }
+
+    fn sleep_armed(
+        &self,
+        deadline: Deadline,
+        generation: &AtomicU32,
+        token: WaitToken,
+        held: &HeldBefore,
+    ) -> Result<Woken, Code> {
         let source = token.source();
         if !self.arm(source) {
             return Ok(Woken::Look);
@@ -335,7 +353,7 @@ impl Waiter {
         let routes = if routes < 0 { self.socket } else { routes };
         let mut list = [self.bell, self.socket, routes].map(Descriptor::new);
         let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;
-        let polled = probe::sleep(noted, || sleep_until_ready(&mut list, timeout));
+        let polled = probe::sleep(noted, || sleep_until_ready(&mut list, timeout, held));
         self.inbox.disarm(&self.activity);
         match polled {
             Ok(0) if !deadline.passed() => {
