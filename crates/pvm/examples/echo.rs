@@ -30,7 +30,8 @@ fn main() -> Result<(), Code> {
     }
     let one_way = start.elapsed().as_secs_f64() / rounds as f64 / 2.0;
     println!("{bytes} bytes: {:.3} us one way", one_way * 1e6);
-    task.send(&mut Buffer::new(Encoding::Raw), other, DONE, 0)?;
+    let done = Address { to: other, tag: Tag(DONE), context: Context(0) };
+    task.send(&mut Buffer::new(Encoding::Raw), done)?;
     task.leave()
 }
 
