@@ -12,18 +12,12 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// One part for each core computes. Those that wait use less than a third of a core each, and
-    /// one more of them than there are cores keeps their waits from adding up.
+    /// One part for each core computes. Those that wait use a sixth to a half of a core each, and
+    /// one more of them than there are cores keeps their waits from adding up. Where fewer parts
+    /// compute than may, further ones that wait take their places: in the last quarter of a check
+    /// hardly any part computes, and half of the cores stood idle.
     pub(crate) fn on(cores: usize) -> Self {
         Self { computing: cores.max(1), waiting: cores.max(1) + 1 }
-    }
-
-    fn of(self, work: Work) -> usize {
-        match work {
-            Work::Builds | Work::Computes => self.computing,
-            Work::Waits => self.waiting,
-            Work::Measures => 1,
-        }
     }
 }
 
@@ -106,9 +100,15 @@ impl<'a> Schedule<'a> {
             return running.is_empty();
         }
         let waits = |one: &Part| one.work == Work::Waits;
-        let alike = running.iter().filter(|one| waits(one) == waits(part)).count();
+        let waiting = running.iter().filter(|one| waits(one)).count();
+        let computing = running.len() - waiting;
+        let fits = if waits(part) {
+            waiting < room.waiting + room.computing.saturating_sub(computing)
+        } else {
+            computing < room.computing
+        };
         let in_use = |thing| running.iter().any(|one| one.alone.contains(thing));
-        alike < room.of(part.work) && !part.alone.iter().any(in_use)
+        fits && !part.alone.iter().any(in_use)
     }
 }
 
@@ -147,6 +147,20 @@ mod tests {
         schedule.ended(3, false);
         assert_eq!(begun(&mut schedule), ["g"]);
         assert!(!schedule.is_over());
+    }
+
+    #[test]
+    fn parts_that_wait_take_the_places_of_parts_that_do_not_compute() {
+        let mut parts = vec![part("one", Work::Computes), part("two", Work::Computes)];
+        parts.extend(["a", "b", "c", "d", "e", "f"].map(|name| part(name, Work::Waits)));
+        let mut schedule = Schedule::new(parts.iter().collect(), Some(Room::on(2)));
+        assert_eq!(begun(&mut schedule), ["one", "two", "a", "b", "c"]);
+        schedule.ended(0, true);
+        assert_eq!(begun(&mut schedule), ["d"]);
+        schedule.ended(1, true);
+        assert_eq!(begun(&mut schedule), ["e"]);
+        schedule.ended(2, true);
+        assert_eq!(begun(&mut schedule), ["f"]);
     }
 
     #[test]
