@@ -5,7 +5,7 @@
 #[path = "nas/programs.rs"]
 mod programs;
 
-use programs::{Build, LIMIT, build};
+use programs::{Build, LIMIT, one};
 use pvm_e2e::{Machine, prefix};
 use std::path::Path;
 use std::process::Command;
@@ -60,7 +60,7 @@ fn the_ring_of_the_examples_is_predicted() {
 fn a_nas_program_is_predicted_with_all_its_messages() {
     let machine = Machine::start();
     let trace = machine.place().home().join("is.trace");
-    record(&machine, &build(&Build::Ours).join("nas-is"), &["S", "4"], &trace);
+    record(&machine, &one(Build::Ours, "is"), &["S", "4"], &trace);
     let told = predict(&machine, &trace, "switch-10");
     // The program counts what it sends by itself: some 2.7 MB between four tasks.
     let bytes: f64 = told.split("{\"algorithmic\"").skip(1).map(|task| number(task, "bytes")).sum();

@@ -12,7 +12,7 @@ mod programs;
 mod recorded;
 mod report;
 
-use programs::{ALL, Build, build};
+use programs::{ALL, Build, one};
 use pvm_e2e::Machine;
 use report::Report;
 
@@ -96,7 +96,7 @@ fn a_planted_error_of_each_is_caught() {
 #[test]
 fn tasks_that_are_started_all_at_once_find_one_another() {
     let machine = Machine::start();
-    let program = build(&Build::Ours).join("nas-is");
+    let program = one(Build::Ours, "is");
     let words = ["run", "-n", "4", program.to_str().expect("a path"), "S", "--json"];
     let output = machine.pvm(&words);
     let report = Report::in_output(&output);

@@ -30,16 +30,27 @@ pub(crate) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks/nas")
 }
 
+impl Build {
+    /// Its name, and the variables for `make`.
+    fn words(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Ours => ("ours", &["OPT=-O2"]),
+            Self::Planted => ("planted", &["OPT=-O1", "PLANT=1"]),
+            Self::Fast => ("fast", &[]),
+            Self::Checked => ("checked", &["CHECK=1"]),
+        }
+    }
+}
+
 /// The folder with the programs; what has not changed since the last time is not built again.
 pub(crate) fn build(build: &Build) -> PathBuf {
     static BUILT: [OnceLock<PathBuf>; 4] = [const { OnceLock::new() }; 4];
-    let (at, name, variables): (_, _, &[&str]) = match build {
-        Build::Ours => (0, "ours", &["OPT=-O2"]),
-        Build::Planted => (1, "planted", &["OPT=-O1", "PLANT=1"]),
-        Build::Fast => (2, "fast", &[]),
-        Build::Checked => (3, "checked", &["CHECK=1"]),
-    };
-    BUILT[at].get_or_init(|| made(name, variables)).clone()
+    BUILT[*build as usize].get_or_init(|| made(*build, "all")).clone()
+}
+
+/// One of the programs, without the others.
+pub(crate) fn one(build: Build, name: &str) -> PathBuf {
+    made(build, &format!("nas-{name}")).join(format!("nas-{name}"))
 }
 
 /// The folder in which programs are kept from one run to the next. Another user than the one who
@@ -50,7 +61,8 @@ fn kept() -> PathBuf {
     if is_ours { target.to_owned() } else { std::env::temp_dir() }
 }
 
-fn made(name: &str, variables: &[&str]) -> PathBuf {
+fn made(build: Build, target: &str) -> PathBuf {
+    let (name, variables) = build.words();
     let home = prefix().display().to_string();
     // The programs know where their library is.
     let of = home.replace('/', "-");
@@ -63,7 +75,7 @@ fn made(name: &str, variables: &[&str]) -> PathBuf {
         .arg("-C")
         .arg(sources())
         .arg(format!("BUILD={}", folder.display()));
-    command.arg(format!("PVM_HOME={home}")).args(variables);
+    command.arg(format!("PVM_HOME={home}")).args(variables).arg(target);
     // Who calls this may be a `make` himself, with variables of his own.
     for variable in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "OPT", "CFLAGS", "FFLAGS", "LDFLAGS"] {
         command.env_remove(variable);
