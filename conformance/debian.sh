@@ -12,6 +12,7 @@ set -u
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 . ./machine.sh
+. ./compiled.sh
 . ../xtask/failed.sh
 
 [ $# -gt 0 ] || { sed -n '5,7s/^#   //p' debian.sh >&2; exit 2; }
@@ -350,7 +351,7 @@ build() {
 	else
 		link="-L$libs $libraries -lm"
 	fi
-	if ! $compiler -O1 "$@" -I"$includes" -o "$bin/$target" $source $link >"$WORK/out" 2>&1; then
+	if ! compiled "$bin/$target" $compiler -O1 "$@" -I"$includes" $source $link >"$WORK/out" 2>&1; then
 		complain "$target compiled $way"
 		rm -f "$bin/$target"
 	fi

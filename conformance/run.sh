@@ -20,6 +20,7 @@ called_from=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 here=$PWD
 . ./machine.sh
+. ./compiled.sh
 . ../xtask/failed.sh
 
 LIMIT=${LIMIT:-90} # seconds for one program
@@ -126,9 +127,9 @@ compile() {
 	local source
 	source=$(source_of "$1")
 	if [ "${source##*.}" = c ]; then
-		gcc -std=gnu89 -fcommon -w -O1 -Ic -o "$2" "$source" -I"$3" -L"$4" "${rpath[@]}" -lgpvm3 -lpvm3
+		compiled "$2" gcc -std=gnu89 -fcommon -w -O1 -Ic "$source" -I"$3" -L"$4" "${rpath[@]}" -lgpvm3 -lpvm3
 	else
-		gfortran -std=legacy -w -O1 -o "$2" "$source" -I"$3" -L"$4" "${rpath[@]}" -lfpvm3 -lgpvm3 -lpvm3
+		compiled "$2" gfortran -std=legacy -w -O1 "$source" -I"$3" -L"$4" "${rpath[@]}" -lfpvm3 -lgpvm3 -lpvm3
 	fi
 }
 

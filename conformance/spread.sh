@@ -49,6 +49,7 @@ left() {
 program=run.sh
 [ "$1" != debian ] || { program=debian.sh; shift; }
 bash "$tool" on h1 env MACHINE_HOSTS="h2 h3" LIMIT="${LIMIT:-90}" TESTBED_PROGRAM="$TESTBED_PROGRAM" \
+	${COMPILED_PROGRAMS:+COMPILED_PROGRAMS="$COMPILED_PROGRAMS"} \
 	bash "$here/$program" "$@"
 status=$?
 case $* in

@@ -41,4 +41,5 @@ trap 'rm -rf "$home"' EXIT
 mkdir "$home/tmp"
 chown -R "$user" "$home"
 as_user env --ignore-environment PATH="$PATH" HOME="$home" TMPDIR="$home/tmp" USER="$user" LOGNAME="$user" \
-  LANG="${LANG:-C.UTF-8}" NEOPVM_PREFIX="$prefix" ${TESTBED_PROGRAM:+TESTBED_PROGRAM="$TESTBED_PROGRAM"} "$@"
+  LANG="${LANG:-C.UTF-8}" NEOPVM_PREFIX="$prefix" ${TESTBED_PROGRAM:+TESTBED_PROGRAM="$TESTBED_PROGRAM"} \
+  ${COMPILED_PROGRAMS:+COMPILED_PROGRAMS="$COMPILED_PROGRAMS"} "$@"

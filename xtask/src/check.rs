@@ -58,8 +58,11 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     let target = target_folder(root);
     let stage = target.join("stage").to_string_lossy().into_owned();
     let places = Places { root, stage, logs: target.join("check") };
-    fs::create_dir_all(&places.logs)
-        .map_err(|e| Failure::Failed(format!("{}: {e}", places.logs.display())))?;
+    let compiled = places.logs.join(run::COMPILED_FOLDER);
+    // What the check before has compiled against another installation; there need not be one.
+    let _ = fs::remove_dir_all(&compiled);
+    fs::create_dir_all(&compiled)
+        .map_err(|e| Failure::Failed(format!("{}: {e}", compiled.display())))?;
     let names: Vec<&str> = chosen.iter().map(|part| part.name).collect();
     if names.len() < PARTS.len() {
         println!("{} of {} parts: {}", names.len(), PARTS.len(), names.join(" "));

@@ -21,6 +21,11 @@ const STEP_LIMIT_S: &str = "1800";
 /// The prefixes of the variables that `cargo run` puts into the environment.
 const OF_CARGO: [&str; 4] = ["CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_", "CARGO_CRATE_"];
 
+/// The variable and the folder by which suites of programs in C share what they have compiled
+/// (`conformance/compiled.sh`).
+const COMPILED: &str = "COMPILED_PROGRAMS";
+pub(crate) const COMPILED_FOLDER: &str = "compiled";
+
 /// Gives way to every other session. Linux shares its cores among sessions before it looks at the
 /// niceness of processes, and each daemon of a test is in a session of its own; so this one says it
 /// for the whole session.
@@ -337,6 +342,7 @@ impl<'a> Run<'a> {
         if testbed.exists() {
             command.env("TESTBED_PROGRAM", testbed);
         }
+        command.env(COMPILED, self.lists.join(COMPILED_FOLDER));
         command
     }
 

@@ -121,6 +121,30 @@ fn a_failed_test_of_a_script_is_run_again_alone_if_nothing_else_failed() {
 }
 
 #[test]
+fn what_a_suite_has_compiled_another_one_takes_unless_source_or_command_differ() {
+    let folder = Folder::new("compiled");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/compiled.sh");
+    let text = format!(
+        ". {}; export COMPILED_PROGRAMS=$PWD/kept; mkdir kept; echo one >source; \
+         compiler() {{ echo \"$*\" >>runs; cat \"$1\" >\"${{@: -1}}\"; }}; \
+         compiled a compiler source -O1; compiled b compiler source -O1; cmp a b || exit 1; \
+         compiled c compiler source -O2; echo two >source; compiled d compiler source -O1; \
+         cat d; cat runs",
+        script.display()
+    );
+    let output = run_in(&folder, &["bash", "-c", &text]);
+    let runs = "source -O1 -o a\nsource -O2 -o c\nsource -O1 -o d\n";
+    assert_eq!(output, format!("two\n{runs}"));
+}
+
+fn run_in(folder: &Folder, words: &[&str]) -> String {
+    let mut command = std::process::Command::new(words[0]);
+    let output = command.args(&words[1..]).current_dir(&folder.0).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
 fn a_test_is_run_again_when_no_other_part_runs() {
     let folder = Folder::new("alone");
     // Fails as long as the other part runs.
