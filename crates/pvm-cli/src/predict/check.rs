@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(super) fn check(options: &CheckOptions) -> Result<(), Failure> {
     let trace = Trace::find(&options.files, Wish::default())?;
     let mut source = trace.open()?;
-    let line = Line { latency: Time::ZERO, byte: 0.0 };
+    let line = Line::new(Time::ZERO, 0.0);
     let run = model::line::run(source.as_mut(), line, Host::default(), &mut Unwatched);
     let report = run.map_err(|error| trace.wrong(&error))?;
     if options.json {
