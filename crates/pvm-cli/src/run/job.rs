@@ -42,8 +42,7 @@ const EARLY_EACH: usize = 4;
 /// The last words of a rank may come this much later than the news of its end.
 const WORD_DELAY: Duration = Duration::from_millis(200);
 /// The parent of a forked rank may tell how the rank has ended this much later than the news of the
-/// end. Nobody else knows how, and on a busy computer the parent may have to wait for a core; one
-/// that is stopped never tells.
+/// end. Nobody else knows how, and on a busy computer the parent may have to wait for a core.
 const PARENT_DELAY: Duration = Duration::from_secs(5);
 
 /// Runs the job to its end.
@@ -332,8 +331,7 @@ impl Keeper {
 
     fn hear(&mut self, Heard { from, word }: Heard) -> Result<(), Failure> {
         if let Word::Ended { tid } = word {
-            self.ended_somehow(tid);
-            return Ok(());
+            return self.ended_somehow(tid);
         }
         let Some(rank) = self.ranks.get_mut(from) else {
             // A rank may be faster than the answer to its start. What strangers say is bounded.
@@ -396,13 +394,19 @@ impl Keeper {
         self.tell_all()
     }
 
-    /// A forked rank has ended. How, its parent says; one that is stopped does not.
-    fn ended_somehow(&mut self, tid: Tid) {
+    /// A forked rank has ended. How, its parent says. A parent that is stopped goes on to say it,
+    /// where the job ends by this rank anyway.
+    fn ended_somehow(&mut self, tid: Tid) -> Result<(), Failure> {
         if !self.running.forked.contains(&tid) {
-            return;
+            return Ok(());
         }
-        let until = Instant::now() + PARENT_DELAY;
-        self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = Some(until));
+        let parent = self.ranks.first_of(tid);
+        let Some(rank) = self.ranks.get_mut(tid) else { return Ok(()) };
+        rank.silent = Some(Instant::now() + PARENT_DELAY);
+        if let Some(tid) = parent.filter(|_| !rank.left) {
+            self.running.events.send(&Request::Signal { tid, signal: SIGCONT })?;
+        }
+        Ok(())
     }
 
     /// The parent of a forked rank does not tell how that has ended.

@@ -101,6 +101,15 @@ impl Ranks {
         Some(first + 1..first + count)
     }
 
+    /// The first rank of a task's cluster, which has forked the others.
+    pub(super) fn first_of(&self, tid: Tid) -> Option<Tid> {
+        let rank = self.rank(tid)?;
+        let mut clusters = self.clusters.iter();
+        let &(first, _) =
+            clusters.find(|&&(first, count)| (first..first + count).contains(&rank))?;
+        self.ranks.get(first)?.tid
+    }
+
     /// All are started.
     pub(super) fn is_complete(&self) -> bool {
         self.ranks.iter().all(|rank| rank.tid.is_some())
