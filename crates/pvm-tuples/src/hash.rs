@@ -20,6 +20,27 @@ pub(crate) fn of_bytes(hash: u64, bytes: &[u8]) -> u64 {
     mix(mix(hash, u64::from_le_bytes(last)), bytes.len() as u64)
 }
 
+/// So many bytes of a value are hashed whole; of more the ends are, and a sample of each stretch
+/// between them.
+const WHOLE_MAX: usize = 4096;
+const END: usize = 1024;
+const STRETCH: usize = 4096;
+const SAMPLE: usize = 64;
+
+/// The hash of a value, by which it is looked for. A hash of all bytes of a large one would take
+/// longer than all its copies together. Values that differ only between the samples are told apart
+/// when they are compared.
+pub(crate) fn of_value(hash: u64, bytes: &[u8]) -> u64 {
+    if bytes.len() <= WHOLE_MAX {
+        return of_bytes(hash, bytes);
+    }
+    let (first, rest) = bytes.split_at(END);
+    let (middle, last) = rest.split_at(rest.len() - END);
+    let samples = middle.chunks(STRETCH).map(|stretch| &stretch[..stretch.len().min(SAMPLE)]);
+    let hash = samples.fold(of_bytes(hash, first), of_bytes);
+    mix(of_bytes(hash, last), bytes.len() as u64)
+}
+
 /// For maps whose keys are hashes, or numbers that count up.
 #[derive(Default, Clone, Copy, Debug)]
 pub(crate) struct Ready(u64);
@@ -38,3 +59,32 @@ impl Hasher for Ready {
 
 /// A map by such a key. Nothing walks through it: its order is that of no host.
 pub(crate) type Map<V> = std::collections::HashMap<u64, V, BuildHasherDefault<Ready>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_values_are_told_apart_by_ends_length_and_samples() {
+        let value = vec![7; 100_000];
+        let changed = |at: usize| {
+            let mut other = value.clone();
+            other[at] = 8;
+            of_value(2, &other)
+        };
+        let whole = of_value(2, &value);
+        assert_eq!(whole, of_value(2, &value.clone()));
+        for at in [0, END - 1, END, END + SAMPLE - 1, END + STRETCH, 99_999, 100_000 - END] {
+            assert_ne!(whole, changed(at), "{at}");
+        }
+        assert_ne!(whole, of_value(2, &value[1..]));
+        assert_ne!(of_value(2, &value[..WHOLE_MAX]), of_value(2, &value[..=WHOLE_MAX]));
+        // Every byte of a small one counts.
+        let small = |at: usize| {
+            let mut small = vec![7; WHOLE_MAX];
+            small[at] = 8;
+            of_value(2, &small)
+        };
+        assert!((1..WHOLE_MAX).all(|at| small(at) != small(at - 1)));
+    }
+}

@@ -1,6 +1,6 @@
 //! The match of a tuple with a template, and the hashes by which one finds the other.
 
-use crate::hash::{mix, of_bytes};
+use crate::hash::{mix, of_bytes, of_value};
 use crate::kind::{Kind, Shape};
 use crate::tuple::{FieldView, Tuple};
 
@@ -86,7 +86,7 @@ fn key(field: &FieldView<'_>) -> Option<u64> {
         (Kind::Double | Kind::FloatComplex | Kind::DoubleComplex, _) => {
             zeroless(of_bytes(2, data), data, field.kind.part())
         }
-        _ => of_bytes(2, data),
+        _ => of_value(2, data),
     })
 }
 
