@@ -1,8 +1,11 @@
 //! One host answers as PVM 3.4.6 does, odd requests included.
 
+#[path = "support/config.rs"]
+mod config;
+
+use config::{config, setup};
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, Output};
-use pvm_core::{Config, Machine, Rules, Setup, Time};
-use pvm_quorum::Core;
+use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{
     Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions, Welcome,
 };
@@ -26,19 +29,9 @@ impl Host {
             search: vec!["/usr/bin".into()],
             ..HostFacts::default()
         };
-        let first = HostIndex(1);
         let mut host = Self(Machine::new(
-            Config {
-                host: first,
-                first,
-                facts,
-                version: "1".to_owned(),
-                parent_pid: 1,
-                daemon_pid: 2,
-                restarts: 0,
-                debugger: "/debugger".into(),
-            },
-            Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
+            Config { debugger: "/debugger".into(), ..config(HostIndex(1), facts) },
+            setup(),
         ));
         assert_eq!(host.enrol(1, None).tid, ME);
         host

@@ -1,9 +1,12 @@
 //! No request, whatever is in its fields, makes a machine panic.
 
+#[path = "support/config.rs"]
+mod config;
+
+use config::{config, setup};
 use proptest::prelude::*;
 use pvm_core::io::{Event, HostFacts, Input, News};
-use pvm_core::{Config, Machine, Rules, Setup, Time};
-use pvm_quorum::Core;
+use pvm_core::{Machine, Time};
 use pvm_wire::peer::{Operator, PeerMessage, Said};
 use pvm_wire::request::{Inherited, Request, Role, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid, Wire};
@@ -21,20 +24,7 @@ fn machine() -> Machine {
         search: vec!["/bin".into()],
         ..HostFacts::default()
     };
-    let first = HostIndex(1);
-    let mut machine = Machine::new(
-        Config {
-            host: first,
-            first,
-            facts: facts("vm"),
-            version: String::new(),
-            parent_pid: 1,
-            daemon_pid: 2,
-            restarts: 0,
-            debugger: Blob::default(),
-        },
-        Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
-    );
+    let mut machine = Machine::new(config(HostIndex(1), facts("vm")), setup());
     let hello = hello(9, Role::Operator, None);
     let add = Event::Asked { connection: 9, id: 2, request: Request::AddLocal { count: 1 } };
     let ready = News::HostReady { ticket: 2, facts: facts("vm") };

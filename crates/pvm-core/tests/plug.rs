@@ -1,9 +1,12 @@
 //! Tasks that do a part of the daemon's work: what they are told, and what their answers do. The
 //! messages are those of PVM 3.4.6 (conformance/facts.md).
 
+#[path = "support/config.rs"]
+mod config;
+
+use config::{config, setup};
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Rules, Setup, Time};
-use pvm_quorum::Core;
+use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{
     Failure, Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions,
 };
@@ -27,23 +30,9 @@ struct Host {
     records: BTreeMap<Blob, Blob>,
 }
 
-fn config() -> Config {
+fn one_host() -> Config {
     let facts = HostFacts { name: "h1".into(), arch: "A".into(), ..HostFacts::default() };
-    let first = HostIndex(1);
-    Config {
-        host: first,
-        first,
-        facts,
-        version: "1".to_owned(),
-        parent_pid: 1,
-        daemon_pid: 2,
-        restarts: 0,
-        debugger: Blob::default(),
-    }
-}
-
-fn setup() -> Setup {
-    Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
+    config(HostIndex(1), facts)
 }
 
 /// An item of a message.
@@ -117,7 +106,7 @@ fn items(message: &Message, form: &str) -> Vec<Item> {
 impl Host {
     /// One host with two tasks.
     fn new() -> Self {
-        let machine = Machine::new(config(), setup());
+        let machine = Machine::new(one_host(), setup());
         let records = BTreeMap::new();
         let mut host = Self { machine, now: 1_000_000, acts: Vec::new(), records };
         host.outputs();
@@ -129,7 +118,7 @@ impl Host {
     /// The daemon is killed, and another takes its place.
     fn restart(&mut self) {
         let records: Vec<_> = self.records.clone().into_iter().collect();
-        self.machine = Machine::restore(config(), setup(), &records);
+        self.machine = Machine::restore(one_host(), setup(), &records);
         // It leads again before anything else happens.
         for _ in 0..2 {
             self.machine.handle_timeout(Time(self.now));

@@ -1,9 +1,12 @@
 //! A machine that is made again from its records goes on as if nothing had happened.
 
+#[path = "support/config.rs"]
+mod config;
+
+use config::{config, setup};
 use proptest::prelude::*;
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Rules, Setup, Time};
-use pvm_quorum::Core;
+use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{
     Failure, Inherited, LEAST_LOADED, Reply, Request, Role, SpawnRequest, Target, TraceOptions,
 };
@@ -22,23 +25,6 @@ fn facts(name: &str) -> HostFacts {
         search: vec!["/bin".into()],
         ..HostFacts::default()
     }
-}
-
-fn config(host: HostIndex) -> Config {
-    Config {
-        host,
-        first: HostIndex(1),
-        facts: facts("vm"),
-        version: String::new(),
-        parent_pid: 1,
-        daemon_pid: 2,
-        restarts: 0,
-        debugger: Blob::default(),
-    }
-}
-
-fn setup() -> Setup {
-    Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
 }
 
 /// One machine with what its parent keeps.
@@ -234,8 +220,8 @@ fn members() -> Vec<Input> {
 }
 
 fn goes_on(steps: &[(Input, bool)]) {
-    let mut kept = Host::new(config(HostIndex(1)));
-    let mut killed = Host::new(config(HostIndex(1)));
+    let mut kept = Host::new(config(HostIndex(1), facts("vm")));
+    let mut killed = Host::new(config(HostIndex(1), facts("vm")));
     let opening: Vec<_> = members().into_iter().map(|step| (step, true)).collect();
     for (at, (step, kill)) in opening.iter().chain(steps).enumerate() {
         let now = Time((at as u64 + 1) * SECOND_NS / 10);
@@ -254,7 +240,7 @@ fn goes_on(steps: &[(Input, bool)]) {
 /// are due at once.
 #[test]
 fn a_sole_host_that_stood_still_behind_its_restart_ended() {
-    let mut host = Host::new(config(HostIndex(1)));
+    let mut host = Host::new(config(HostIndex(1), facts("vm")));
     host.machine.handle_timeout(Time(SECOND_NS));
     host.drain();
     let records: Vec<_> = host.records.into_iter().collect();

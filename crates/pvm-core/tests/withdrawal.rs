@@ -1,8 +1,11 @@
 //! A question that is given up is answered at once, and has no effect later.
 
+#[path = "support/config.rs"]
+mod config;
+
+use config::{config, setup};
 use pvm_core::io::{Effect, Event, HostFacts, Input, Output};
-use pvm_core::{Config, Machine, Rules, Setup, Time};
-use pvm_quorum::Core;
+use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
@@ -16,29 +19,15 @@ struct Host {
     records: BTreeMap<Blob, Blob>,
 }
 
-fn config() -> Config {
+fn one_host() -> Config {
     let facts = HostFacts { name: "vm".into(), cores: 2, speed: 1000, ..HostFacts::default() };
-    let first = HostIndex(1);
-    Config {
-        host: first,
-        first,
-        facts,
-        version: "1".to_owned(),
-        parent_pid: 1,
-        daemon_pid: 2,
-        restarts: 0,
-        debugger: Blob::default(),
-    }
-}
-
-fn setup() -> Setup {
-    Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
+    config(HostIndex(1), facts)
 }
 
 impl Host {
     /// With a task on each connection from 1 to `tasks`, all in the group `g`.
     fn new(tasks: u64) -> Self {
-        let machine = Machine::new(config(), setup());
+        let machine = Machine::new(one_host(), setup());
         let mut host = Self { machine, records: BTreeMap::new() };
         host.drain();
         for connection in 1..=tasks {
@@ -94,7 +83,7 @@ impl Host {
     /// The daemon dies and is made again from its records.
     fn restart(&mut self) {
         let records: Vec<_> = self.records.clone().into_iter().collect();
-        self.machine = Machine::restore(config(), setup(), &records);
+        self.machine = Machine::restore(one_host(), setup(), &records);
         for at in [Time(1_000_000), Time(51_000_000)] {
             self.machine.handle_timeout(at);
         }

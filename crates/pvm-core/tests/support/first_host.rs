@@ -1,9 +1,12 @@
 //! A machine as these tests begin with it.
 
+#[path = "config.rs"]
+mod config;
+
+use config::{config, setup};
+use pvm_core::Machine;
 use pvm_core::io::HostFacts;
-use pvm_core::{Config, Machine, Rules, Setup};
-use pvm_quorum::Core;
-use pvm_wire::{Blob, HostIndex};
+use pvm_wire::HostIndex;
 
 /// The facts of a host with one core, whose key is its name.
 pub(crate) fn facts(name: &str) -> HostFacts {
@@ -12,16 +15,5 @@ pub(crate) fn facts(name: &str) -> HostFacts {
 
 /// The machine of the first host, `a`, at its first start.
 pub(crate) fn first_host() -> Machine {
-    let host = HostIndex(1);
-    let config = Config {
-        host,
-        first: host,
-        facts: facts("a"),
-        version: "1".to_owned(),
-        parent_pid: 1,
-        daemon_pid: 2,
-        restarts: 0,
-        debugger: Blob::default(),
-    };
-    Machine::new(config, Setup { quorum: Box::new(Core::new(1)), rules: Rules::plain() })
+    Machine::new(config(HostIndex(1), facts("a")), setup())
 }
