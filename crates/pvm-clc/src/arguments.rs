@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     output: Option<usize>,
     /// Words for the preprocessor.
     preprocessor: Vec<usize>,
-    /// Those of them that are for nobody else.
+    /// The words among these that only the preprocessor gets.
     only_preprocessor: Vec<usize>,
     /// There are files beside C-Linda's that are preprocessed.
     pub(crate) has_others: bool,

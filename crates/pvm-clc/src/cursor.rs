@@ -37,7 +37,7 @@ impl<'a> Cursor<'a> {
         Self { tokens, partners }
     }
 
-    /// The first token that is inside of more than so many parentheses, braces and brackets.
+    /// The first token that is inside of more than `most` parentheses, braces and brackets.
     pub(crate) fn too_deep(&self, most: usize) -> Option<usize> {
         let mut ends = Vec::new();
         (0..self.len()).find(|i| {

@@ -51,11 +51,11 @@ impl Parameter {
 /// The parameters of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// These.
+    /// Exactly these parameters.
     These(Vec<Parameter>),
     /// These and others.
     More,
-    /// Nobody has said it: `int f();`
+    /// The declaration does not say it: `int f();`
     Unknown,
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn is_type_word(word: &str) -> bool {
     TYPES.contains(&word) || TAGGED.contains(&word) || TYPEOF.contains(&word)
 }
 
-/// True for a word that says how a type may be used.
+/// True for a word that restricts the use of a type.
 pub(crate) fn is_qualifier(word: &str) -> bool {
     QUALIFIERS.contains(&word)
 }
@@ -265,8 +265,8 @@ impl Cursor<'_> {
         found.next = i;
     }
 
-    /// The parameters between two parentheses, of which the first token is given. The names of an
-    /// old definition have their types in the declarations from `old` on.
+    /// The parameters between the tokens `open` and `close`, which are parentheses. The types of an
+    /// old definition's parameters are in the declarations from `old` on.
     pub(crate) fn takes(
         &self,
         (open, close): (usize, usize),

@@ -87,7 +87,8 @@ impl Emitter<'_, '_> {
         ));
     }
 
-    /// Copies text, of which the tokens are given, with its operations replaced.
+    /// Copies the text between two positions, with its tokens `first` to `last`, and replaces its
+    /// operations.
     fn copy_text(&mut self, from: usize, to: usize, first: usize, last: usize) {
         let mut at = from;
         let mut i = first;

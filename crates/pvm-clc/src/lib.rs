@@ -3,7 +3,7 @@
 //! [`translate`] takes preprocessed C, so macros are gone and typedefs known. The tokenizer
 //! (`token`) and a reader of declarations (`unit`) find the operations and leave alone what a
 //! program has declared itself; `operation` takes the fields apart; `emit` writes C that the
-//! compiler types. ADR 44 says why the parser is our own.
+//! compiler types. ADR 44 has the reasons for a parser of our own.
 
 #![forbid(unsafe_code)]
 

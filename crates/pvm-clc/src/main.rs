@@ -141,7 +141,7 @@ fn cannot_run(error: &std::io::Error) -> String {
     )
 }
 
-/// The folder of NeoPVM: around this program, or where `PVM_ROOT` says.
+/// The folder of the installation: the one around this program, or `PVM_ROOT`.
 fn prefix() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     let around = own.ancestors().nth(DEPTH)?;

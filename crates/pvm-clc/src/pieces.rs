@@ -65,7 +65,7 @@ pub(crate) fn checked(name: &str, number: &str, value: &str, what: &str, place: 
     )
 }
 
-/// An array has so many dimensions beside its first one at most.
+/// The most dimensions that an array may have beside its first one.
 pub(crate) const DIMENSIONS_MAX: usize = 4;
 
 /// Declares the types `__linda_i0` of the items of an array, `__linda_i1` of the items of those,

@@ -85,7 +85,7 @@ pub struct Core {
     up: BTreeSet<HostIndex>,
     /// When a leader was heard last.
     pub(crate) heard_at: u64,
-    /// When to stand for election, or to say something as a leader.
+    /// The time at which a voter stands for election, and a leader sends beats.
     pub(crate) next_at: u64,
     /// The time since which this member leads.
     pub(crate) leads_since: u64,

@@ -174,7 +174,7 @@ impl Core {
         let now = self.now;
         self.peers = BTreeMap::new();
         for member in self.others() {
-            // Members that voted for this one have just said that they hear no other leader.
+            // A vote for this member means that its sender hears no other leader.
             let heard = if self.votes.contains(&member) { now } else { 0 };
             self.peers.insert(member, Peer::new(next, heard));
         }

@@ -81,7 +81,7 @@ pub(crate) struct View {
     pub(crate) term: u64,
     /// This log agrees with the leader's up to this entry.
     pub(crate) verified: u64,
-    /// The leader's commit number, as far as this follower was told.
+    /// The leader's commit number that this follower has been sent.
     pub(crate) commit: u64,
 }
 
@@ -230,7 +230,7 @@ impl Peer {
     pub(crate) fn note_state(&mut self, now: u64, through: usize) {
         let Flow::State(Some(sending)) = &mut self.flow else { return };
         if through == 0 {
-            // It has none of it, whatever it said before.
+            // It has none of the state, whatever it confirmed before.
             (sending.sent, sending.confirmed) = (0, 0);
         } else if through > sending.confirmed && through <= sending.state.0.len() {
             sending.confirmed = through;

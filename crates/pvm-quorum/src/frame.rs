@@ -11,7 +11,7 @@ const NUMBER_MAX: u64 = 1 << 62;
 const ENTRY_BYTES: usize = 32;
 
 record! {
-    /// One thing that a member says to another.
+    /// A message from one member to another.
     pub struct Frame {
         pub from: Member,
         pub to: Member,

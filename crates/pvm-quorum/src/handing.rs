@@ -3,7 +3,7 @@
 //! A relay sends to the members below it as a leader does to its followers, with one difference: it
 //! hands on only committed entries, which no later leader takes back. So neither the sender of an
 //! entry matters nor the sequence in which the members above change. The leader's name is handed
-//! on, too, with the time since the leader said it: this age grows on the way, so that a name that
+//! on, too, with the time since the leader sent it: this age grows on the way, so that a name that
 //! goes in a circle becomes too old.
 //!
 //! Each answer names the entry up to which the sender and all members below it have the log. It
@@ -29,8 +29,8 @@ const ORPHAN_NS: u64 = 2 * SILENCE_NS;
 const IN_TURN_NS: u64 = 300_000_000;
 /// A fostered member that has not asked again for this long gets nothing more.
 const FOSTER_NS: u64 = 5 * HAND_ON_NS;
-/// The most members that one member fosters at a time; the others ask another one. If nobody leads
-/// for long, all members ask the voters.
+/// The most members that one member fosters at a time; the others ask another one. If there is no
+/// leader for long, all members ask the voters.
 const FOSTERS_MAX: usize = 64;
 
 impl Core {
@@ -245,7 +245,7 @@ impl Core {
     }
 
     /// Asks a member further up, and another one if that does not help: soon if nothing comes from
-    /// above, and seldom if nobody leads.
+    /// above, and seldom if there is no leader.
     pub(crate) fn find_foster(&mut self) {
         let helps = self.relay.fostered_at + ORPHAN_NS > self.now;
         let waits = !self.is_forsaken() && self.relay.tried_at + FOSTER_NS > self.now;

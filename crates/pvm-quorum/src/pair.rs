@@ -31,14 +31,14 @@ impl Core {
         self.arrange();
     }
 
-    /// The members have changed: a sole voter has to be told anew which members it needs.
+    /// The members have changed: the machine has to name the members that a sole voter needs anew.
     pub(crate) fn forget_need(&mut self) {
         if self.is_sole_voter() {
             self.need = None;
         }
     }
 
-    /// True for a sole voter that has not been told which members it needs.
+    /// True for a sole voter for which the machine has not yet named the members that it needs.
     pub(crate) fn need_is_unknown(&self) -> bool {
         let unknown = self.need.is_none() && self.is_sole_voter() && self.members.len() > 1;
         unknown && !planted::is(Bug::NeedForgotten)
@@ -102,11 +102,11 @@ impl Core {
 
     /// True if this member may go on without the other one.
     ///
-    /// Where a witness says so and nobody is certain, two hosts must be all that anybody can know
-    /// of: no change of voters is under way, and none votes but the two. Otherwise a third one and
-    /// the other one may be a majority already. And the leader's lease must be over.
+    /// If a witness decides, and the death of the other one is not certain, the two must be the
+    /// only voters: no change of voters may be under way. Otherwise the other one and a third one
+    /// may be a majority already. The leader's lease must be over, too.
     ///
-    /// Where the leader is gone for certain, it may have let in a third one that leads now.
+    /// A leader whose death is certain may have let in a third member that leads now.
     pub(crate) fn may_go_on(&self, certain: bool) -> bool {
         let changing = self.log.last_change().is_some_and(|number| number > self.commit);
         let was_sole = self.log.voters_at(self.commit).len() == 1;

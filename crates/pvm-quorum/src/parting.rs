@@ -7,16 +7,16 @@
 //! first: a majority of the remaining voters must have answered a message that was sent after the
 //! question, and must have the whole log. An entry that is appended meanwhile ends the question.
 //!
-//! That majority may still be lost after it has answered. So nobody confirms its own removal: as in
-//! the Raft paper the smaller set of voters counts as soon as it is in a log. In front of the
-//! command that takes out a member stands the entry that takes out its vote. Until that is
-//! committed the leader does not send it to that member, which can therefore elect a leader under
-//! the former voters.
+//! That majority may still be lost after it has answered. So a voter does not confirm its own
+//! removal: as in the Raft paper the smaller set of voters counts as soon as it is in a log. In
+//! front of the command that takes out a member stands the entry that takes out its vote. Until
+//! that is committed the leader does not send it to that member, which can therefore elect a leader
+//! under the former voters.
 //!
-//! A leader that leads no more takes such an entry back, with all that is behind it, if it has not
-//! committed it: nobody else can have, as the others confirm entries of its term to it alone. Its
-//! log then counts for the former voters again. This holds for a daemon that was started again,
-//! too: its ballot says that it led, and its log has the entry in that term. In the log of a
+//! A former leader takes such an entry back, with all that is behind it, if it has not committed
+//! it. No other member can have committed it, as the others confirm entries of its term to it
+//! alone. Its log then counts for the former voters again. This holds for a daemon that was started
+//! again, too: its ballot says that it led, and its log has the entry in that term. In the log of a
 //! follower such an entry may be committed, so it stays.
 //!
 //! A leader need not ask about a member that it does not hear: a majority of all answers without
@@ -163,7 +163,7 @@ mod tests {
         again
     }
 
-    /// The voter that goes elects it, and says that it has all that it is sent.
+    /// The voter that is to be removed elects it, and confirms everything that it is sent.
     fn led_by_the_word_of_the_one_that_goes(core: &mut Core, now: u64) {
         core.handle(Time(now * MS), QuorumInput::Linked { host: GOES.host(), up: true });
         core.handle_timeout(Time((now + 100) * MS));

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Relay {
     /// When this member hands on next; none without a tree.
     pub(crate) next_at: Option<u64>,
-    /// The member that told of a leader last, and when the member just above was heard last.
+    /// The member that last named a leader, and the time at which the member just above was last
+    /// heard.
     pub(crate) upstream: Option<Member>,
     pub(crate) heard_at: u64,
     /// The leader that a relay named last. A member that takes itself for a voter believes only the
@@ -21,7 +22,7 @@ pub(crate) struct Relay {
     pub(crate) tries: usize,
     pub(crate) tried_at: u64,
     pub(crate) fostered_by: Option<Member>,
-    /// When that member told of a leader last.
+    /// The time at which that member last named a leader.
     pub(crate) fostered_at: u64,
     /// The members that asked this one to send to them, and when.
     pub(crate) fosters: BTreeMap<Member, u64>,

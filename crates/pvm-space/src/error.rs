@@ -7,16 +7,16 @@ use pvm_wire::Code;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no such space, or no more.
+    /// There is no such space, or it has been deleted.
     #[error("there is no such space")]
     NoSpace,
     /// There is such a space already.
     #[error("a space of this name exists")]
     Exists,
-    /// All servers that held it have died.
+    /// All servers that kept the space have died.
     #[error("the servers that held the space have died: its tuples are lost")]
     Lost,
-    /// All servers that held it have died. Its files, in this directory, are not deleted.
+    /// All servers that kept the space have died. Its files, in this directory, are not deleted.
     #[error("the servers that held the space have died; its files in {0} are not deleted")]
     OnDisk(String),
     /// The space has reached its limit.

@@ -1,7 +1,8 @@
 //! The server of tuple spaces on a host: a task that keeps partitions and answers their clients.
 //!
-//! [`pvm_tuples::partition`] decides; this carries messages, notices and named messages. A loop
-//! takes what has arrived, has the partitions say what they want, and sleeps until more comes.
+//! [`pvm_tuples::partition`] decides; this module receives and sends messages, notices and named
+//! messages. A loop takes the messages that have arrived, does what the partitions ask for, and
+//! sleeps until more messages come.
 
 mod creation;
 mod disk;
@@ -84,14 +85,14 @@ struct Server {
     task: &'static Task,
     post: Post,
     partitions: BTreeMap<u64, Partition>,
-    /// Tasks of whose end a notice will come.
+    /// Tasks for whose end a notice has been asked.
     watched: BTreeSet<Tid>,
-    /// Servers of other hosts that are known to be some.
+    /// Tasks that are known to be servers of other hosts.
     servers: BTreeSet<Tid>,
     helpers: Helpers,
     /// Files of durable spaces.
     disks: BTreeMap<u64, Disk>,
-    /// Durable spaces whose disk has failed: what was asked of them last may be lost.
+    /// Durable spaces whose disk has failed: their last operations may be lost.
     failed: BTreeSet<u64>,
     idle_since: Instant,
     /// Hosts that are to be left, and when that was looked for.
@@ -228,8 +229,8 @@ impl Server {
         self.answer(client, number, &Told::Elsewhere { number })
     }
 
-    /// False for a client whose end is known on this host. One of this host is asked for with its
-    /// first request, and the answer is there at once.
+    /// False for a client of whose end this host knows. The notice is asked for at the client's
+    /// first request; for a client of this host that has ended it is there at once.
     fn lives(&mut self, client: Tid) -> Result<bool, Code> {
         if self.watched.insert(client) {
             match watch(self.task, client) {
@@ -241,7 +242,7 @@ impl Server {
         Ok(self.watched.contains(&client))
     }
 
-    /// Notices count before requests that have come before them.
+    /// Takes all notices of ends that have come, also those behind requests.
     fn hear_ends(&mut self) -> Result<(), Code> {
         while let Some(task) = self.post.next_end()? {
             self.gone(task)?;
@@ -254,7 +255,8 @@ impl Server {
         unless_ended(self.post.send(client, answer_tag(number), told))
     }
 
-    /// True for the server of another host. Any task can send what only servers say.
+    /// True for the server of another host. This is checked because any task can send the frames of
+    /// servers.
     fn is_server(&mut self, tid: Tid) -> Result<bool, Code> {
         if self.servers.contains(&tid) {
             return Ok(true);

@@ -15,8 +15,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Every time limit is over after this many steps.
 const STEPS_MAX: u64 = 2;
-/// The longest wait that is told apart: a leader's attempt to hand over, and its wait before it
-/// stands for election again.
+/// Longer waits count as this long: a leader's attempt to hand over, and its wait before it stands
+/// for election again.
 const WAIT_STEPS_MAX: u64 = 64;
 
 /// A hasher that keeps its input as it is.
@@ -67,7 +67,7 @@ impl Clock {
         Self { now: host.clock, marks }
     }
 
-    /// Something said at a moment of the clock is some nanoseconds younger than that.
+    /// A frame that is sent at a moment of the clock is some nanoseconds younger than that moment.
     fn age(&self, at: u64) -> u64 {
         self.now.saturating_sub(at).div_ceil(STEP_NS).min(STEPS_MAX)
     }
@@ -175,7 +175,7 @@ fn put_core(core: &Core, clock: &Clock, to: &mut Bytes) {
     clock.age(core.heard_at).min(1).hash(to);
     ((core.next_at == NEVER).then_some(0), clock.until(core.next_at)).hash(to);
     (core.resigning.map(|at| clock.until(at)), core.heir, clock.until(core.unwell_until)).hash(to);
-    // What is said next, or asked, is younger than this clock or not.
+    // The next frame, or the next question, is younger than this clock or not.
     (clock.age(core.stamp).min(1), clock.moment(core.round).1).hash(to);
     (core.removal.saturating_sub(core.commit), core.is_behind).hash(to);
     core.reads.iter().for_each(|read| clock.moment(read.1 + 1).1.hash(to));

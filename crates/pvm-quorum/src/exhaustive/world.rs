@@ -322,7 +322,7 @@ impl World {
         }
     }
 
-    /// Two hosts can talk again. A host that is no member any more is told so, and ends.
+    /// The link between two hosts works again. A removed host learns of its removal, and ends.
     fn meet(&mut self, a: u8, b: u8) {
         self.notice(a, b);
         self.notice(b, a);
@@ -393,7 +393,8 @@ impl World {
         self.input(host, QuorumInput::Propose { command: Blob(vec![command]), without: None });
     }
 
-    /// The leader asks nobody first: that is only to keep enough hosts, and makes runs longer.
+    /// The leader does not ask the remaining voters first: the question only keeps enough hosts
+    /// alive, and makes runs longer.
     fn remove(&mut self, host: u8, of: u8) {
         let mut members = self.host(host).members().into_iter();
         let member = members.find(|member| number_of(member.host()) == of);

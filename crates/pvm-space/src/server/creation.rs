@@ -30,9 +30,10 @@ impl Server {
         self.answer(client, number, &told)
     }
 
-    /// A space whose name is gone from the names may still be kept here, with its file in the
-    /// directory of the new one: that has the tuples with which the new space is to begin. A file
-    /// that others have removed is written anew before the server forgets its tuples.
+    /// This server may still keep an earlier space of this name, whose entry is gone, with its file
+    /// in the directory of the new one. The new space begins with the tuples of that file. If
+    /// another process has removed the file, it is written anew before the server forgets its
+    /// tuples.
     fn let_go(&mut self, new: &New) -> Result<std::io::Result<()>, Code> {
         let is_it = |(space, partition): (&u64, &Partition)| {
             let has_file = self.disks.contains_key(space);
@@ -68,7 +69,7 @@ impl Server {
         Ok((Some(lock), found))
     }
 
-    /// Begins with a space whose entry was put.
+    /// Begins to serve a space whose entry has been put.
     fn begin(
         &mut self,
         new: New,

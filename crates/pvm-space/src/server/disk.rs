@@ -1,12 +1,12 @@
 //! A durable space on the disk of its server: one file, `DIRECTORY/NAME.HOST.tuples`.
 //!
-//! [`pvm_tuples::log`] says what is in it. A new file is written beside the old one and takes its
-//! place whole. Records are gathered, written and synced together ([`Disk::sync`]). Room for what a
-//! client asks is reserved before the space does it ([`Disk::reserve`]), so a full disk refuses a
-//! request and never loses a step that was done.
+//! [`pvm_tuples::log`] defines its content. A new file is written beside the old one, and replaces
+//! it when it is complete. Records are gathered, written and synced together ([`Disk::sync`]). Room
+//! for what a client asks is reserved before the space does it ([`Disk::reserve`]), so a full disk
+//! refuses a request and never loses a step that was done.
 //!
-//! What lies in the directory may be anybody's: nothing there is waited for, followed or written
-//! over, and all that is written is its owner's alone.
+//! Other users may put files into the directory. So the server does not follow links, open what
+//! would block, or overwrite files there, and only the owner may read the files that it writes.
 
 use pvm_tuples::log::{self, MAGIC, Record, Replay};
 use pvm_wire::{Blob, HostIndex};
@@ -32,16 +32,16 @@ const STEPS_MIN: u64 = 4 << 20;
 const BLOCKS: u64 = 64 << 10;
 /// On a full disk, and where a file has lost its place, one is begun anew no more often than this.
 pub(super) const TRY_AGAIN: Duration = Duration::from_secs(1);
-/// While messages keep coming, what was noted is written after this time at the earliest ...
+/// While messages keep coming, gathered records are written after this time at the earliest ...
 const SYNC_AGAIN: Duration = Duration::from_millis(1);
-/// ... or when it has so many bytes.
+/// ... or when they have this many bytes.
 const PENDING_MAX: usize = 256 << 10;
-/// Others look for files or begin one for so long at most ...
+/// The longest time that another process may hold the lock of a space's files ...
 const LOCKED_MAX: Duration = Duration::from_secs(2);
-/// ... and it is looked again after this time.
+/// ... and the time after which this one tries again to get it.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Whoever has it is the only one who looks for files of a space, begins one or removes one.
+/// The lock of a space's files: only its holder looks for them, begins one or removes one.
 pub(super) struct Lock {
     directory: PathBuf,
     name: Blob,
@@ -65,7 +65,7 @@ fn locked(path: &Path) -> io::Result<File> {
         let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = regular(options, path)?;
         match file.try_lock() {
-            // Whoever has had it may have removed it.
+            // The former holder may have removed the file.
             Ok(()) if is_at(&file, path) => return Ok(file),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
@@ -111,7 +111,8 @@ pub(super) enum Synced {
 }
 
 impl Disk {
-    /// Begins a file, which takes the place of an older one: of nobody's, or of `old`.
+    /// Begins a file. It replaces an older file of the same name: one that no server uses, or
+    /// `old`.
     pub(super) fn begin(
         lock: &Lock,
         host: HostIndex,
@@ -125,7 +126,8 @@ impl Disk {
         let new = path.with_extension("new");
         let mut bytes = MAGIC.to_vec();
         log::append(&mut bytes, record);
-        // Under the lock nobody else begins one: this was left by a server that has died.
+        // Under the lock no other server begins a file: this one was left by a server that has
+        // died.
         remove_if_there(&new)?;
         let mut file = create(&new)?;
         let begun = bytes.len() as u64;
@@ -160,8 +162,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// True if a file that begins with so many bytes leaves room enough when it takes this one's
-    /// place.
+    /// True if a file that begins with `bytes` bytes, in place of this one, leaves enough room.
     fn shrinks_to(&self, bytes: u64) -> bool {
         bytes + ROOM + BLOCKS <= self.reserved
     }
@@ -222,7 +223,7 @@ impl Disk {
             reserved = reserve(to);
         }
         match reserved {
-            // A file system that cannot reserve has room until it says otherwise.
+            // A file system that cannot reserve has room until a write fails.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
                 self.reserved = to;
                 Ok(())
@@ -368,7 +369,7 @@ fn regular(how: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-/// Makes a file that only its owner can read, whatever the umask says.
+/// Makes a file that only its owner can read, whatever the umask is.
 fn create(path: &Path) -> io::Result<File> {
     let mode = Mode::RUSR | Mode::WUSR;
     let file = regular(OpenOptions::new().write(true).create_new(true).mode(mode.bits()), path)?;

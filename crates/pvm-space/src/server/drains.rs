@@ -16,7 +16,7 @@ impl Server {
         let hosts = match starting::hosts(self.task) {
             Ok(hosts) => hosts,
             Err(Code::SysErr) => return Err(Code::SysErr),
-            // The machine cannot say now.
+            // The machine cannot answer now.
             Err(_) => return Ok(()),
         };
         let draining = hosts.iter().filter(|host| host.is_draining).map(|host| host.index);

@@ -10,7 +10,7 @@ use pvm_tuples::{Op, Outcome, Reason};
 use pvm_wire::{Code, Tid, Wire as _};
 
 impl Server {
-    /// Removes the file of a space that is deleted, then says so.
+    /// Removes the file of a deleted space, then answers the clients that have deleted it.
     pub(super) fn erase(
         &mut self,
         space: u64,

@@ -52,7 +52,8 @@ impl Helpers {
         Ok(())
     }
 
-    /// The spaces whose search for a server has ended, with the server or none.
+    /// The spaces for which the search for a server has ended, with that server, or none if there
+    /// is none.
     pub(super) fn found(&mut self) -> Vec<(u64, Option<Tid>)> {
         let mut waiting = Vec::new();
         for wanted in self.wanted.drain(..) {
@@ -65,7 +66,7 @@ impl Helpers {
         std::mem::take(&mut self.found)
     }
 
-    /// When it is to be looked again.
+    /// The time until the next look.
     pub(super) fn pause(&self) -> Option<Duration> {
         if !self.found.is_empty() {
             return Some(Duration::ZERO);
@@ -73,7 +74,7 @@ impl Helpers {
         (!self.wanted.is_empty()).then_some(LOOK)
     }
 
-    /// A space is not held here any more.
+    /// Forgets the search for a space that this server does not keep any more.
     pub(super) fn forget(&mut self, space: u64) {
         self.wanted.retain(|wanted| wanted.space != space);
         self.found.retain(|(of, _)| *of != space);

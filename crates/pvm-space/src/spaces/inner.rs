@@ -60,7 +60,7 @@ impl Inner {
         Ok(end)
     }
 
-    /// Spaces whose clients want something done.
+    /// The spaces whose clients have output.
     pub(super) fn busy(&self) -> Vec<u64> {
         let busy = self.open.iter().filter(|(_, open)| open.client.has_output());
         busy.map(|(space, _)| *space).collect()

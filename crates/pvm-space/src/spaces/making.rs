@@ -7,7 +7,7 @@ use pvm_tuples::frames::{Ask, Options, TO_SERVER};
 use pvm_wire::{Blob, Code, Tid};
 use std::time::{Duration, Instant};
 
-/// A server that was started says within this time that it is there.
+/// The time within which a server that was started must have announced itself.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// The number of servers that may end while they make a space.
 const SERVERS_MAX: u32 = 5;
@@ -25,8 +25,9 @@ impl Spaces {
         made.map(|(space, _)| space)
     }
 
-    /// As [`Spaces::create`], kept in a directory of each host that keeps the space; and what is to
-    /// be said of what was found there. What was there of a space of this name is in it.
+    /// Like [`Spaces::create`]. If `directory` is not empty the space is durable: each host that
+    /// keeps it has a file there, and it begins with the tuples of a file that is found there. Also
+    /// returns the note of the server about such a file.
     ///
     /// # Errors
     /// As there, and [`Error::Disk`].

@@ -88,7 +88,7 @@ impl Spaces {
         (!inner.has_ended(ticket)).then(|| self.latest(&inner, ticket))
     }
 
-    /// A request that waits is to end now. Its end says what it has come to.
+    /// Ends a waiting request now. Its outcome comes as its end, as always.
     ///
     /// # Errors
     /// [`Error::Machine`]
@@ -220,7 +220,7 @@ impl Spaces {
     /// a second.
     pub fn farewell(&self) {
         let until = Instant::now() + FAREWELL;
-        // Without the machine nobody is left to tell.
+        // Without the machine there is no server that could answer.
         while matches!(self.settles(), Ok(false)) && Instant::now() < until {
             std::thread::sleep(LOOK);
         }
