@@ -130,7 +130,7 @@ const NUMBERS: &[Number] = &[
         "FRAME_BYTES_MAX",
         &[
             (WIRE, "at most {MiB} MiB; 64 KiB before the hello"),
-            (SECURITY, "is put together up to {MiB} MiB"),
+            (SECURITY, "is collected up to {MiB} MiB"),
         ],
     ),
     number(
