@@ -19,12 +19,12 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// For so many steps.
+    /// A bar for `all` steps.
     pub(crate) fn new(all: usize) -> Self {
         Self::weighted(all, all as u64)
     }
 
-    /// For so many steps that weigh so much together.
+    /// A bar for `all` steps whose weights add up to `weight`.
     pub(crate) fn weighted(all: usize, weight: u64) -> Self {
         let live = stderr().is_terminal();
         let (done, weights, suite) = (0, (weight, 0), String::new());
@@ -42,7 +42,7 @@ impl Bar {
         let (all, done) = self.weights;
         let left = seconds_left(done, all, seconds);
         let line = line(self.done, self.all, left, &format!("{suite}: {what}"));
-        // Nobody may be reading any more; the measurement goes on.
+        // The reader may have gone; the measurement goes on.
         if self.live {
             let _ = write!(stderr(), "\r\x1b[K{line}");
         } else if self.suite != suite {

@@ -1,17 +1,17 @@
 //! The time of a suite, so that all of them end within half an hour, and the short form within
 //! three minutes.
 //!
-//! Nobody knows beforehand how slow a peer is: with 32 tasks that spin on two processors one of
-//! them needs a hundred times as long as another. So each run has a share of what is left of its
-//! suite's time, and is ended when it has used it; what it told until then counts, and it is cut
-//! short rather than hung if it was still telling or working. A further round is begun only if
-//! there is time for the longest so far.
+//! It is not known beforehand how slow a peer is: with 32 tasks that spin on two processors one
+//! peer needs a hundred times as long as another. So each run has a share of the remaining time of
+//! its suite, and is ended when it has used its share. The figures that it has printed until then
+//! count, and it counts as cut short, not as hung, if it was still printing or working. A further
+//! round is begun only if there is time for the longest so far.
 
 use std::time::{Duration, Instant};
 
-/// A run may take so many times what falls to each of those that are still to come: most need less.
+/// A run may take this many times an equal share of the remaining time: most runs need less.
 const SHARES: u32 = 3;
-/// A machine starts and ends in less.
+/// The least share: a machine starts and ends in less time.
 const SHARE_MIN: Duration = Duration::from_secs(4);
 
 /// The time that is left for a suite.

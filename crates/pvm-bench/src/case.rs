@@ -41,7 +41,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// On all systems, which have one way of it, and told as it was measured.
+    /// A case for all systems, without variants, whose figures are reported as measured.
     pub(crate) fn new(
         source: &'static Source,
         tasks: u32,

@@ -22,15 +22,16 @@ use pvm_cli::failure::Failure;
 use pvm_cli::table::{Side, Table};
 use std::collections::BTreeMap;
 
-/// Less is never told.
+/// Smaller changes are never reported.
 const CHANGE_MIN: f64 = 1.1;
-/// In one of so many comparisons of two runs of one program, a row may be called changed by chance:
-/// with 400 rows each of them has a 400th of that.
+/// The probability that a comparison of two runs of one program calls any row changed by chance:
+/// with 400 rows each of them has a 400th of it.
 const CHANCE_MAX: f64 = 0.05;
 /// Fewer rows do not tell how far the rows of a suite and system scatter; then those of all do.
 const FAMILY_MIN: usize = 8;
-/// With more tasks than processors a best may lie so many times as far from itself as rounds of one
-/// run have been seen apart: a few rounds of each row have not shown all that the scheduler does.
+/// With more tasks than processors the best values of two runs may differ by this many times the
+/// distance that rounds of one run have been seen apart: a few rounds of each row have not shown
+/// all that the scheduler does.
 const CROWD_GAPS: f64 = 2.0;
 /// The quarters between which the middle of the measurements lies.
 const MIDDLE: (f64, f64) = (0.25, 0.75);
@@ -117,8 +118,8 @@ struct Family {
     crowd: Crowd,
 }
 
-/// The changes of rows with more tasks than processors that nobody has caused, wild ones included;
-/// nothing if there are no such rows.
+/// The changes that occur by themselves in rows with more tasks than processors, wild ones
+/// included; zeros if there are no such rows.
 #[derive(Default)]
 struct Crowd {
     /// Their average variance.

@@ -119,7 +119,7 @@ pub(crate) struct Quantity {
     /// The result; none if it is no number.
     #[serde(default)]
     pub(crate) got: Option<f64>,
-    /// The right result; none where nobody knows it.
+    /// The right result; none where it is not known.
     #[serde(default)]
     pub(crate) wanted: Option<f64>,
     /// The distance of both, relative to the latter.
@@ -208,7 +208,7 @@ pub(crate) struct Figures {
     /// The cases that were left out so that the suites kept their time.
     #[serde(default)]
     pub(crate) cuts: Vec<String>,
-    /// The results of suites whose programs prove their answers.
+    /// The results of suites whose programs check their answers.
     #[serde(default)]
     pub(crate) answers: Vec<Answer>,
 }

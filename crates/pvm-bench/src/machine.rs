@@ -60,7 +60,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Starts one on this host and adds `hosts`. The error says why there is none, in last words.
+    /// Starts one on this host and adds `hosts`. The error is the last output of the program that
+    /// could not start it.
     pub(crate) fn start(kind: Kind, tools: &Tools, hosts: &[String]) -> Result<Self, String> {
         let folder = Folder::new().map_err(|error| error.to_string())?;
         let name = folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned();

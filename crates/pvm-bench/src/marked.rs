@@ -1,5 +1,5 @@
-//! The processes of a run: they carry its name as `PVM_VMID` in their environment, whoever has
-//! started them.
+//! The processes of a run: all of them, whichever process has started them, have its name as
+//! `PVM_VMID` in their environment.
 
 use pvm_cli::entries;
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use super::statistics::{Summary, median, scatter, student_tail};
 const WILD: usize = 10;
 
 /// The square of the standard deviation of the difference of two averages; none if one of them
-/// stands on a single value, which says nothing of that.
+/// is of a single value, which has no deviation.
 pub(super) fn variance_of_averages(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (Summary::of(a)?, Summary::of(b)?);
     let variance = a.sd.powi(2) / a.count as f64 + b.sd.powi(2) / b.count as f64;
@@ -18,7 +18,7 @@ pub(super) fn variance_of_averages(a: &[f64], b: &[f64]) -> Option<f64> {
 /// The statistics of many rows that were measured twice.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Noise {
-    /// Standard deviation of what lies between the two runs.
+    /// The standard deviation of the differences between the two runs.
     runs: f64,
     /// The number of rows from which it is known.
     rows: usize,

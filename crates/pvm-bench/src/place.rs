@@ -4,7 +4,7 @@ use super::figures::Computer;
 use std::time::Duration;
 
 /// The time for which the processors are looked at. The kernel counts in hundredths of a second, so
-/// only the average of many looks says something.
+/// only the average of many looks is exact.
 const LOOK: Duration = Duration::from_millis(30);
 
 /// This computer.

@@ -1,7 +1,6 @@
-//! Runs a program to its end, with a limit on its time, and keeps what it said.
+//! Runs a program to its end, with a limit on its time, and keeps its output.
 //!
-//! Its output goes to files: nobody has to read along, so the processors are left to what is
-//! measured.
+//! The output goes to files, so no reader takes time of the processors from the measured program.
 
 use super::marked::{self, Used};
 use super::surroundings;
@@ -18,9 +17,9 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(250);
 /// The time that a program has to end by itself.
 const END_TIME_MAX: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
-/// The least share of a processor, as one part in so many, of a program that works. Daemons that
-/// only look round now and then use less; a task that works gets more even if it shares the
-/// processors with a hundred others.
+/// A program that works uses at least one part in this many of a processor. Daemons that only look
+/// round now and then use less; a task that works gets more even if it shares the processors with a
+/// hundred others.
 const WORK_PART_MIN: u32 = 50;
 /// The number of lines and bytes of a program's last output that are kept.
 const LINES_MAX: usize = 8;
@@ -37,7 +36,7 @@ pub(crate) enum End {
     Slow,
     /// It had no end within its time, did nothing in the second half of it, and was killed.
     Hung,
-    /// We were told to stop; it was killed.
+    /// The user has ended the measurement; the program was killed.
     Interrupted,
 }
 
@@ -115,8 +114,7 @@ fn wait(child: &mut Child, name: &str, limit: Duration, stop: &AtomicBool) -> st
             let works = at_half.is_some_and(|(since, used)| {
                 Used::of(name).since(&used) >= since.elapsed() / WORK_PART_MIN
             });
-            // mpirun takes its tasks along if it is asked; somebody of the group may have ended by
-            // himself.
+            // mpirun ends its tasks on SIGTERM; a process of the group may have ended by itself.
             let _ = kill_process_group(pid, Signal::TERM);
             let _ = poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&END_TIME_MAX));
             let _ = kill_process_group(pid, Signal::KILL);

@@ -7,8 +7,8 @@ use super::system::Kind;
 use pvm_cli::table::{Side, Table};
 use std::collections::BTreeMap;
 
-/// Parts of a `total` that is told as well: systems divide their work among them differently, so
-/// they are no contests of their own.
+/// Parts of a `total` that is reported as well: systems divide their work among them differently,
+/// so they are no contests of their own.
 pub(crate) const PARTS: [&str; 3] = ["send", "receive", "verify"];
 
 /// One system at one thing, in the best of its ways.
@@ -95,7 +95,7 @@ pub(crate) fn contests(figures: &Figures) -> Vec<Contest> {
     let mut found: BTreeMap<(&str, &str, u32, u64), Vec<&Row>> = BTreeMap::new();
     for row in &figures.rows {
         let key = &row.key;
-        // Interfaces of our own compete with nobody.
+        // Interfaces of our own are not compared with other systems.
         if PARTS.contains(&&*key.test) || interfaces::NAMES.contains(&&*key.system) {
             continue;
         }

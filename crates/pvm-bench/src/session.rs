@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 
 /// A compiler that takes longer hangs.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(120);
-/// After so many failures of a system in a suite the rest of it is left out: each may last its
-/// whole limit.
+/// After this many failures of a system in a suite its other cases are left out, because each
+/// failure may last the whole limit.
 const FAILURES_MAX: u32 = 2;
 
 /// A program that has printed nothing for less may just be slow.
 const HANG_TIME_MIN: Duration = Duration::from_secs(10);
-/// More than anybody waits.
+/// A time that stands for no limit.
 const UNBOUNDED: Duration = Duration::from_secs(86_400);
 
 /// The plan of a session.
@@ -40,7 +40,7 @@ pub(crate) struct Session {
     pub(crate) limit: Option<Duration>,
     /// Further hosts.
     pub(crate) hosts: Vec<String>,
-    /// Somebody wants it to end.
+    /// True when the user ends the measurement.
     pub(crate) stop: Arc<AtomicBool>,
 }
 
@@ -108,7 +108,7 @@ impl Session {
         Ok(progress.figures)
     }
 
-    /// Takes out the programs whose libraries are not installed; tells which.
+    /// Takes out the programs whose libraries are not installed, and returns a line for each.
     fn leave_out_interfaces(&self, plan: &mut [(Suite, Vec<Case>)]) -> Vec<String> {
         let mut missing = Vec::new();
         for (suite, cases) in plan {
@@ -123,7 +123,7 @@ impl Session {
     }
 
     fn suite(&self, suite: &Suite, cases: &[Case], progress: &mut Progress) -> Result<(), Failure> {
-        // A user who says how long each run may take has no limit on the whole.
+        // If the user sets the limit of each run, the suite as a whole has none.
         let time = if self.limit.is_some() { UNBOUNDED } else { suite.seconds.of(self.length) };
         let mut budget = Budget::new(Instant::now(), time);
         for round in 0..self.rounds {
@@ -220,7 +220,7 @@ impl Session {
         Ok(to)
     }
 
-    /// One run of the first of these programs; the error says why there was none.
+    /// Runs the first of these programs once. The error has the cause, and the last output.
     fn run(
         &self,
         case: &Case,
@@ -247,7 +247,7 @@ impl Session {
         let mut command = self.starter(case, &machine, program).map_err(text)?;
         command.args(partner).args(&case.arguments);
         let mut ended = process::run(command, machine.folder(), limit, &self.stop).map_err(text)?;
-        // What tasks said that the machine has started stands in its log.
+        // The log of the machine has the output of the tasks that it has started.
         ended.errors = format!("{}\n{}", ended.errors, machine.log());
         Ok(ended)
     }
@@ -299,7 +299,7 @@ impl Session {
             match ended.end {
                 End::Good if rows.is_empty() => Err(("told no figures".to_owned(), said)),
                 End::Good => Ok(rows),
-                // Slow is no fault, unless somebody has said how long each run may take.
+                // Slowness is no fault, unless the user has set the limit of each run.
                 _ if let Some(how) = shortened(&ended, limit).filter(|_| self.limit.is_none()) => {
                     let (place, count) = (turn.place(), rows.len());
                     progress.cut(format!("{place}: {how} with {count} sizes"));
@@ -347,7 +347,7 @@ impl Progress {
     }
 }
 
-/// A case and the system whose turn it is.
+/// A case and the system on which it is measured.
 #[derive(Clone, Copy)]
 struct Measurement<'a> {
     suite: &'a Suite,
@@ -371,7 +371,7 @@ impl Measurement<'_> {
         self.case.source.subject.unwrap_or_else(|| self.kind.name())
     }
 
-    /// The suite and the run, for what is told of it.
+    /// The suite and the run, for messages about it.
     fn place(self) -> String {
         format!("{}, {}", self.suite.name, self.text())
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Makes the folder for the report; true comes when somebody wants it to end.
+/// Makes the folder for the report. The value becomes true when the user ends the measurement.
 pub(crate) fn prepared(out: &Path) -> Result<Arc<AtomicBool>, Failure> {
     std::fs::create_dir_all(out).map_err(|error| {
         Failure::new(Status::Refused, format!("cannot make {}: {error}", out.display()))

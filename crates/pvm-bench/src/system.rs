@@ -147,12 +147,12 @@ impl Source {
         Self { interface: Some(interface), ..self }
     }
 
-    /// One whose calls are in a peer's libraries.
+    /// The source with a peer's libraries, which have its calls.
     pub(crate) const fn with_libraries(self, libraries: &'static [&'static str]) -> Self {
         Self { libraries, ..self }
     }
 
-    /// One that talks to nobody, so that it needs no system.
+    /// The source of a program that exchanges no messages, so that it needs no system.
     pub(crate) const fn alone(self, subject: &'static str) -> Self {
         Self { talks: false, ..self.about(subject) }
     }
@@ -204,7 +204,7 @@ impl Tools {
         Kind::ALL.into_iter().map(|kind| (kind, self.peer(kind))).collect()
     }
 
-    /// Java, told as the systems are.
+    /// Java, described as the systems are.
     pub(crate) fn java_peer(&self) -> Peer {
         let version = self.java.as_ref().map(|java| java.version.clone()).unwrap_or_default();
         Peer { system: "Java".to_owned(), version, missing: self.java.clone().err() }
@@ -316,8 +316,8 @@ impl Tools {
             .arg(format!("-l{}", interface.library));
     }
 
-    /// The command that runs an MPI program with so many tasks. Only Debian tells the systems'
-    /// commands apart by name.
+    /// The command that runs an MPI program with `tasks` tasks. Only Debian has a command of its
+    /// own name for each of the systems.
     pub(crate) fn mpirun(kind: Kind, tasks: u32, hosts: &[String]) -> Command {
         let name = format!("mpirun.{}", kind.mpi());
         let there = program::in_path(Path::new(&name));

@@ -34,7 +34,8 @@ pub(crate) fn rows(output: &str, factor: f64) -> Vec<MeasuredRow> {
     rows
 }
 
-/// To a tenth of a nanosecond: more is noise, and makes files long.
+/// Microseconds, rounded to a tenth of a nanosecond: further digits are noise, and make files
+/// long.
 fn micros(ns: f64) -> f64 {
     ((ns * 10.0).round() / 10_000.0).max(0.0)
 }

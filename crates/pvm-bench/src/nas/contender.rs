@@ -24,7 +24,7 @@ pub(crate) struct Around<'a> {
     pub(crate) tools: &'a Tools,
     /// The other hosts.
     pub(crate) hosts: &'a [String],
-    /// Somebody wants it to end.
+    /// True when the user ends the measurement.
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -73,7 +73,8 @@ impl Contender {
         format!("{}{gap}{}", self.kind.name(), self.variant)
     }
 
-    /// Whether this is another way than the first one: who is alone waits for nobody.
+    /// False for a further variant of MPI with one task: variants differ in their waits only, and a
+    /// single task does not wait.
     pub(crate) fn takes_part(&self, case: Case) -> bool {
         case.tasks > 1 || self.mpi.is_none_or(<[_]>::is_empty)
     }
@@ -112,7 +113,7 @@ impl Contender {
         command.args(case.arguments());
         let mut ended =
             process::run(command, machine.folder(), limit, around.stop).map_err(text)?;
-        // What tasks said that the machine has started stands in its log.
+        // The log of the machine has the output of the tasks that it has started.
         ended.errors = format!("{}\n{}", ended.errors, machine.log());
         Ok(ended)
     }

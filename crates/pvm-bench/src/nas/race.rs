@@ -13,9 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// A program that has not ended so often is left out, because each such run lasts the whole limit.
+/// A program that has not ended in this many runs is left out, because each of them lasts the whole
+/// limit.
 const HANGS_MAX: u32 = 2;
-/// Nobody is called too slow before, nor before he has taken so many times as long as another one.
+/// A system counts as too slow only after this time, and only if it has taken
+/// [`TIMES_SLOWER_MAX`] times as long as another one.
 const LIMIT_MIN: Duration = Duration::from_secs(30);
 const TIMES_SLOWER_MAX: u32 = 20;
 

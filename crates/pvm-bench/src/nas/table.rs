@@ -20,7 +20,7 @@ struct Line {
     mops: Option<f64>,
     /// The longest time that one of our tasks was in PVM's calls, over the whole run, in seconds.
     in_pvm: Option<f64>,
-    /// Our time to the better one of NPB's, where both can be told.
+    /// The ratio of our time to the better one of NPB's, where both are known.
     ratio: Option<f64>,
 }
 

@@ -131,7 +131,7 @@ const CALLS: [(&str, &str); 7] = [
     ("PVM", "NeoPVM, direct raw"),
 ];
 
-/// The rows of table 1 whose calls NeoPVM has, printed and anew.
+/// The rows of table 1 for the calls that NeoPVM has: printed values and today's.
 fn by_calls(sweeps: &[SizeSweep<'_>]) -> String {
     let line = |machine: seeds::Machine| {
         let (_, ours) =

@@ -4,7 +4,7 @@ use super::html::{details, paragraph, table};
 use crate::figures::Figures;
 use crate::nas::table as told;
 
-/// The table and what is said of it.
+/// The table and the text below it.
 pub(super) fn content(figures: &Figures) -> String {
     let told = told::html(figures);
     let head: Vec<&str> = told.head.iter().map(String::as_str).collect();

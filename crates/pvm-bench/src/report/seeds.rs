@@ -88,7 +88,7 @@ pub(super) struct Machine {
     pub(super) latency_us: f64,
     /// The bandwidth of messages of 1 MB, in MB/s.
     pub(super) bandwidth_mb_s: f64,
-    /// By which calls, as the report says it.
+    /// The message system whose calls were measured, as the report names it.
     pub(super) message_system: String,
 }
 
