@@ -260,7 +260,9 @@ impl<'a> Run<'a> {
         if failed + names.len() > again::MOST {
             return Err(format!("{why}; more tests of this part failed than accidents explain"));
         }
-        let command = prepare(&(form.only)(words, &names));
+        let mut command = prepare(&(form.only)(words, &names));
+        // It runs when the part has ended.
+        command.envs(self.environment.borrow().iter().map(|(name, value)| (name, value)));
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         self.again.borrow_mut().push(Again { command, names, why });
         Ok(())

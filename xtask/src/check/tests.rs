@@ -95,7 +95,7 @@ fn outcome_of_script(times: usize, faults: usize) -> (&'static str, Vec<String>,
     let folder = Folder::new(&format!("script-{times}-{faults}"));
     let failed = Path::new(env!("CARGO_MANIFEST_DIR")).join("failed.sh");
     let script = format!(
-        ". {}; wanted=(\"$@\"); echo \"$*\" >>runs; \
+        ". {}; wanted=(\"$@\"); echo \"$*$OF_PART\" >>runs; \
          for test in 'a b' c; do \
            is_wanted \"$test\" || continue; \
            [ \"$test\" = c ] || [ $(wc -l <runs) -gt {times} ] || has_failed \"$test\"; \
@@ -104,7 +104,11 @@ fn outcome_of_script(times: usize, faults: usize) -> (&'static str, Vec<String>,
         failed.display()
     );
     fs::write(folder.0.join("script"), script).unwrap();
-    let rows = folder.rows(&[part("x", |run| run.script(&["bash", "script"]))], None);
+    let steps = |run: &Run<'_>| {
+        run.with("OF_PART", "!");
+        run.script(&["bash", "script"])
+    };
+    let rows = folder.rows(&[part("x", steps)], None);
     let runs = fs::read_to_string(folder.0.join("runs")).unwrap();
     let runs = runs.lines().map(str::to_owned).collect();
     (rows[0].outcome.words().0, rows[0].unsteady.clone(), runs)
@@ -113,7 +117,7 @@ fn outcome_of_script(times: usize, faults: usize) -> (&'static str, Vec<String>,
 #[test]
 fn a_failed_test_of_a_script_is_run_again_alone_if_nothing_else_failed() {
     let test = "a b".to_owned();
-    let alone = |times: usize| [vec![String::new()], vec![test.clone(); times]].concat();
+    let alone = |times: usize| [vec!["!".to_owned()], vec!["a b!".to_owned(); times]].concat();
     assert_eq!(outcome_of_script(0, 0), ("passed", vec![], alone(0)));
     assert_eq!(outcome_of_script(1, 0), ("passed", vec![test.clone()], alone(3)));
     assert_eq!(outcome_of_script(2, 0), ("FAILED", vec![], alone(1)));
