@@ -42,7 +42,6 @@ impl Noise {
 
     /// The probability of a distance of at least `difference` in a row whose own rounds have this
     /// variance. Few rows know the noise badly, which Student's distribution takes into account.
-    /// Few rows know the noise badly, which Student's distribution reckons with.
     pub(super) fn chance_of(self, difference: f64, own: f64) -> f64 {
         let deviation = (self.runs.powi(2) + own).sqrt();
         if deviation > 0.0 {

@@ -3,7 +3,7 @@
 //! The first line of the answer says what the shell is to add by itself: `files`, `programs` or
 //! `nothing`; then comes a candidate a line, with a tab and a word about it. The scripts in
 //! [`scripts`] hand their words over and show what comes back, so that everything that is known of
-//! the command line is known in one place. Nothing is said of anything that goes wrong.
+//! the command line is known in one place. Errors are not reported.
 
 mod ground;
 mod live;

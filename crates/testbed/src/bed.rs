@@ -106,7 +106,7 @@ pub(crate) fn keep(mut words: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Nobody may be there any more to read it.
+/// Prints the lines; the reader may have gone.
 fn tell(lines: &[u8], last: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(lines).and_then(|()| writeln!(out, "{last}")).and_then(|()| out.flush());
@@ -163,7 +163,7 @@ fn write(place: &Place, variables: &Variables) -> std::io::Result<()> {
     std::fs::write(place.folder().join(ENVIRONMENT), bytes)
 }
 
-/// The folder that the environment names, and the variables that are told in it.
+/// The folder that the environment names, and the variables that are noted in it.
 fn found() -> Result<(PathBuf, Variables), Failure> {
     let none = || "testbed: TESTBED is not set: begin with `eval \"$(testbed up)\"`".to_owned();
     let folder = PathBuf::from(std::env::var_os(FOLDER).ok_or_else(none)?);
@@ -216,7 +216,7 @@ pub(crate) fn down() -> Result<(), Failure> {
     }
 }
 
-/// Ends the keeper; with it the hosts end whose standard input it holds.
+/// Ends the keeper, and with it the hosts, whose standard input it holds.
 fn end_keeper(keeper: Option<u32>, hosts: Option<&Path>) {
     if let Some(keeper) = keeper.filter(|keeper| process::lives(*keeper)) {
         process::end(keeper);

@@ -1,8 +1,8 @@
 //! Hosts of this computer with networks, names and process tables of their own.
 //!
 //! `xtask/hosts.sh` makes them of namespaces, with a sequence of `ip`, `tc` and `nft` that is read
-//! best as a script. It takes them away when its standard input ends, so they end with whoever
-//! holds the value below.
+//! best as a script. It takes them away when its standard input ends, so they end with the
+//! process that holds the value below.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;

@@ -93,7 +93,7 @@ impl Caller {
 /// Leaves the caller's session, so that what ends its group does not end the keeper, and takes
 /// away what keepers have left behind that were killed.
 pub fn begin() {
-    // It fails for the leader of a process group, whom a terminal's signals do not reach, either.
+    // It fails for the leader of a process group, which a terminal's signals do not reach, either.
     let _ = setsid();
     sweep::sweep();
 }

@@ -12,7 +12,7 @@ const END: Duration = Duration::from_secs(10);
 /// No start or halt takes longer, also where many tests share few cores.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A machine of so many hosts of this computer, of the installation in `prefix`. The value holds
+/// A machine of `hosts` hosts on this computer, of the installation in `prefix`. The value holds
 /// the standard input of a single host's daemon, which ends with it.
 ///
 /// # Errors
@@ -76,8 +76,8 @@ fn unstarted(prefix: &Path, program: &str, error: &std::io::Error) -> String {
     format!("{}/bin/{program}: {error} (an installation is made by `{make}`)", prefix.display())
 }
 
-/// Halts the machine of the place and waits until its processes and files are gone. Says what is
-/// left.
+/// Halts the machine of the place and waits until its processes and files are gone. Returns what
+/// is left.
 pub fn halt(place: &Place, prefix: &Path, home: Home) -> Vec<String> {
     let mut halt = installed(place, prefix, "pvm", home);
     halt.arg("halt").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -94,7 +94,7 @@ impl Place {
 
     /// The place that lies in that folder already.
     pub fn found(folder: PathBuf) -> Self {
-        // Nobody holds the lock if the keeper was killed.
+        // The lock is free if the keeper was killed.
         let _lock = sweep::lock(&folder).ok();
         Self { _lock, vmid: sweep::name(&folder), folder }
     }

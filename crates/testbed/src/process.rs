@@ -97,7 +97,7 @@ pub fn resident_kib(process: u32) -> u64 {
     smaps(process, "Rss:")
 }
 
-/// Resident memory in KiB, shared pages divided among those who share them.
+/// Resident memory in KiB, with shared pages divided among the processes that share them.
 pub fn proportional_kib(process: u32) -> u64 {
     smaps(process, "Pss:")
 }

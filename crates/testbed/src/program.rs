@@ -1,8 +1,8 @@
 //! Programs that a test makes itself.
 //!
 //! A process of their own opens them for writing. If the test did so, a child that another of its
-//! threads forks meanwhile would hold the open file until its exec, and until then nobody could
-//! start the program ("Text file busy").
+//! threads forks meanwhile would hold the open file until its exec, and until then no process
+//! could start the program ("Text file busy").
 
 use std::io::Write as _;
 use std::path::Path;

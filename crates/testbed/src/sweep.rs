@@ -1,8 +1,8 @@
-//! Folders of places by their names, `tb<process id of the keeper>-<number>`, and what is left in
-//! them when nobody keeps them any more.
+//! Folders of places by their names, `tb<process id of the keeper>-<number>`, and the removal
+//! of folders whose keeper has died.
 //!
-//! Whoever has made a place holds a lock on its folder. So a place of another PID namespace, whose
-//! keeper cannot be seen from here, is not taken for a left one.
+//! The process that has made a place holds a lock on its folder. So a place of another PID
+//! namespace, whose keeper cannot be seen from here, does not count as abandoned.
 
 use crate::patience::eventually;
 use crate::process;

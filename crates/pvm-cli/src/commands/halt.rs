@@ -22,7 +22,7 @@ struct Halted {
     tasks: Vec<String>,
 }
 
-/// Stops the machine, and says what that was; returns when nothing of it is left here.
+/// Stops the machine, and prints what has ended; returns when nothing of it is left here.
 pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
     for pid in stopped::go_on() {
         remark(format_args!(
@@ -52,8 +52,8 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
     }?)
 }
 
-/// Lists the things to halt; returns nothing if the connection ends, as somebody else has halted
-/// the machine.
+/// Lists the things to halt; returns nothing if the connection ends, because another command has
+/// halted the machine.
 fn look(operator: &mut Operator) -> Result<Option<Halted>, Failure> {
     let told = conf::hosts(operator).and_then(|hosts| Ok((hosts, tasks::of(operator, Tid::NONE)?)));
     match told {

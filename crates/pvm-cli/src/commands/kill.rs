@@ -62,7 +62,7 @@ fn victims(operator: &mut Operator, named: &[Victim]) -> Result<Vec<Tid>, Failur
 /// False if there is no such task.
 fn send(operator: &mut Operator, tid: Tid, signal: i32) -> Result<bool, Failure> {
     let refused = |code| Failure::refused(&tid.to_string(), code);
-    // The machine says nothing about a signal to nobody, as PVM does.
+    // As in PVM, a signal to a task that does not exist is no error of the machine.
     match operator.ask(&Request::TaskStatus { tid }) {
         Ok(_) => {}
         Err(Code::NoTask) => return Ok(false),

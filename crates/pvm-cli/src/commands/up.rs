@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// first daemon, and nothing else if all is well.
 pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
     let path = options.hostfile.as_deref();
-    // What is written wrongly is told before anything is started.
+    // Mistakes in the arguments are reported before anything is started.
     let rules = hostline::rules(options.witness.as_deref(), options.on_silence.as_deref())?;
     let mut file = path.map(hostline::read).transpose()?.unwrap_or_default();
     file.defaults.witness = rules.witness.or(file.defaults.witness);

@@ -27,7 +27,7 @@ pub(crate) enum Arrival {
         /// The events, four bytes at a time.
         words: Vec<i32>,
     },
-    /// Somebody added hosts.
+    /// Hosts were added.
     HostsAdded(Vec<Tid>),
     /// The daemon is gone.
     Lost,
@@ -73,7 +73,7 @@ pub(crate) fn decode(tag: i32, read: &mut dyn Unpack) -> Option<Arrival> {
 pub(crate) trait Unpack {
     /// The next int, if there is one.
     fn int(&mut self) -> Option<i32>;
-    /// The next `count` bytes, if there are so many.
+    /// The next `count` bytes, if there are as many.
     fn bytes(&mut self, count: usize) -> Option<Vec<u8>>;
 }
 

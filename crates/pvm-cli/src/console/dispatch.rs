@@ -43,7 +43,7 @@ const COMMANDS: [Command; 28] = [
     ("version", 0..=0, version),
 ];
 
-/// Does what a line says.
+/// Executes a line.
 pub(crate) fn execute(session: &mut Session, line: &str) -> Next {
     let words = match split(line) {
         Ok(words) => words,

@@ -57,7 +57,8 @@ fn ask_for(session: &mut Session, args: &[String]) -> Option<Vec<HostResult>> {
     lines.into_iter().map(|line| line.map_or_else(Some, |_| answers.next())).collect()
 }
 
-/// The original goes through its own tests here; ours were done by whoever tried to add the host.
+/// The original runs its own tests here. Ours have been run by the host that tried to add the new
+/// one.
 fn diagnosis(args: &[String], results: &[HostResult]) -> String {
     let mut text = String::new();
     for (name, result) in args.iter().zip(results) {

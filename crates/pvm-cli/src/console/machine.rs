@@ -26,7 +26,7 @@ pub(crate) struct RealMachine {
 }
 
 impl RealMachine {
-    /// Enrols, as a task that `reset` spares, and asks to be told of new hosts.
+    /// Enrols, as a task that `reset` spares, and asks for notices of new hosts.
     pub(crate) fn take() -> Result<Self, Code> {
         let task = Task::enrol(b"pvm", false)?;
         let (kind, cancel, context, tag, count) = (3, false, 0, HOSTS_TAG, -1);

@@ -26,8 +26,8 @@ const EVENTS: [(&str, usize); 104] = [
     ("version", 70),
 ];
 
-/// Events of daemons, which `trace` takes and does not list: they are told of whatever the mask
-/// says.
+/// Events of daemons, which `trace` accepts and does not list: daemons send them whatever the mask
+/// is.
 const UNLISTED: [&str; 3] = ["endtask", "newtask", "spntask"];
 
 /// Those that are traced at first; also what `trace xpvm` chooses.

@@ -18,7 +18,7 @@ impl Screen for Plain {
     fn say(&mut self, text: &[u8]) {
         let mut out = stdout().lock();
         if out.write_all(text).and_then(|()| out.flush()).is_err() {
-            // Nobody reads any more; a script without a reader has no purpose.
+            // The reader has gone; a script without a reader has no purpose.
             std::process::exit(1);
         }
     }

@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Asks; a failure is told as that of the call `call`.
+    /// Asks the machine; a failure is reported as one of the call `call`.
     pub(crate) fn ask(&mut self, call: &str, request: &Request) -> Option<Reply> {
         let answer = self.machine.ask(request);
         answer.map_err(|code| self.complain(call, code)).ok()

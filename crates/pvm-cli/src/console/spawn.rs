@@ -14,7 +14,7 @@ const TASK_HOST: i32 = 1;
 const TASK_ARCH: i32 = 2;
 const TASK_DEBUG: i32 = 4;
 const TASK_TRACE: i32 = 8;
-/// `PvmNoSpawnParent`: the console is nobody's parent.
+/// `PvmNoSpawnParent`: tasks of the console have no parent.
 const NO_PARENT: i32 = 64;
 
 /// The destination that `->` gives to output.
@@ -59,7 +59,7 @@ impl Plan {
     fn read(&mut self, option: &str, is_arch: &dyn Fn(&str) -> bool) {
         let mut letters = option.chars();
         match letters.next() {
-            // `-` alone, and options of two dashes that nobody knows, mean nothing.
+            // `-` alone, and unknown options of two dashes, mean nothing.
             None => {}
             Some('>') => self.output = Some(redirection(letters.as_str())),
             Some('@') => {

@@ -110,7 +110,7 @@ pub(crate) fn jobs(session: &mut Session, args: &[String]) -> Next {
     Next::Go
 }
 
-/// Refuses an id that PVM's library refuses before it asks anybody.
+/// Refuses an id that PVM's library refuses by itself, without asking the machine.
 fn check(tid: Tid) -> Result<(), Code> {
     if tid.is_daemon() || tid.local() == 0 { Err(Code::BadParam) } else { Ok(()) }
 }
@@ -139,11 +139,11 @@ pub(crate) fn pstat(session: &mut Session, args: &[String]) -> Next {
     Next::Go
 }
 
-/// False if the machine would call it a mistake; nobody there is none.
+/// Sends a signal. False if the machine refuses it; an id without a task is no mistake.
 fn send(session: &mut Session, tid: Tid, signal: i32) -> bool {
     let sent = match check(tid) {
         Err(code) => Err(code),
-        // A number that no host gave out: nobody, and nobody is no mistake.
+        // No host gives out such a number, so no task has it, which is no mistake.
         Ok(()) if !tid.is_task() => Ok(Reply::Done),
         Ok(()) => session.machine.ask(&Request::Signal { tid, signal }),
     };

@@ -27,7 +27,7 @@ pub(crate) enum Typed {
     End,
 }
 
-/// The reading side; it reads a line whenever it is told to.
+/// The reading side; it reads one line for each request.
 pub(crate) struct Terminal {
     /// Prints above the line that is being typed.
     pub(crate) printer: Box<dyn ExternalPrinter + Send>,
@@ -58,7 +58,7 @@ impl Terminal {
 
     /// Asks for the next line.
     pub(crate) fn go_on(&self) {
-        // A reader that has ended said so.
+        // A reader that has ended has reported it.
         let _ = self.go_on.send(());
     }
 }

@@ -52,7 +52,7 @@ impl Traces {
         text
     }
 
-    /// True while tasks have not told their end.
+    /// True until all tasks have reported their end.
     pub(crate) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 const FOLDER_BYTES_MAX: usize = 107 - "/4095/bell/t3fffffff".len();
 /// A machine needs next to nothing; its log may be longer.
 const FREE_BYTES_MIN: u64 = 1 << 20;
-/// A name server that says nothing for so long will say nothing.
+/// A name server that has not answered for this long will not answer.
 const NAME_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Whether there is a pvmd, and that of this version.
@@ -126,7 +126,7 @@ pub(crate) fn name() -> Check {
     let asking = threads::start(move || {
         let found = (asked.as_str(), 0).to_socket_addrs();
         let found = found.map(|list| list.map(|address| address.ip()).collect::<Vec<IpAddr>>());
-        // Nobody listens any more if it came too late.
+        // The receiver has gone if the answer comes too late.
         let _ = to.send(found);
     });
     if let Err(failure) = asking {

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// A machine that does not say by then who is in it is not asked.
+/// A machine that has not listed its hosts by then is left out.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Examines all hosts at the same time, and tells of each.

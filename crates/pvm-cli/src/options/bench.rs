@@ -36,7 +36,7 @@ pub struct BenchOptions {
     /// The number of rounds of each case, in turns with the other systems [3; 2 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
-    /// End a run of a program after so many seconds, and let the suites take as long as they need
+    /// End each run of a program after this time, and let the suites take as long as they need
     /// [by suite: 20 to 120, within the suite's time]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub limit: Option<u32>,

@@ -70,8 +70,8 @@ pub(crate) struct SimulateOptions {
     #[arg(long, value_name = "COUNT", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) seeds: u32,
-    /// Predict the program with so many tasks: each TRACE is a recording of it with another number
-    /// of tasks, three at least
+    /// Predict the program with this number of tasks: each TRACE is a recording of it with another
+    /// number of tasks, three at least
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1048576))]
     pub(crate) tasks: Option<u32>,
     /// Leave this task out of the average of the workers

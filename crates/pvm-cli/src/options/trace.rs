@@ -101,10 +101,10 @@ pub(crate) struct ShowOptions {
     /// List the records
     #[arg(short, long)]
     pub(crate) events: bool,
-    /// Only from so many seconds after the begin on
+    /// Leave out what is earlier than this, in seconds after the begin
     #[arg(long, value_name = "SECONDS", requires = "events", value_parser = seconds)]
     pub(crate) from: Option<f64>,
-    /// Only up to so many seconds after the begin
+    /// Leave out what is later than this, in seconds after the begin
     #[arg(long, value_name = "SECONDS", requires = "events", value_parser = seconds)]
     pub(crate) to: Option<f64>,
     /// Use the times of the hosts' clocks without correction
@@ -209,10 +209,10 @@ pub(crate) struct DrawOptions {
     /// The form; without it PNG if the file's name ends with .png, otherwise SVG
     #[arg(long, value_name = "FORM")]
     pub(crate) form: Option<PictureForm>,
-    /// Only from so many seconds after the begin on
+    /// Leave out what is earlier than this, in seconds after the begin
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) from: Option<f64>,
-    /// Only up to so many seconds after the begin
+    /// Leave out what is later than this, in seconds after the begin
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) to: Option<f64>,
     /// Use the times of the hosts' clocks without correction

@@ -157,7 +157,7 @@ impl Name {
         self.text().to_lowercase()
     }
 
-    /// Whether NPB's program can have so many tasks.
+    /// True if NPB's program can have this number of tasks.
     pub fn npb_takes(self, tasks: u32) -> bool {
         let is_square = tasks.isqrt().pow(2) == tasks;
         match self {
@@ -175,7 +175,7 @@ impl Class {
     }
 }
 
-/// One benchmark, of one size, on so many tasks.
+/// One benchmark, of one size, with a number of tasks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Case {
     /// The benchmark.
