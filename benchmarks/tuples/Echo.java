@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.Arrays;
 import jpvm.jpvmBuffer;
 import jpvm.jpvmEnvironment;
@@ -9,7 +17,10 @@ import org.neopvm.Message;
 import org.neopvm.Pvm;
 import org.neopvm.TaskId;
 
-/** A round trip by JPVM's calls and by those of org.neopvm, in turns: Echo ROUNDS, for 1 and 1000 ints. */
+/**
+ * A round trip by JPVM's calls and by those of org.neopvm, in turns: Echo ROUNDS, for 1 and 1000 ints. Behind them the
+ * same ints by Java's sockets alone, on which the original JPVM stood: its messages took no less.
+ */
 public final class Echo {
     private static final int TAG = 1;
     private static final int BATCHES = 9;
@@ -61,6 +72,77 @@ public final class Echo {
         }
     }
 
+    /** Sends back what comes, by a socket to a port, until a message has no int. */
+    public static final class OfSockets {
+        private OfSockets() {}
+
+        public static void main(String[] arguments) throws IOException {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0]))) {
+                Stream stream = new Stream(socket);
+                int[] items = new int[INTS_MAX];
+                for (int count = stream.read(items); count > 0; count = stream.read(items)) {
+                    stream.write(items, count);
+                }
+            }
+        }
+    }
+
+    /** Ints behind their number, over a socket that waits for no more. */
+    private static final class Stream {
+        private final DataInputStream in;
+        private final DataOutputStream out;
+
+        Stream(Socket socket) throws IOException {
+            socket.setTcpNoDelay(true);
+            in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+            out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
+        }
+
+        void write(int[] items, int count) throws IOException {
+            out.writeInt(count);
+            for (int i = 0; i < count; i++) {
+                out.writeInt(items[i]);
+            }
+            out.flush();
+        }
+
+        int read(int[] items) throws IOException {
+            int count = in.readInt();
+            for (int i = 0; i < count; i++) {
+                items[i] = in.readInt();
+            }
+            return count;
+        }
+    }
+
+    private static void bySockets(int rounds) throws IOException, InterruptedException {
+        try (ServerSocket door = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String java = ProcessHandle.current().info().command().orElse("java");
+            Process partner = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), "Echo$OfSockets",
+                    Integer.toString(door.getLocalPort())).inheritIO().start();
+            try (Socket socket = door.accept()) {
+                Stream stream = new Stream(socket);
+                int[] items = new int[INTS_MAX];
+                for (int count : new int[] {1, INTS_MAX}) {
+                    double[] times = new double[BATCHES];
+                    for (int batch = -2; batch < BATCHES; batch++) {
+                        long begun = System.nanoTime();
+                        for (int i = 0; i < rounds; i++) {
+                            stream.write(items, count);
+                            stream.read(items);
+                        }
+                        if (batch >= 0) {
+                            times[batch] = (double) (System.nanoTime() - begun) / rounds;
+                        }
+                    }
+                    System.out.printf("sockets %d ints: %.0f ns%n", count, median(times));
+                }
+                stream.write(items, 0);
+            }
+            partner.waitFor();
+        }
+    }
+
     private static jpvmBuffer packed(int[] items, int count) {
         jpvmBuffer buffer = new jpvmBuffer();
         buffer.pack(count);
@@ -90,7 +172,7 @@ public final class Echo {
         return times[times.length / 2];
     }
 
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) throws InterruptedException, IOException {
         int rounds = Integer.parseInt(arguments[0]);
         jpvmEnvironment jpvm = new jpvmEnvironment();
         jpvmTaskId[] first = new jpvmTaskId[1];
@@ -126,5 +208,6 @@ public final class Echo {
         jpvm.pvm_send(packed(items, 0), first[0], TAG);
         draft(pvm, items, 0).to(other, TAG);
         jpvm.pvm_exit();
+        bySockets(rounds);
     }
 }
