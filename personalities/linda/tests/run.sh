@@ -61,6 +61,7 @@ runs 1 fields rows
 grep -q 'fields.cl:[0-9]*: in: field 2: 20 bytes have come for an array of items of 16' "$work/err" ||
     fail "half a row is not told: $(cat "$work/err")"
 runs 0 eval
+runs 0 strange
 runs 1 eval 1
 grep -q 'has ended without its tuple' "$work/err" || fail "a crash is not told: $(cat "$work/err")"
 # The first process waits in an operation, whose end is not the program's.
