@@ -12,7 +12,7 @@ pub(crate) fn run(bytes: &[u8]) {
     if source.tasks() > 64 {
         return;
     }
-    let line = Line { latency: Time::nanoseconds(7), byte: 3.0 };
+    let line = Line::new(Time::nanoseconds(7), 3.0);
     let Ok(report) = model::line::run(&mut source, line, Host::default(), &mut Unwatched) else {
         return;
     };

@@ -20,7 +20,7 @@ pub(crate) fn run(bytes: &[u8]) {
     let survey = Arc::new(Survey::of(&mut reader));
     let wish = Wish { by_processor: bytes.len() % 2 == 0, without_probes: bytes.len() % 3 == 0 };
     let Ok(mut source) = Recorded::new(reader, &survey, wish) else { return };
-    let line = Line { latency: Time::nanoseconds(7), byte: 3.0 };
+    let line = Line::new(Time::nanoseconds(7), 3.0);
     let Ok(report) = model::line::run(&mut source, line, Host::default(), &mut Unwatched) else {
         return;
     };

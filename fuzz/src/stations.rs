@@ -22,7 +22,7 @@ impl Watcher for Bounded {
 
 pub(crate) fn run(bytes: &[u8]) {
     let files = || bytes.split(|byte| *byte == b'|').take(3);
-    let line = Line { latency: Time::nanoseconds(7), byte: 3.0 };
+    let line = Line::new(Time::nanoseconds(7), 3.0);
     let host = Host::default();
     check(model::line::run(&mut Stations::new(files()), line, host, &mut Bounded(4096)));
     let rate = Rate::megabits(10);
