@@ -64,7 +64,7 @@ static int post(struct posted *posted)
 
 static struct posted *new_posted(const struct job_select *select, void *data, uint64_t room)
 {
-    struct posted *posted = calloc(1, sizeof *posted);
+    struct posted *posted = malloc(sizeof *posted);
     if (posted != NULL)
         *posted = (struct posted){.select = *select, .data = data, .room = room};
     return posted;

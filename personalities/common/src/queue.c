@@ -11,7 +11,7 @@ struct kept {
     int channel;
     uint64_t number;
     struct job_message message;
-    struct job_place places[JOB_KINDS]; /* one for each way to ask for it */
+    struct job_place *places; /* where there is an index: one for each way to ask for it */
 };
 
 pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,8 +43,10 @@ struct job_key job_key_of(int channel, const struct job_message *message, int ki
 
 static void leave_index(struct kept *kept)
 {
-    for (int kind = 0; kind < JOB_KINDS; kind++)
+    for (int kind = 0; kept->places != NULL && kind < JOB_KINDS; kind++)
         job_index_remove(&kept_index, &kept->places[kind]);
+    free(kept->places);
+    kept->places = NULL;
 }
 
 static void drop_index(void)
@@ -57,6 +59,9 @@ static void drop_index(void)
 /* Without the memory for it there is no index, and looking takes longer. */
 static void enter_index(struct kept *kept)
 {
+    kept->places = calloc(JOB_KINDS, sizeof *kept->places);
+    if (kept->places == NULL)
+        drop_index();
     for (int kind = 0; kind < JOB_KINDS && is_indexed; kind++) {
         const struct job_key key = job_key_of(kept->channel, &kept->message, kind);
         if (job_index_add(&kept_index, &kept->places[kind], &key, kept) != JOB_OK)
@@ -116,11 +121,12 @@ int job_keep(int channel, const struct job_message *message)
 {
     if (job_offer(channel, message))
         return JOB_OK;
-    struct kept *kept = calloc(1, sizeof *kept);
+    struct kept *kept = malloc(sizeof *kept);
     if (kept == NULL)
         return NEOPVM_NO_MEMORY;
     kept->channel = channel;
     kept->message = *message;
+    kept->places = NULL;
     link_last(kept);
     if (is_indexed)
         enter_index(kept);
