@@ -142,4 +142,15 @@ mod tests {
         assert_ne!(double(1.0).marks().keys, double(2.0).marks().keys);
         assert!(!double(f64::NAN).fits(&double(f64::NAN)));
     }
+
+    #[test]
+    fn large_values_with_one_key_are_told_apart_by_their_bytes() {
+        let value = |at: usize| {
+            let mut data = vec![7; 5000];
+            data[at] = 8;
+            one(|b| b.actual(Kind::Bytes, Shape::Scalar, &data))
+        };
+        assert_eq!(value(1500).marks(), value(1501).marks());
+        assert!(value(1500).fits(&value(1500)) && !value(1500).fits(&value(1501)));
+    }
 }
