@@ -174,7 +174,10 @@ fn folder() -> Result<PathBuf, String> {
         match fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(format!("clc: {}: {error}", folder.display())),
+            Err(error) => {
+                let folder = folder.display();
+                return Err(format!("clc: {folder}: {error}; TMPDIR names the folder to use"));
+            }
         }
     }
     Err(format!("clc: {} has too many folders clc-*; remove them", base.display()))
