@@ -72,12 +72,14 @@ struct Task {
     now: Time,
     /// When its door is free for the next message.
     door: Time,
-    /// The receive that waits.
-    waits: Option<Receive>,
+    waits: Waits,
     state: State,
     chain: Chain,
     report: StationReport,
 }
+
+// A million of them are the memory that depth `line` takes.
+const _: () = assert!(size_of::<Task>() <= 256);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum State {
@@ -87,6 +89,33 @@ enum State {
     Begun,
     /// It has ended.
     Over,
+}
+
+/// The receive for which a task waits.
+///
+/// Of a million tasks nearly all wait, so what a receive has when it begins is not kept.
+#[derive(Clone, Debug, Default)]
+enum Waits {
+    #[default]
+    No,
+    /// It has not taken anything.
+    Whole { from: TaskNumber, tag: i32, bytes: u64, time: Time },
+    /// It has taken a part of its bytes.
+    Partly(Box<Receive>),
+}
+
+impl Waits {
+    /// The sender, the tag, the bytes, and those that are missing.
+    fn missing(&self) -> Option<(TaskNumber, i32, u64, u64)> {
+        match self {
+            Self::No => None,
+            Self::Whole { from, tag, bytes, .. } => Some((*from, *tag, *bytes, *bytes)),
+            Self::Partly(receive) => {
+                let Receive { from, tag, bytes, left, .. } = **receive;
+                Some((from, tag, bytes, left))
+            }
+        }
+    }
 }
 
 /// A receive whose bytes are not all sent.
@@ -153,7 +182,7 @@ impl LineRun<'_> {
 
     fn finish(self) -> Result<Report, Error> {
         let waiting = (0..).zip(&self.tasks).filter_map(|(task, state)| {
-            let Some(Receive { from, tag, bytes, left, .. }) = state.waits else {
+            let Some((from, tag, bytes, left)) = state.waits.missing() else {
                 return self.meetings.waiting(task);
             };
             let (label, there) = (self.matching.label(tag), bytes - left);
@@ -166,18 +195,29 @@ impl LineRun<'_> {
         if self.tasks.iter().any(|task| task.now == Time::END) {
             return Err(Error::Endless);
         }
-        let stations = self.tasks.iter().map(|task| task.report).collect();
+        let (mut last, mut path) = (Time::ZERO, Chain::default());
+        for (task, number) in self.tasks.iter().zip(0..) {
+            if task.report.execution > last || number == 0 {
+                (last, path) = (task.report.execution, task.chain);
+            }
+        }
+        // The reports take the place of the tasks: there is no second copy of a million of them.
+        let stations = self.tasks.into_iter().map(|task| task.report).collect();
         let (actions, sections) = (self.actions, self.sections.finish());
         let mut report = Report { actions, stations, sections, ..Report::default() };
-        report.finish(self.tasks.iter().map(|task| task.chain));
+        report.finish(std::iter::repeat(path));
         Ok(report)
     }
 
     /// One action of a task; false if it waits, or is over.
     fn step(&mut self, number: TaskNumber) -> Result<bool, Error> {
         self.tasks[number as usize].state = State::Begun;
-        if let Some(receive) = self.tasks[number as usize].waits.take() {
-            return self.receive(number, receive);
+        match std::mem::take(&mut self.tasks[number as usize].waits) {
+            Waits::No => (),
+            Waits::Whole { from, tag, bytes, time } => {
+                return self.begin_receive(number, (from, tag), bytes, time);
+            }
+            Waits::Partly(receive) => return self.receive(number, *receive),
         }
         if self.actions.is_multiple_of(ASKED_EVERY) && !self.watcher.goes_on(self.actions) {
             return Err(Error::Stopped(self.actions));
@@ -223,13 +263,22 @@ impl LineRun<'_> {
                 self.send(number, (time, bytes), &to, tag)
             }
             Action::Receive { time, bytes, from, tag } => {
-                let task = &self.tasks[number as usize];
-                let (wait, cause) = (Told::since(task.now), task.chain);
-                let left = bytes;
-                let receive = Receive { from, tag, bytes, left, time, wait, cause, message: None };
-                self.receive(number, receive)
+                self.begin_receive(number, (from, tag), bytes, time)
             }
         }
+    }
+
+    fn begin_receive(
+        &mut self,
+        number: TaskNumber,
+        (from, tag): (TaskNumber, i32),
+        bytes: u64,
+        time: Time,
+    ) -> Result<bool, Error> {
+        let task = &self.tasks[number as usize];
+        let (wait, cause, left) = (Told::since(task.now), task.chain, bytes);
+        let receive = Receive { from, tag, bytes, left, time, wait, cause, message: None };
+        self.receive(number, receive)
     }
 
     /// A task has ended.
@@ -307,9 +356,8 @@ impl LineRun<'_> {
             let sent = Event::Sent { task, message: serial, to: to_all, bytes, began, ended };
             self.watcher.event(sent)?;
             self.append((*to, number, self.matching.tag(tag)), message);
-            let waits = self.tasks[*to as usize].waits;
-            if waits
-                .is_some_and(|waits| waits.from == number && waits.tag == self.matching.tag(tag))
+            let waits = self.tasks[*to as usize].waits.missing();
+            if waits.is_some_and(|(from, its, ..)| (from, its) == (number, self.matching.tag(tag)))
             {
                 self.ready.push_back(*to);
             }
@@ -332,7 +380,12 @@ impl LineRun<'_> {
             }
             let Some(list) = self.lists.get(&key).copied() else {
                 // The same task would only find out again that nothing is there.
-                self.tasks[number as usize].waits = Some(receive);
+                let Receive { from, tag, bytes, left, time, message, .. } = receive;
+                let is_whole = left == bytes && message.is_none();
+                self.tasks[number as usize].waits = match is_whole {
+                    true => Waits::Whole { from, tag, bytes, time },
+                    false => Waits::Partly(Box::new(receive)),
+                };
                 return Ok(false);
             };
             let message = &mut self.messages[list.first as usize];

@@ -27,7 +27,8 @@ const PLAIN_MAX: u64 = 1 << 53;
 #[derive(Debug)]
 pub struct Ranks<R> {
     rows: Rows<R>,
-    ranks: Vec<Rank>,
+    /// The state of each rank that has had other lines than plain ones.
+    ranks: Vec<Option<Box<Rank>>>,
     /// The time of one flop.
     flop: f64,
 }
@@ -52,7 +53,7 @@ impl<R: BufRead + Seek> Ranks<R> {
             1 => Rows::index(files.remove(0))?,
             _ => Rows::each(files),
         };
-        let ranks = (0..rows.count()).map(|_| Rank::default()).collect();
+        let ranks = (0..rows.count()).map(|_| None).collect();
         Ok(Self { rows, ranks, flop: 1.0 / flops.max(1.0) })
     }
 }
@@ -70,14 +71,17 @@ impl<R: Read + BufRead + Seek> Source for Ranks<R> {
         let ranks = self.tasks();
         loop {
             let rank = &mut self.ranks[task as usize];
-            if let Some(action) = rank.ahead.pop_front() {
+            if let Some(action) = rank.as_mut().and_then(|rank| rank.ahead.pop_front()) {
                 return Ok(Some(action));
             }
             let Some(text) = self.rows.next(task)? else { return Ok(None) };
             if let Some(action) = plain(text, (task, ranks), self.flop) {
                 return Ok(Some(action));
             }
-            let done = rank.line(text, task, ranks, self.flop);
+            if is_nothing(text, task) {
+                continue;
+            }
+            let done = rank.get_or_insert_default().line(text, task, ranks, self.flop);
             done.map_err(|what| Error::Line { task, line: self.rows.line(task), what })?;
         }
     }
@@ -99,7 +103,6 @@ impl Rank {
         let what = words.next().ok_or("it ends behind the rank")?.to_ascii_lowercase();
         let words: Vec<&str> = words.collect();
         match what.as_str() {
-            "init" | "finalize" | "comm_size" | "comm_dup" | "test" => Ok(()),
             "compute" => self.put(Action::Compute(computing(&words, flop)?)),
             "send" | "isend" => {
                 let (to, tag, bytes) = message(&words, ranks)?;
@@ -171,6 +174,15 @@ impl Rank {
         call.expand(task, ranks, tag, &mut self.ahead);
         Ok(())
     }
+}
+
+/// Lines that do nothing.
+fn is_nothing(text: &str, task: TaskNumber) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    let is_own = words.next().is_some_and(|word| word.parse() == Ok(task));
+    let known = ["init", "finalize", "comm_size", "comm_dup", "test"];
+    is_own
+        && words.next().is_some_and(|word| known.iter().any(|one| one.eq_ignore_ascii_case(word)))
 }
 
 /// The most frequent lines, without a list of their words: whole numbers of flops and bytes.

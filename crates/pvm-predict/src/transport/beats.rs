@@ -18,18 +18,18 @@ impl Beats {
     /// Between each two hosts that are near to one another in a ring, and between the first one,
     /// which leads, and all others; none if they are never due.
     pub(crate) fn new(every: Time, hosts: u32) -> Self {
-        let is_near = |one: u32, other: u32| {
-            let apart = one.abs_diff(other);
-            one == 0 || other == 0 || apart.min(hosts - apart) <= NEAR
-        };
         let mut pairs = Vec::new();
         if every > Time::ZERO && !planted::is(Bug::BeatsForgotten) {
-            for one in 0..hosts {
-                let all = 0..hosts;
-                pairs.extend(
-                    all.filter(|other| *other != one && is_near(one, *other))
-                        .map(|other| (one, other)),
-                );
+            pairs.extend((1..hosts).map(|other| (0, other)));
+            for one in 1..hosts {
+                let mut near: Vec<u32> = (1..=NEAR.min(hosts - 1))
+                    .flat_map(|steps| [(one + steps) % hosts, (one + hosts - steps) % hosts])
+                    .chain([0])
+                    .filter(|other| *other != one)
+                    .collect();
+                near.sort_unstable();
+                near.dedup();
+                pairs.extend(near.into_iter().map(|other| (one, other)));
             }
         }
         Self { every, pairs }

@@ -88,6 +88,10 @@ impl<R: BufRead + Seek> Rows<R> {
                     run.end = at + length;
                 } else {
                     runs += 1;
+                    // Of a million ranks most have one run.
+                    if ranks[rank].runs.is_empty() {
+                        ranks[rank].runs.reserve_exact(1);
+                    }
                     ranks[rank].runs.push(Run { begin: at, end: at + length, line });
                 }
                 last = Some(rank);
