@@ -31,14 +31,17 @@ static int waits(const char *stranger)
     return 1;
 }
 
-static int32_t task_but(int32_t me)
+/* The registry has it from the moment at which initiate returns; no other list does for certain. */
+static int32_t task_of_instance(int instance)
 {
-    struct neopvm_task tasks[2];
-    uint64_t count = 0;
+    neopvm_buffer entry = 0;
+    int32_t tid = 0;
 
-    CHECK_IS(neopvm_tasks(0, tasks, 2, &count), 0);
-    CHECK_IS(count, 2);
-    return tasks[tasks[0].tid == me].tid;
+    CHECK_IS(neopvm_get("neopvm.pvm2.component.visited", instance, 0, &entry), 0);
+    CHECK_IS(neopvm_unpack(entry, NEOPVM_INT, &tid, 1, 1), 0);
+    CHECK_IS(neopvm_free(entry), 0);
+    CHECK(tid > 0);
+    return tid;
 }
 
 static void forges_a_death(const char *stranger, int32_t me)
@@ -46,7 +49,7 @@ static void forges_a_death(const char *stranger, int32_t me)
     char command[4200];
 
     CHECK_IS(initiate("./visited", NULL), 1); /* never enrolls */
-    snprintf(command, sizeof command, "%s %d %d", stranger, (int)me, (int)task_but(me));
+    snprintf(command, sizeof command, "%s %d %d", stranger, (int)me, (int)task_of_instance(1));
     CHECK_IS(system(command), 0);
     CHECK_IS(terminate("nobody", 0), PvmNoComp); /* looks at what has come */
     CHECK_IS(status("visited", 1), 1);
