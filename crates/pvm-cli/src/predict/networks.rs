@@ -63,9 +63,10 @@ fn as_file(known: &BuiltIn) -> Result<String, Failure> {
     }
     Ok(format!(
         "name = \"{}\"\nabout = \"{}\"\n\n[network]\nkind = \"line\"\nlatency = \"{} us\"\nrate = \
-         \"{rate} MB/s\"\n",
+         \"{rate} MB/s\"\n{}",
         known.name,
         platform.about,
         none * 1e6,
+        platform.line().topology.to_toml(),
     ))
 }

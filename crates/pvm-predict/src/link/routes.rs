@@ -41,6 +41,26 @@ pub struct Tree {
     pub taper: u32,
 }
 
+impl Topology {
+    /// The lines of a platform file that name it; none for a switch.
+    pub fn to_toml(self) -> String {
+        let grid = |name: &str, Shape([x, y, z]): Shape| {
+            format!("topology = \"{name}\"\nshape = \"{x}x{y}x{z}\"\n")
+        };
+        match self {
+            Self::Star => String::new(),
+            Self::Bus => "topology = \"bus\"\n".to_owned(),
+            Self::Ring => "topology = \"ring\"\n".to_owned(),
+            Self::Hypercube => "topology = \"hypercube\"\n".to_owned(),
+            Self::Mesh(shape) => grid("mesh", shape),
+            Self::Torus(shape) => grid("torus", shape),
+            Self::FatTree(Tree { children, taper }) => {
+                format!("topology = \"fat-tree\"\nchildren = {children}\ntaper = {taper}\n")
+            }
+        }
+    }
+}
+
 /// A step of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {

@@ -191,4 +191,15 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_links_of_each_row_are_what_its_file_names() {
+        for known in built_in() {
+            let topology = known.platform().line().topology;
+            let links = topology.to_toml();
+            let text = format!("[network]\nkind = \"line\"\nrate = \"1 MB/s\"\n{links}");
+            let platform = Platform::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(platform.line().topology, topology, "{}", known.name);
+        }
+    }
 }
