@@ -1,5 +1,6 @@
-/* wiped: a task that clears the words of others' inboxes silences nobody for long. The master
-   sleeps in a receive; a hostile task wipes what it has mapped, and an honest one sends. */
+/* wiped [often]: a task that clears the words of others' inboxes silences nobody for long. The master
+   sleeps in a receive; a hostile task wipes what it has mapped, and an honest one sends. With "often" a
+   timer interrupts the master's sleep each second. */
 #include "e2e.h"
 #include <stdint.h>
 
@@ -46,6 +47,19 @@ static void child(int parent, const char *role)
 	}
 }
 
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+static void interrupt_often(void)
+{
+	struct sigaction action = {.sa_handler = nothing};
+	struct itimerval second = {{1, 0}, {1, 0}};
+	CHECK(sigaction(SIGALRM, &action, 0) == 0);
+	CHECK(setitimer(ITIMER_REAL, &second, 0) == 0);
+}
+
 int main(int argc, char **argv)
 {
 	char exe[1000] = "", *hostile[] = {"h", 0}, *honest[] = {"w", 0};
@@ -68,6 +82,8 @@ int main(int argc, char **argv)
 		CALL(pvm_recv(-1, HELLO));
 	CALL(pvm_initsend(PvmDataRaw));
 	CALL(pvm_mcast(tids, 2, BEGIN));
+	if (argc > 1)
+		interrupt_often();
 	begin = now();
 	got = CALL(pvm_trecv(-1, NEWS, &limit));
 	printf("%s after %.1f s\n", got ? "the message came" : "nothing came", now() - begin);

@@ -38,6 +38,13 @@ fn a_task_that_wiped_the_inboxes_of_others_silenced_who_slept() {
 }
 
 #[test]
+fn a_sleeper_whose_inbox_was_wiped_looked_at_no_lane_where_a_timer_ended_each_sleep() {
+    let machine = Machine::start();
+    machine.run("wiped.c", &["often"]);
+    machine.halt();
+}
+
+#[test]
 fn a_thread_in_a_receive_could_not_be_cancelled() {
     let machine = Machine::start();
     machine.run("cancelled.c", &[]);

@@ -90,6 +90,11 @@ pub(crate) fn clock() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }
 
+/// The monotonic clock, for words that threads share.
+pub(crate) fn clock_ms() -> u64 {
+    u64::try_from(clock().as_millis()).unwrap_or(u64::MAX)
+}
+
 /// A duration as the kernel takes it.
 pub(crate) fn timespec(duration: Duration) -> Timespec {
     Timespec {

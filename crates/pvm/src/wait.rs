@@ -7,6 +7,7 @@
 
 mod deadline;
 mod for_one;
+mod sleep;
 mod spin;
 mod token;
 
@@ -17,15 +18,11 @@ pub(crate) use token::{Watched, may_wait_for_one};
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
-use crate::probe;
-use crate::sys::cancellation::{
-    Descriptor, HeldBefore, hold_signals, may_end_here, sleep_until_ready,
-};
+use crate::sys::cancellation::may_end_here;
 use crate::sys::gate::Gate;
 use crate::sys::{self, gate};
 use pvm_shm::activity::Activity;
-use pvm_shm::inbox::{Header, Inbox};
-use pvm_shm::probe::RECORDS;
+use pvm_shm::inbox::Inbox;
 use pvm_shm::users::Users;
 use pvm_shm::watch::Watch;
 use pvm_wire::{Code, Tid};
@@ -34,7 +31,7 @@ use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// Longest spin where messages also come over sockets: a look there is a call into the kernel, and
@@ -49,17 +46,9 @@ const RELAYS_MAX: i32 = 599;
 
 /// A thread that is about to sleep looks this many times whether the gate is free.
 const GATE_LOOKS: u32 = 64;
-/// A task that cannot bind its doorbell (the disk is full) looks this often.
-const MUTE: Duration = Duration::from_millis(5);
 /// A task that waits for anything but a message, and has no memory or descriptor for a lane, tries
 /// again after this time.
 const LACKING: Duration = Duration::from_millis(5);
-/// A thread that sleeps until a word in a roster changes looks at the word this often: a task that
-/// has changed it rings for all, but a debugger may stop that task before the ring.
-const RECHECK: Duration = Duration::from_secs(1);
-/// A sleeping thread looks at all lanes this often: a task that scribbles over the inbox may erase
-/// the mark of the sleeper, or that of a message.
-const OVERLOOKED: Duration = Duration::from_secs(10);
 
 /// The words and descriptors that a task's threads wait on.
 #[derive(Debug)]
@@ -85,6 +74,8 @@ pub(crate) struct Waiter {
     /// At the last look another task of the machine was awake on this core.
     crowded: AtomicBool,
     moves: Moves,
+    /// When all lanes were marked to be looked at, by the monotonic clock.
+    looked_at_all_ms: AtomicU64,
     /// Messages stream in: looking too soon would take the cache line from the sender that is about
     /// to write it.
     pub(crate) streaming: AtomicBool,
@@ -144,6 +135,7 @@ impl Waiter {
             routed: Patience::new(ROUTED),
             crowded: AtomicBool::new(false),
             moves: Moves::default(),
+            looked_at_all_ms: AtomicU64::new(sys::clock_ms()),
             streaming: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             routes: AtomicI32::new(-1),
@@ -304,77 +296,6 @@ impl Waiter {
             self.sleeper.store(0, Ordering::SeqCst);
             generation.fetch_add(1, Ordering::Release);
             sys::futex_wake(generation);
-        }
-    }
-
-    fn sleep(
-        &self,
-        deadline: Deadline,
-        generation: &AtomicU32,
-        token: WaitToken,
-    ) -> Result<Woken, Code> {
-        self.bind();
-        // A handler that receives behind `arm` would disarm for this thread, and might watch a ring
-        // whose sender then says nothing.
-        let held = hold_signals();
-        let woken = self.sleep_armed(deadline, generation, token, &held);
-        held.restore();
-        woken
-    }
-
-    fn sleep_armed(
-        &self,
-        deadline: Deadline,
-        generation: &AtomicU32,
-        token: WaitToken,
-        held: &HeldBefore,
-    ) -> Result<Woken, Code> {
-        let source = token.source();
-        if !self.arm(source) {
-            return Ok(Woken::Look);
-        }
-        Header::look_again();
-        if generation.load(Ordering::SeqCst) != token.generation || token.is_over() {
-            self.inbox.disarm(&self.activity);
-            return Ok(Woken::Look);
-        }
-        let left = deadline.left();
-        // Without a doorbell nobody can wake this thread, so it looks.
-        let mute = !self.bound.load(Ordering::Relaxed);
-        let again = match token.watched {
-            _ if mute => MUTE,
-            _ if source.is_some() => token.left_for_one(),
-            Some(_) => RECHECK,
-            None => OVERLOOKED,
-        };
-        let timeout = Some(left.map_or(again, |left| left.min(again)));
-        let routes = self.routes.load(Ordering::Acquire);
-        // Without routes the socket is listed a second time: the list has a fixed length.
-        let routes = if routes < 0 { self.socket } else { routes };
-        let mut list = [self.bell, self.socket, routes].map(Descriptor::new);
-        let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;
-        let polled = probe::sleep(noted, || sleep_until_ready(&mut list, timeout, held));
-        self.inbox.disarm(&self.activity);
-        match polled {
-            Ok(0) if !deadline.passed() => {
-                if again == OVERLOOKED {
-                    self.inbox.header().put_back(u64::MAX);
-                }
-                if source.is_some() {
-                    for_one::has_slept_long();
-                }
-                Ok(Woken::Look)
-            }
-            Ok(0) => Ok(Woken::Late),
-            Ok(_) => {
-                let [bell, socket, _] = list.map(Descriptor::is_ready);
-                if bell {
-                    self.quiet();
-                }
-                Ok(if socket { Woken::Socket } else { Woken::Look })
-            }
-            Err(Errno::INTR) => Ok(Woken::Look),
-            Err(_) => Err(Code::SysErr),
         }
     }
 

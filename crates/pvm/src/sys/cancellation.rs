@@ -1,6 +1,12 @@
 //! Sleeps in which a thread can be cancelled (`pthread_cancel`), as in PVM, whose waits are calls
 //! of the C library: no frame holds a lock or a value with a destructor there. Signals that come
 //! just before such a sleep can be held until it has begun.
+//!
+//! No frame of a wait may have anything to clean up. The C library ends the thread with its own
+//! copy of the unwinder (libgcc_s), but these frames' personality is linked with another copy
+//! (`pvm-capi/link.sh`), whose tables are not ready then: it aborts the process at the first
+//! landing pad. An optimised build has none here. One without optimisation has some that do
+//! nothing, and `cancelled.c` ends with SIGABRT there.
 
 use rustix::io::Errno;
 use std::ffi::{c_int, c_long, c_short, c_ulong};
