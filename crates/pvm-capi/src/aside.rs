@@ -28,7 +28,7 @@ pub(crate) fn clear_more() {
 }
 
 /// True once any of these was done.
-#[inline(always)]
+#[inline]
 pub(crate) fn has(bits: u32) -> bool {
     ASIDE.load(Ordering::Acquire) & bits != 0
 }

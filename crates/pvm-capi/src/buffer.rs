@@ -296,7 +296,7 @@ pub(crate) fn begin_sending(encoding: Encoding) -> Result<c_int, Code> {
     thread::here(|thread| begin_sending_of(thread, encoding))
 }
 
-#[inline(always)]
+#[inline]
 fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> {
     let (old, slot) = (thread.sending.id(), thread.sending.slot());
     let begun = slot.map(|slot| {

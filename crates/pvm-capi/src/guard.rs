@@ -41,7 +41,7 @@ impl Drop for Inside<'_> {
 }
 
 /// The thread is in the library no more.
-#[inline(always)]
+#[inline]
 fn go_out(thread: &Thread) {
     thread.inside.clear();
     // Sends that a handler asked for before the mark was gone.
@@ -75,7 +75,7 @@ pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Cod
 }
 
 /// Like `inside`, for a body that wants to know its thread.
-#[inline(always)]
+#[inline]
 pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Result<T, Code> {
     // SAFETY: it stays as long as this thread does, and has no destructor.
     let thread = unsafe { &*thread::address() };
@@ -107,7 +107,7 @@ pub(crate) enum FastPath {
 
 impl FastPath {
     /// None in a handler that interrupted the library, and in a thread's first call.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn enter() -> Option<Self> {
         let thread = thread::known().filter(|thread| thread.inside.set_fast())?;
         if thread::is_biased() {
@@ -138,7 +138,7 @@ pub(crate) enum Done<T> {
 /// and calls nothing, so that no register is saved for it. `but` is run behind it under the same
 /// mark, and `rest` without one, to do whatever `short` leaves as it was: both in functions of
 /// their own.
-#[inline(always)]
+#[inline]
 pub(crate) fn brief<T>(
     short: impl FnOnce(&'static Thread, Biased) -> Option<Done<T>>,
     but: impl FnOnce(Fast<Biased>, T) -> c_int,
@@ -166,7 +166,7 @@ pub(crate) fn brief<T>(
 }
 
 /// A [brief] call that has nothing more behind it.
-#[inline(always)]
+#[inline]
 pub(crate) fn brief_call(
     short: impl FnOnce(&'static Thread, Biased) -> Option<c_int>,
     rest: impl FnOnce() -> c_int,
@@ -195,7 +195,7 @@ macro_rules! fast {
 pub(crate) use fast;
 
 impl<O: Owner> Drop for Fast<O> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
         go_out(self.thread);
     }
@@ -295,7 +295,7 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result<c_int, Code>) -> c_
 }
 
 /// Like `call`, for a body that wants to know its thread.
-#[inline(always)]
+#[inline]
 pub(crate) fn call_here(name: &str, body: impl FnOnce(&Thread) -> Result<c_int, Code>) -> c_int {
     inside_of(body).unwrap_or_else(|code| failed(name, code))
 }

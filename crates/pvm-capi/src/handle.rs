@@ -333,7 +333,7 @@ unsafe extern "C" fn neopvm_receive(
 }
 
 /// The fast path of a receive within its long one.
-#[inline(always)]
+#[inline]
 fn look_for(wanted: Selection) -> Glance<i32> {
     receive_new(wanted, |buffer| taken_within(buffer, wanted.source, wanted.tag))
 }

@@ -41,7 +41,7 @@ const fn is_nobody(tid: Tid) -> bool {
 }
 
 /// `pvm_send` of any buffer in any context.
-#[inline(always)]
+#[inline]
 pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Result<(), Code> {
     check_address(Tid::from_c_int(tid), tag)?;
     slot.with(|buffer| send_buffer(buffer, tid, tag, context))?

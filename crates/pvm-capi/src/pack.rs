@@ -24,14 +24,14 @@ pub(crate) struct Items {
 
 impl Items {
     /// Checks the arguments of a program. A count below zero is wrong before anything else is.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new(first: *mut c_void, count: c_int, stride: c_int) -> Result<Self, Code> {
         let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
         Self::of_any_count(first, count, stride as isize)
     }
 
     /// Like `new`, with the counts of neopvm.h.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of_any_count(
         first: *mut c_void,
         count: usize,
@@ -54,7 +54,7 @@ impl Items {
     }
 
     /// Bytes of all items.
-    #[inline(always)]
+    #[inline]
     fn bytes(self, kind: Kind) -> Result<usize, Code> {
         let bytes = self.count.checked_mul(kind.size()).ok_or(Code::BadParam)?;
         if bytes > isize::MAX as usize { Err(Code::BadParam) } else { Ok(bytes) }
@@ -65,7 +65,7 @@ impl Items {
 ///
 /// # Safety
 /// The items can be read; with an in-place buffer until it is freed or begun anew.
-#[inline(always)]
+#[inline]
 pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
     let bytes = items.bytes(kind)?;
     if buffer.encoding() == Encoding::InPlace {
@@ -100,7 +100,7 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
 ///
 /// # Safety
 /// The items can be written.
-#[inline(always)]
+#[inline]
 pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
     let bytes = items.bytes(kind)?;
     if buffer.encoding() == Encoding::InPlace {
@@ -181,7 +181,7 @@ unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code>
 }
 
 /// One pack call on the current send buffer.
-#[inline(always)]
+#[inline]
 unsafe fn pack_call(
     name: &str,
     kind: Kind,
@@ -200,7 +200,7 @@ unsafe fn pack_call(
 }
 
 /// One unpack call on the current receive buffer.
-#[inline(always)]
+#[inline]
 unsafe fn unpack_call(
     name: &str,
     kind: Kind,

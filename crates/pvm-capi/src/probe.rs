@@ -13,7 +13,7 @@ pub(crate) fn follow(word: Option<&'static AtomicU32>) {
 }
 
 /// True if a call has something to tell. Nearly always false.
-#[inline(always)]
+#[inline]
 pub(crate) fn is_on() -> bool {
     // SAFETY: `OFF`, or the word of a task, which is never freed.
     unsafe { &*WORD.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0

@@ -31,19 +31,19 @@ impl Selection {
 }
 
 /// The address of a message, of the numbers of a call.
-#[inline(always)]
+#[inline]
 pub(crate) const fn address(tid: c_int, tag: c_int, context: c_int) -> Address {
     Address { to: Tid::from_c_int(tid), tag: Tag(tag), context: Context(context) }
 }
 
 /// The sender that a program's number means.
-#[inline(always)]
+#[inline]
 pub(crate) fn source(number: c_int) -> Option<Tid> {
     (number != -1).then(|| Tid::from_c_int(number))
 }
 
 /// The pattern that a program's numbers mean.
-#[inline(always)]
+#[inline]
 pub(crate) fn pattern(context: c_int, sender: c_int, tag: c_int) -> Pattern {
     Pattern { context, source: source(sender), tag: (tag != -1).then_some(tag) }
 }

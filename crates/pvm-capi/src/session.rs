@@ -83,13 +83,13 @@ pub(crate) fn set_option(number: usize, value: c_int) -> c_int {
 }
 
 /// The context of `pvm_send` and `pvm_recv`.
-#[inline(always)]
+#[inline]
 pub(crate) fn context() -> c_int {
     CONTEXT.load(Ordering::Relaxed)
 }
 
 /// The context that a number means: -1 is the current one.
-#[inline(always)]
+#[inline]
 pub(crate) fn or_current(number: c_int) -> c_int {
     if number == -1 { context() } else { number }
 }
@@ -102,7 +102,7 @@ pub(crate) fn set_context(context: c_int) -> c_int {
 }
 
 /// The task if the process is one.
-#[inline(always)]
+#[inline]
 pub(crate) fn current() -> Option<&'static Task> {
     // SAFETY: tasks are leaked, so a pointer that was stored stays valid.
     unsafe { TASK.load(Ordering::Acquire).as_ref() }
@@ -110,7 +110,7 @@ pub(crate) fn current() -> Option<&'static Task> {
 
 /// The task; enrols first if need be. An enrolled task that lost its daemon stays what it is, and
 /// its calls tell so.
-#[inline(always)]
+#[inline]
 pub(crate) fn task() -> Result<&'static Task, Code> {
     match current() {
         Some(task) => Ok(task),

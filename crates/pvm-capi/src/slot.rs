@@ -82,13 +82,13 @@ impl Mode {
     pub(crate) const PACKS_TYPED: Self = Self::of(Form::Typed, false);
 
     /// The mode of a buffer of this form.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn of(form: Form, reading: bool) -> Self {
         Self(form as u8 | if reading && !matches!(form, Form::Other) { READ } else { 0 })
     }
 
     /// The mode without the mark of buffers that are read.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn form(self) -> Self {
         Self(self.0 & !READ)
     }
@@ -108,14 +108,14 @@ impl SlotState {
     }
 
     /// The content is in use from now on.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn take(&mut self) {
         self.live = true;
         self.settle();
     }
 
     /// The content has changed.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn settle(&mut self) {
         self.mode = match self.content.role {
             Role::Own if self.live => Mode::of(self.content.buffer.form(), self.content.reading),
@@ -124,7 +124,7 @@ impl SlotState {
     }
 
     /// The content is in use no more. It was plain, so that nothing is left to be dropped.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn vacate(&mut self) {
         (self.live, self.mode) = (false, Mode::OTHER);
         let remains = self.content.buffer.vacate();
@@ -182,27 +182,27 @@ impl Slot {
     }
 
     /// Runs `body` on the content; `NoSuchBuf` if there is none.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn content<T>(&self, body: impl FnOnce(&mut Content) -> T) -> Result<T, Code> {
         let mut place = self.enter()?;
         if place.live { Ok(body(&mut place.content)) } else { Err(Code::NoSuchBuf) }
     }
 
     /// The place with its content; none if it is empty, or another thread looks.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, SlotState, O>> {
         let place = self.0.try_enter(owner)?;
         if place.live { Some(place) } else { None }
     }
 
     /// The place with its content, present or former: its mode tells.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn enter_biased(&self, owner: Biased) -> Option<FastGuard<'_, SlotState, Biased>> {
         self.0.try_enter(owner)
     }
 
     /// The empty place; none if something is here, or another thread looks.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn try_enter_vacant<O: Owner>(
         &self,
         owner: O,
@@ -212,13 +212,13 @@ impl Slot {
     }
 
     /// Runs `body` on the buffer.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn with<T>(&self, body: impl FnOnce(&mut Buffer) -> T) -> Result<T, Code> {
         self.content(|content| body(&mut content.buffer))
     }
 
     /// Runs `body` on the buffer, to pack into it items of which the first are of `first`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn write<T>(
         &self,
         first: Kind,

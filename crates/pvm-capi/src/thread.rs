@@ -40,7 +40,7 @@ impl Current {
     }
 
     /// Like `slot`, with an empty place where there is none.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn place(&self) -> &'static Slot {
         self.slot.get()
     }
@@ -150,13 +150,13 @@ const FAST: u8 = 2;
 
 impl Mark {
     /// True while the thread is in the library.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) != OUTSIDE
     }
 
     /// The thread comes in; false if it is in already, and a handler has interrupted it.
-    #[inline(always)]
+    #[inline]
     fn set(&self, mark: u8) -> bool {
         let may = !self.is_set();
         if may {
@@ -169,26 +169,26 @@ impl Mark {
     }
 
     /// [`Mark::set`] for a call that takes locks, and may take long.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn set_long(&self) -> bool {
         self.set(LONG)
     }
 
     /// [`Mark::set`] for a call that waits for nobody, before it asks whether [the process is
     /// biased](is_biased).
-    #[inline(always)]
+    #[inline]
     pub(crate) fn set_fast(&self) -> bool {
         self.set(FAST)
     }
 
     /// The thread takes locks from now on: nobody need wait until it goes out.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn take_locks(&self) {
         self.0.store(LONG, Ordering::Relaxed);
     }
 
     /// The thread goes out.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn clear(&self) {
         compiler_fence(Ordering::SeqCst);
         // PAIRS WITH: `wait`, whose thread sees all that was done under the mark.
@@ -270,7 +270,7 @@ static BIAS: Bias = Bias::new();
 
 /// True if this thread may go without locks, asked behind [`Mark::set_fast`]. No other thread has
 /// the answer true: its first call has made it false.
-#[inline(always)]
+#[inline]
 pub(crate) fn is_biased() -> bool {
     // PAIRS WITH: `end_bias`.
     BIAS.is_on()
@@ -292,7 +292,7 @@ pub(crate) fn here<T>(body: impl FnOnce(&Thread) -> T) -> T {
 }
 
 /// The address of this thread's data, as long as it lives.
-#[inline(always)]
+#[inline]
 pub(crate) fn address() -> *const Thread {
     let known = word().cast::<Thread>();
     if is_nobody(known) { first_look() } else { known }
@@ -303,13 +303,13 @@ fn is_nobody(thread: *const Thread) -> bool {
 }
 
 /// This thread, if it has been looked at before.
-#[inline(always)]
+#[inline]
 pub(crate) fn known() -> Option<&'static Thread> {
     Some(known_or_nobody()).filter(|&thread| !is_nobody(thread))
 }
 
 /// Like `known`, with a thread whose mark is always set where there is none.
-#[inline(always)]
+#[inline]
 pub(crate) fn known_or_nobody() -> &'static Thread {
     // SAFETY: `_neopvm_nobody`, or what stays as long as this thread does and has no destructor; it
     // is not handed on.
@@ -318,7 +318,7 @@ pub(crate) fn known_or_nobody() -> &'static Thread {
 
 /// The word of the shim: read in place where a call for it would cost more than the look.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", target_os = "linux", not(miri)))]
-#[inline(always)]
+#[inline]
 fn word() -> *const c_void {
     let word: *const c_void;
     // SAFETY: reads a word of this thread's static memory, whose place the loader fills in (the

@@ -71,7 +71,7 @@ impl Activity {
         &self.mapping
     }
 
-    #[inline(always)]
+    #[inline]
     const fn words(&self) -> &Words {
         // SAFETY: they lie in `mapping`, which neither moves nor goes before this does.
         unsafe { self.words.as_ref() }
@@ -83,7 +83,7 @@ impl Activity {
 
     /// The host's clock. A neighbour that scribbles here can spoil the order of messages, nothing
     /// else.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn clock(&self) -> &AtomicU64 {
         &self.words().clock.0
     }
@@ -150,7 +150,7 @@ impl Activity {
 }
 
 /// Moments are compared by their difference, as all clocks that count for long.
-#[inline(always)]
+#[inline]
 pub(crate) const fn is_later(a: u64, b: u64) -> bool {
     (a.wrapping_sub(b)).cast_signed() > 0
 }

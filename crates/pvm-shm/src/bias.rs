@@ -40,7 +40,7 @@ impl Bias {
     }
 
     /// True while no second thread has called.
-    #[inline(always)]
+    #[inline]
     pub fn is_on(&self) -> bool {
         // PAIRS WITH: `end`, and the fence in all threads behind it.
         self.0.load(Ordering::Relaxed) != ENDED

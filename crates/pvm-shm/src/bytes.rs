@@ -1,4 +1,7 @@
 //! Copying few bytes.
+//!
+//! All of it is inlined by force. Where the compiler decides, `pvm_send` of 1000 bytes takes 12
+//! instructions more, and `pvm_precv` of 8 bytes calls `copy`.
 
 use crate::lane::INLINE_MAX;
 

@@ -55,7 +55,7 @@ impl Clock {
     }
 
     /// The moment of a message that a task sends now.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn moment(&mut self) -> u32 {
         let host = self.activity.clock().load(Ordering::Relaxed);
         if self.own.wrapping_sub(host) > AHEAD {
@@ -65,7 +65,7 @@ impl Clock {
     }
 
     /// [`Clock::moment`] where neither clock is to be set; else none.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn moment_at_hand(&self) -> Option<u32> {
         let host = self.activity.clock().load(Ordering::Relaxed);
         (self.own.wrapping_sub(host) <= AHEAD).then_some(self.own as u32)
@@ -95,7 +95,7 @@ impl Clock {
     }
 
     /// All messages that were taken in were sent before `seen`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn follow(&mut self, seen: u64) {
         if is_later(seen, self.own) {
             self.own = seen;
@@ -111,7 +111,7 @@ impl Clock {
 }
 
 /// The moment whose lower half a cell has: the one nearest to `near`.
-#[inline(always)]
+#[inline]
 pub(crate) const fn widen(half: u32, near: u64) -> u64 {
     let ahead = half.wrapping_sub(near as u32).cast_signed();
     near.wrapping_add_signed(ahead as i64)

@@ -145,13 +145,13 @@ impl Header {
     }
 
     /// Sender: the owner is gone.
-    #[inline(always)]
+    #[inline]
     pub fn is_closed(&self) -> bool {
         self.pending.load(Ordering::Acquire) & CLOSED != 0
     }
 
     /// Owner: something waits. One read, for spinning.
-    #[inline(always)]
+    #[inline]
     pub fn has_pending(&self) -> bool {
         self.pending.load(Ordering::Acquire) & LANES != 0
     }
@@ -226,7 +226,7 @@ impl Inbox {
     }
 
     /// The word and its neighbours.
-    #[inline(always)]
+    #[inline]
     pub const fn header(&self) -> &Header {
         // SAFETY: it lies in `mapping`, which neither moves nor goes before this does.
         unsafe { self.header.as_ref() }

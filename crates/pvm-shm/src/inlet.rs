@@ -169,7 +169,7 @@ impl Inlet {
     }
 
     /// The process has sent something.
-    #[inline(always)]
+    #[inline]
     pub const fn has_spoken(&mut self) {
         self.streak = 0;
     }
@@ -189,7 +189,7 @@ impl Inlet {
 
     /// A moment behind those of all messages that were taken in: for
     /// [`Outbox::follow`](crate::Outbox::follow).
-    #[inline(always)]
+    #[inline]
     pub const fn seen(&self) -> u64 {
         self.seen
     }
@@ -301,14 +301,14 @@ impl Inlet {
 
     /// The envelope of a message that came out of a lane, where the moment stands in the receiver's
     /// place.
-    #[inline(always)]
+    #[inline]
     fn taken_in(&mut self, envelope: Envelope) -> Envelope {
         self.note_moment(envelope.dst.0);
         Envelope { dst: self.me, ..envelope }
     }
 
     /// A message that was sent at this moment was taken in.
-    #[inline(always)]
+    #[inline]
     fn note_moment(&mut self, half: u32) {
         let moment = widen(half, self.seen);
         if !is_later(self.seen, moment) {

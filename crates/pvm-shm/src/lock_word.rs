@@ -39,7 +39,7 @@ impl Number {
     }
 
     /// The number with this value.
-    #[inline(always)]
+    #[inline]
     pub const fn of_value(value: u32) -> Self {
         Self(value)
     }
@@ -68,7 +68,7 @@ impl LockWord {
     }
 
     /// Takes it in one step, if it is free and nobody sleeps beside it.
-    #[inline(always)]
+    #[inline]
     pub fn try_take(&self, me: Number) -> bool {
         self.0.compare_exchange(FREE, me.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
@@ -96,7 +96,7 @@ impl LockWord {
 
     /// Gives it back; true if others wait for it and are to be woken. `asleep` is what
     /// [`LockWord::take`] returned.
-    #[inline(always)]
+    #[inline]
     pub fn give_back(&self, asleep: bool) -> bool {
         // Nobody lies down while it is taken.
         let word = match asleep {

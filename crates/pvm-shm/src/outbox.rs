@@ -70,7 +70,7 @@ struct LaneOut {
 
 impl LaneOut {
     /// Asked after a publication: true if the receiver is there and sees it by itself.
-    #[inline(always)]
+    #[inline]
     fn is_watched(&self) -> bool {
         // The inbox is seldom written while the ring is watched, so this look costs no cache line's
         // way.
@@ -161,7 +161,7 @@ impl Outbox {
 
     /// All that this process has taken in was sent before `seen`
     /// ([`Inlet::seen`](crate::Inlet::seen)).
-    #[inline(always)]
+    #[inline]
     pub fn follow(&mut self, seen: u64) {
         self.clock.follow(seen);
     }

@@ -24,7 +24,7 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         Self { entries: Vec::new(), places: BTreeMap::new(), last: 0, hand: 0 }
     }
 
-    #[inline(always)]
+    #[inline]
     fn place(&self, key: K) -> Option<usize> {
         if self.entries.get(self.last).is_some_and(|(found, _)| *found == key) {
             return Some(self.last);
@@ -33,13 +33,13 @@ impl<K: Ord + Copy, V> Recent<K, V> {
     }
 
     /// The value, to be read.
-    #[inline(always)]
+    #[inline]
     pub fn get(&self, key: K) -> Option<&V> {
         self.place(key).map(|place| &self.entries[place].1)
     }
 
     /// The value, to be changed.
-    #[inline(always)]
+    #[inline]
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let place = self.place(key)?;
         self.last = place;
@@ -47,7 +47,7 @@ impl<K: Ord + Copy, V> Recent<K, V> {
     }
 
     /// The value, to be changed, of a key that is most likely the one that was found last.
-    #[inline(always)]
+    #[inline]
     pub fn again(&mut self, key: K) -> Option<&mut V> {
         // Twice, as the compiler does not see that only one of the two borrows goes on.
         let is_last = matches!(self.entries.get(self.last), Some((found, _)) if *found == key);
@@ -58,7 +58,7 @@ impl<K: Ord + Copy, V> Recent<K, V> {
     }
 
     /// The value, to be changed, of the key that was found last; none of any other.
-    #[inline(always)]
+    #[inline]
     pub fn last(&mut self, key: K) -> Option<&mut V> {
         match self.entries.get_mut(self.last) {
             Some((found, value)) if *found == key => Some(value),
@@ -72,7 +72,7 @@ impl<K: Ord + Copy, V> Recent<K, V> {
     }
 
     /// The value of a key, or of a key that is new.
-    #[inline(always)]
+    #[inline]
     pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
         match self.place(key) {
             Some(place) => {

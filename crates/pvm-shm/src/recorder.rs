@@ -74,7 +74,7 @@ impl Recorder {
     }
 
     /// The time now, for [`Record::begin`].
-    #[inline(always)]
+    #[inline]
     pub fn now(&self) -> u64 {
         self.source.now()
     }

@@ -11,7 +11,7 @@ pub use std::sync::atomic::{
 
 /// Completes all earlier writes of this thread before a signal handler of the thread can run behind
 /// it.
-#[inline(always)]
+#[inline]
 pub fn interrupt_fence() {
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
 }
@@ -34,17 +34,17 @@ impl<T> Shared<T> {
         Self(std::cell::UnsafeCell::new(value))
     }
     /// Reads through a raw pointer.
-    #[inline(always)]
+    #[inline]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
     /// Writes through a raw pointer.
-    #[inline(always)]
+    #[inline]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
     /// The address of the value.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn place(&self) -> *mut T {
         self.0.get()
     }

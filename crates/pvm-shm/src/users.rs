@@ -21,7 +21,7 @@ impl Users {
 
     /// One more, if `is_alone` says that the caller is the only thread, and says so again: a thread
     /// that a handler begins behind the second answer sees it counted.
-    #[inline(always)]
+    #[inline]
     pub fn enter_alone(&self, is_alone: impl Fn() -> bool) -> bool {
         if !is_alone() {
             return false;
@@ -38,7 +38,7 @@ impl Users {
     }
 
     /// One less, by a thread that [`Users::enter_alone`] has let in.
-    #[inline(always)]
+    #[inline]
     pub fn leave_alone(&self) {
         let users = self.alone.load(Ordering::Relaxed);
         // PAIRS WITH: `is_used`, behind which what was used is let go of.

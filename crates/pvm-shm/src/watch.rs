@@ -51,7 +51,7 @@ pub struct Watch {
 
 impl Slot {
     /// The next cell is complete. Only asked while `looking` is used.
-    #[inline(always)]
+    #[inline]
     fn is_ready(&self) -> bool {
         let stamp = self.stamp.load(Ordering::SeqCst);
         // SAFETY: the ring behind it is kept while `looking` is used.
@@ -107,13 +107,13 @@ impl Watch {
     }
 
     /// The waiting thread tells whether its message came within a few looks.
-    #[inline(always)]
+    #[inline]
     pub fn tell_soon(&self, soon: bool) {
         self.soon.store(soon, Ordering::Relaxed);
     }
 
     /// True if the last wait behind a look in vain was over within a few looks.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn came_soon(&self) -> bool {
         self.soon.load(Ordering::Relaxed)
     }
@@ -136,7 +136,7 @@ impl Watch {
     /// others are not looked at. The second argument of `body` tells whether this is so. It needs
     /// `is_alone` to say that the process has one thread: otherwise the last look may have been
     /// another thread's.
-    #[inline(always)]
+    #[inline]
     pub fn look_for<T>(
         &self,
         is_alone: impl Fn() -> bool,
@@ -153,7 +153,7 @@ impl Watch {
     }
 
     /// The awaited message comes by the ring in this slot, or by any.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn look_only_at(&self, slot: Option<usize>) {
         self.sole.store(slot.map_or(0, |slot| slot as u32 + 1), Ordering::Relaxed);
     }
@@ -179,7 +179,7 @@ impl Watch {
     }
 
     /// True until [`Watch::take_rested`] has told so.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn has_rested(&self) -> bool {
         self.rested.load(Ordering::Relaxed)
     }
@@ -196,7 +196,7 @@ impl Watch {
     }
 
     /// Sets the place of a watched ring's next cell.
-    #[inline(always)]
+    #[inline]
     pub fn set(&self, slot: usize, receiver: &Receiver) {
         let (stamp, next) = receiver.next_stamp();
         let slot = &self.slots[slot];
@@ -206,7 +206,7 @@ impl Watch {
     }
 
     /// [`Watch::set`] of the ring that is watched in this slot already: its receiver has gone on.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn advance(&self, slot: usize, receiver: &Receiver) {
         let (stamp, next) = receiver.next_stamp();
         let Some(slot) = self.slots.get(slot) else { return };

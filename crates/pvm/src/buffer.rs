@@ -143,7 +143,7 @@ impl Buffer {
     }
 
     /// Empties it for another message. Memory of its own is used again.
-    #[inline(always)]
+    #[inline]
     pub fn begin(&mut self, encoding: Encoding) {
         if !matches!(self.store, Store::Small(_)) {
             *self = Self::new(encoding);

@@ -15,7 +15,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// True for a message that the receive may have.
-    #[inline(always)]
+    #[inline]
     pub fn matches(&self, envelope: &Envelope) -> bool {
         self.context == envelope.context
             && self.source.is_none_or(|source| source == envelope.src)

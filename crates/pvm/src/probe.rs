@@ -133,7 +133,7 @@ pub struct Noting {
 
 impl Noting {
     /// The moment now, if something is to be noted and there is a ring.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn now(probes: &'static Probes, me: Tid) -> Option<Self> {
         if !probes.is_on() {
             return None;

@@ -103,13 +103,13 @@ impl State {
     }
 
     /// The number of the next message to a task.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn next_number(&self, to: Tid) -> u64 {
         self.last_number(to) + 1
     }
 
     /// The number of the last message to a task.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn last_number(&self, to: Tid) -> u64 {
         let by_lane = self.outbox.last_number(to);
         by_lane.unwrap_or_else(|| self.sequences.get(to).copied().unwrap_or(0))
@@ -172,7 +172,7 @@ impl State {
     /// [`State::send_small`] of a few bytes to the receiver of the last send, in place: for callers
     /// that do nothing else. If the message was published, the answer is whether its receiver looks
     /// there by itself.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn send_few<'a>(
         &mut self,
         to: Address,

@@ -172,13 +172,13 @@ impl Task {
     }
 
     /// False after [`Task::leave`], in the child of a fork, and when the daemon is gone.
-    #[inline(always)]
+    #[inline]
     pub fn is_alive(&self) -> bool {
         self.aside.get() & OVER == 0
     }
 
     /// Its id.
-    #[inline(always)]
+    #[inline]
     pub const fn tid(&self) -> Tid {
         self.welcome.tid
     }
@@ -188,7 +188,7 @@ impl Task {
         &self.welcome
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn live(&self) -> Result<&Self, Code> {
         if self.is_alive() { Ok(self) } else { Err(Code::SysErr) }
     }

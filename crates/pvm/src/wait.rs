@@ -145,7 +145,7 @@ impl Waiter {
 
     /// A thread begins to wait: until it goes out again, descriptors and rings stay. None if all is
     /// over; the only thread looks for that itself, behind this.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn come_in(&self) -> Option<Came> {
         if self.users.enter_alone(gate::is_alone) {
             return Some(Came::Alone);
@@ -157,7 +157,7 @@ impl Waiter {
     }
 
     /// It waits no more: true if it was the last one, and all is over.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn go_out(&self, came: Came) -> bool {
         if came == Came::Among {
             return self.users.among().fetch_sub(1, Ordering::SeqCst) == OVER | 1

@@ -14,7 +14,7 @@ use crate::thread::Thread;
 use crate::trace::noting::Begun;
 
 /// The slot of a number that a program gave.
-#[inline(always)]
+#[inline]
 pub(crate) fn find(id: c_int) -> Option<&'static Slot> {
     PLACES.at(id)
 }
@@ -24,7 +24,7 @@ const RAW: c_int = Encoding::Raw as c_int;
 const IN_PLACE: c_int = Encoding::InPlace as c_int;
 
 /// `pvm_initsend` of a thread that the process is biased to, where the send buffer is a small one.
-#[inline(always)]
+#[inline]
 pub(super) fn begin(thread: &Thread, owner: Biased, number: c_int) -> Option<c_int> {
     let (encoding, form) = match number {
         RAW => (Encoding::Raw, Form::Raw),
@@ -54,13 +54,13 @@ fn begin_noted(number: c_int) -> Option<c_int> {
     Some(id)
 }
 
-#[inline(always)]
+#[inline]
 fn begin_unseen(number: c_int) -> Option<c_int> {
     let encoding = Encoding::from_number(number)?;
     fast!(fast => begin_by(&fast, encoding), else None)
 }
 
-#[inline(always)]
+#[inline]
 fn begin_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
     let mut place = fast.thread.sending.slot()?.try_enter(fast.owner)?;
     if !place.content.buffer.fast_begin(encoding) {
@@ -74,7 +74,7 @@ fn begin_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
 /// Fills the place of the number that is given out next, and gives it out; none if there is no such
 /// place with the memory of a small message, or if `fill` says no. Then nothing has changed but
 /// what `fill` did.
-#[inline(always)]
+#[inline]
 fn fill_next<O: Owner, T>(
     fast: &Fast<O>,
     reading: bool,
@@ -93,14 +93,14 @@ fn fill_next<O: Owner, T>(
 }
 
 /// A number for a new buffer.
-#[inline(always)]
+#[inline]
 pub(crate) fn make_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
     let begin = |buffer: &mut Buffer| if buffer.fast_begin(encoding) { Ok(()) } else { Err(()) };
     fill_next(fast, false, begin)?.ok()
 }
 
 /// A number for a message that `take` puts into a buffer.
-#[inline(always)]
+#[inline]
 pub(crate) fn receive_by(
     fast: &Fast<impl Owner>,
     take: impl FnOnce(&mut Buffer) -> Glance<()>,
@@ -118,7 +118,7 @@ pub(crate) fn receive_by(
 }
 
 /// Frees a number that is nobody's current buffer in this thread; none if it did nothing.
-#[inline(always)]
+#[inline]
 pub(crate) fn free_by(fast: &Fast<impl Owner>, id: c_int) -> Option<()> {
     let thread = fast.thread;
     if [&thread.sending, &thread.receiving, &thread.probed].iter().any(|own| own.id() == id) {

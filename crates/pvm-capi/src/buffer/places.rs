@@ -19,7 +19,7 @@ pub(super) struct Places {
 }
 
 /// The chunk of a number, and its place there.
-#[inline(always)]
+#[inline]
 fn locate(id: c_int) -> Option<(usize, usize)> {
     let place = usize::try_from(id).ok()?.checked_sub(1)? + FIRST;
     let chunk = (place.ilog2() - FIRST.ilog2()) as usize;
@@ -33,7 +33,7 @@ impl Places {
 
     /// The slot of a number; none if it was never made. That of a number that was not given out is
     /// empty.
-    #[inline(always)]
+    #[inline]
     pub(super) fn at(&self, id: c_int) -> Option<&'static Slot> {
         let (chunk, offset) = locate(id)?;
         // PAIRS WITH: `make`.

@@ -15,7 +15,7 @@ use crate::trace::noting::Begun;
 use crate::{buffer, message, pack, probe, selection, session};
 
 /// `neopvm_new`. A process that is no task goes the long way, as the child of a fork must.
-#[inline(always)]
+#[inline]
 pub(super) fn new(encoding: i32) -> Option<i32> {
     let encoding = Encoding::from_number(encoding)?;
     session::current()?;
@@ -33,7 +33,7 @@ fn noted<T>(call: u16, bytes: usize, work: impl FnOnce() -> Option<T>) -> Option
 }
 
 /// `neopvm_free`
-#[inline(always)]
+#[inline]
 pub(super) fn free(handle: i32) -> Option<()> {
     let free = || fast!(fast => buffer::fast::free_by(&fast, handle), else None);
     if probe::is_on() { noted(calls::NEOPVM_FREE, 0, free) } else { free() }
@@ -43,7 +43,7 @@ pub(super) fn free(handle: i32) -> Option<()> {
 ///
 /// # Safety
 /// The items can be read.
-#[inline(always)]
+#[inline]
 pub(super) unsafe fn pack(
     handle: i32,
     kind: i32,
@@ -63,7 +63,7 @@ pub(super) unsafe fn pack(
 ///
 /// # Safety
 /// The items can be written.
-#[inline(always)]
+#[inline]
 pub(super) unsafe fn unpack(
     handle: i32,
     kind: i32,
@@ -80,7 +80,7 @@ pub(super) unsafe fn unpack(
     if probe::is_on() { noted(calls::NEOPVM_UNPACK, bytes, unpack) } else { unpack() }
 }
 
-#[inline(always)]
+#[inline]
 pub(super) fn few(
     kind: i32,
     items: *mut c_void,
@@ -93,7 +93,7 @@ pub(super) fn few(
 }
 
 /// `neopvm_send`
-#[inline(always)]
+#[inline]
 pub(super) fn send(handle: i32, tid: i32, tag: i32, context: i32) -> Option<()> {
     if tag < 0 {
         return None;
@@ -116,7 +116,7 @@ fn send_noted(slot: &Slot, to: Address) -> Option<()> {
 }
 
 /// `neopvm_info`
-#[inline(always)]
+#[inline]
 pub(super) fn info(handle: i32) -> Option<Info> {
     let slot = buffer::fast::find(handle)?;
     let info = || fast!(fast => Some(Info::of(&slot.try_enter(fast.owner)?.content)), else None);

@@ -34,7 +34,7 @@ impl Info {
     }
 
     /// The facts of a message of `bytes` bytes, of which none are read.
-    #[inline(always)]
+    #[inline]
     pub(super) fn of_head(about: &Head, bytes: usize) -> Self {
         Self {
             source: about.source().as_c_int(),
@@ -49,7 +49,7 @@ impl Info {
     }
 
     /// The facts of a buffer.
-    #[inline(always)]
+    #[inline]
     pub(super) fn of(content: &Content) -> Self {
         let (bytes, buffer) = (content.size(), &content.buffer);
         let left = bytes.saturating_sub(buffer.read_size());

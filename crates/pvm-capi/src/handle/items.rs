@@ -92,7 +92,7 @@ unsafe fn send(
 ///
 /// # Safety
 /// As for [`neopvm_send_items`].
-#[inline(always)]
+#[inline]
 unsafe fn fast_send(
     encoding: i32,
     (kind, items, count): (i32, *const c_void, u64),
@@ -210,7 +210,7 @@ static LONGER: AtomicBool = AtomicBool::new(false);
 ///
 /// # Safety
 /// `received` points to its type.
-#[inline(always)]
+#[inline]
 unsafe fn fast_receive(
     wanted: Selection,
     received: *mut Received,
@@ -250,6 +250,7 @@ unsafe fn fast_receive(
 ///
 /// # Safety
 /// `received` points to its type.
+// Inlined: neopvm_receive_items of 1000 bytes takes 44 instructions less, with what it calls.
 #[inline(always)]
 unsafe fn take_whole(
     wanted: Selection,
@@ -295,7 +296,7 @@ unsafe fn put_number(received: *mut Received, handle: i32) {
 ///
 /// # Safety
 /// `received` points to its type.
-#[inline(always)]
+#[inline]
 unsafe fn put_taken(received: *mut Received, about: &Head, size: usize) {
     let run = about.run().filter(|_| about.encoding() == Encoding::Default);
     let kind = run.and_then(|run| Kind::of_shape(run.shape)).unwrap_or(Kind::Byte);

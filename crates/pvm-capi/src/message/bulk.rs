@@ -51,7 +51,7 @@ pub(crate) unsafe extern "C" fn pvm_psend(
 ///
 /// # Safety
 /// The items can be read.
-#[inline(always)]
+#[inline]
 unsafe fn fast_send(
     (tid, tag): (c_int, c_int),
     items: *const c_void,
@@ -122,7 +122,7 @@ impl Answers {
     ///
     /// # Safety
     /// The answers can be written.
-    #[inline(always)]
+    #[inline]
     unsafe fn give(self, source: Tid, tag: c_int, bytes: usize) {
         let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
         // SAFETY: each answer is null, which `store` skips, or points to an int of the program's.
@@ -187,7 +187,7 @@ pub(crate) unsafe extern "C" fn pvm_precv(
 ///
 /// # Safety
 /// The items and the answers can be written.
-#[inline(always)]
+#[inline]
 unsafe fn fast_receive(
     (tid, tag): (c_int, c_int),
     (items, count, kind): (*mut c_void, c_int, c_int),

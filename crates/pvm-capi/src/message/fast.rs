@@ -21,7 +21,7 @@ pub(super) fn custom_is_possible() -> bool {
 
 /// `pvm_send` of a small buffer to the receiver of the last send, by the thread that the process is
 /// biased to.
-#[inline(always)]
+#[inline]
 pub(super) fn send_few(
     thread: &Thread,
     owner: Biased,
@@ -63,7 +63,7 @@ fn send_noted(tid: c_int, tag: c_int) -> Option<()> {
     send_then(tid, tag, |number, buffer| begun.sent_buffer(calls::SEND, to, (number, buffer)))
 }
 
-#[inline(always)]
+#[inline]
 fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<()> {
     if tag < 0 {
         return None;
@@ -74,7 +74,7 @@ fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<
 
 /// The fast path of sending a buffer to a task under a tag that is not below 0, in a context.
 /// `then` sees the sent message.
-#[inline(always)]
+#[inline]
 pub(crate) fn send_by(
     fast: &Fast<impl Owner>,
     slot: &Slot,
@@ -91,6 +91,7 @@ pub(crate) fn send_by(
 
 /// Sends a message of `data`, which one run describes or nothing (0), under a tag that is not below
 /// 0, in a context; it never has a number.
+// Inlined: pvm_psend of 8 bytes takes 36 instructions less.
 #[inline(always)]
 pub(crate) fn send_items(
     encoding: Encoding,
@@ -104,6 +105,7 @@ pub(crate) fn send_items(
 }
 
 /// [`send_items`] of a call, noted if that is to be.
+// Inlined: neopvm_send_items of 8 bytes takes 30 instructions less.
 #[inline(always)]
 pub(crate) fn send_items_of(
     call: u16,
@@ -127,6 +129,7 @@ fn send_items_noted(call: u16, encoding: Encoding, items: (u64, &[u8]), to: Addr
 
 /// Receives a small message of the current context, raw if `raw` says so, into memory of the
 /// program's. `but`: bits of [`aside`](crate::aside) that it ignores.
+// Inlined: pvm_precv of 8 bytes takes 71 instructions less, with what it calls.
 #[inline(always)]
 pub(crate) fn receive_items(
     wanted: Selection,
@@ -146,13 +149,14 @@ pub(crate) fn receive_items(
 
 /// True if a receive of this tag has no more to look for than its message. `but`: bits of
 /// [`aside`](crate::aside) that it ignores.
-#[inline(always)]
+#[inline]
 fn is_plain(tag: c_int, but: u32) -> bool {
     tag >= -1 && !aside::has(!but)
 }
 
 /// `pvm_recv` of a few bytes that lie next in the lane that gave the last message, by the thread
 /// that the process is biased to.
+// Inlined: see `Receiver::take_few`.
 #[inline(always)]
 pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -> Option<c_int> {
     if !is_plain(tag, 0) {
@@ -172,7 +176,7 @@ pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -
 
 /// The fast path of a receive into the receive buffer, for a small message that lies next in a busy
 /// lane. It changes nothing if it gives none.
-#[inline(always)]
+#[inline]
 pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
     receive_then(tid, tag, |_, _| ())
 }
@@ -185,12 +189,12 @@ pub(super) fn receive_noted(tid: c_int, tag: c_int) -> Glance<c_int> {
 }
 
 /// Like `receive_noted`, within a call that goes its long way.
-#[inline(always)]
+#[inline]
 pub(super) fn receive_within(tid: c_int, tag: c_int) -> Glance<c_int> {
     receive_then(tid, tag, |_, buffer| noting::taken_within(buffer, tid, tag))
 }
 
-#[inline(always)]
+#[inline]
 fn receive_then(tid: c_int, tag: c_int, then: impl FnOnce(c_int, &Buffer)) -> Glance<c_int> {
     if !is_plain(tag, 0) {
         return Glance::More;
@@ -199,7 +203,7 @@ fn receive_then(tid: c_int, tag: c_int, then: impl FnOnce(c_int, &Buffer)) -> Gl
     fast!(fast => receive_by(&fast, tid, tag, then), else Glance::More)
 }
 
-#[inline(always)]
+#[inline]
 fn receive_by(
     fast: &Fast<impl Owner>,
     tid: c_int,
@@ -226,6 +230,7 @@ fn receive_by(
 
 /// Like `receive_by`, for a receive that gives each message a buffer of its own, and knows no
 /// matching of the program's. `context` -1 is the current one.
+// Inlined: neopvm_receive_items of 1000 bytes takes 14 instructions less.
 #[inline(always)]
 pub(crate) fn receive_new(wanted: Selection, then: impl FnOnce(&Buffer)) -> Glance<c_int> {
     if !is_plain(wanted.tag, aside::MATCHES) {
@@ -234,6 +239,7 @@ pub(crate) fn receive_new(wanted: Selection, then: impl FnOnce(&Buffer)) -> Glan
     fast!(fast => receive_new_by(&fast, wanted, then), else Glance::More)
 }
 
+// Inlined: see `receive_new`.
 #[inline(always)]
 fn receive_new_by(
     fast: &Fast<impl Owner>,
@@ -259,14 +265,14 @@ pub(crate) struct Looked<T = c_int> {
 }
 
 impl<T: Copy + PartialEq> Looked<T> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn now(look: impl Fn() -> Glance<T>) -> Self {
         Self { waiting: session::current().map(|task| (task, task.token())), seen: look() }
     }
 
     /// Waits a little without sleeping if there was nothing, and looks once more: a receive tries
     /// this before it goes the long way. Nothing is owned meanwhile: longjmp may leave it.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn linger(self, limit: Limit, look: impl Fn() -> Glance<T>) -> Glance<T> {
         match self.waiting {
             Some((task, token))

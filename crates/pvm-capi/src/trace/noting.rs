@@ -20,7 +20,7 @@ pub(crate) struct Begun {
 impl Begun {
     /// None if nothing is recorded, or more than that, or if the call is not the program's own:
     /// then the long way looks closer.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn now() -> Option<Self> {
         let (thread, task) = (thread::known()?, session::current()?);
         let events = task.probe_word().load(Ordering::Relaxed) & EVENTS != 0;
@@ -30,40 +30,40 @@ impl Begun {
         Some(Self { noting: task.noting()?, thread })
     }
 
-    #[inline(always)]
+    #[inline]
     fn current(&self, call: u16) -> (Current, u16) {
         let thread = self.thread.number.get().map_or(0, |number| number.get() as u16);
         (Current { call, depth: self.thread.depth.get() }, thread)
     }
 
     /// The call is done, and has packed or unpacked `bytes` bytes.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn end(self, call: u16, result: i32, bytes: usize) {
         let (current, thread) = self.current(call);
         self.noting.call(current, (thread, result), bytes as u64);
     }
 
     /// The call has sent a message of this number, size and encoding within the host.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn sent(&self, call: u16, to: Address, message: (u64, usize, Encoding)) {
         let (current, thread) = self.current(call);
         self.noting.sent(current, thread, to, message);
     }
 
     /// The call has sent this buffer within the host, under this number.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn sent_buffer(&self, call: u16, to: Address, (number, buffer): (u64, &Buffer)) {
         self.sent(call, to, (number, buffer.sent_size(), buffer.sent_encoding()));
     }
 
     /// The call has taken `buffer`, for which it was asked by sender and tag, -1 for any.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn taken(&self, call: u16, result: i32, buffer: &Buffer, asked: (i32, i32)) {
         self.taken_items(call, result, (buffer.head(), buffer.sent_size()), asked);
     }
 
     /// [`Self::taken`] of a message with this head and size.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn taken_items(
         &self,
         call: u16,
@@ -78,7 +78,7 @@ impl Begun {
 }
 
 /// A call that goes its long way has taken a message by the fast path.
-#[inline(always)]
+#[inline]
 pub(crate) fn taken_within(buffer: &Buffer, tid: i32, tag: i32) {
     if probe::is_on() {
         tell_taken(buffer, tid, tag);
@@ -94,7 +94,7 @@ fn tell_taken(buffer: &Buffer, tid: i32, tag: i32) {
 }
 
 /// Like `taken_within`, for a message with this head and `bytes` bytes.
-#[inline(always)]
+#[inline]
 pub(crate) fn items_within((head, bytes): (&Head, usize), tid: i32, tag: i32) {
     if probe::is_on() {
         tell_items(head, bytes, tid, tag);

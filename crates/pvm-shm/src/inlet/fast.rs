@@ -28,7 +28,7 @@ impl Inlet {
         taken
     }
 
-    #[inline(always)]
+    #[inline]
     fn take_small_now(
         &mut self,
         source: Option<Tid>,
@@ -51,6 +51,7 @@ impl Inlet {
     /// [`Inlet::take_small`] of at most [`FEW`](crate::bytes::FEW) bytes out of the lane that gave
     /// the last message, in place: for callers that do nothing else. Returns the size, and whether
     /// the data are raw and of no type; none does not tell that nothing waits.
+    // Inlined: see `Receiver::take_few`.
     #[inline(always)]
     pub fn take_few(
         &mut self,
@@ -99,7 +100,7 @@ impl Inlet {
 
     /// Before the first look after a send: waits until the answer is about to be there, if that is
     /// most likely one cell.
-    #[inline(always)]
+    #[inline]
     fn hold_on(&mut self) {
         if self.streak == 0 {
             self.streak = 1;
@@ -111,14 +112,14 @@ impl Inlet {
 
     /// True until a message is taken behind a send, if the answer is most likely one cell, but more
     /// than one cache line.
-    #[inline(always)]
+    #[inline]
     const fn awaits_lines(&self) -> bool {
         self.last_size.wrapping_sub(LINE_MAX + 1) < INLINE_MAX - LINE_MAX && self.streak == 1
     }
 
     /// The slot of a sender's lane; more where that is not watched, or it is time to look at the
     /// inbox.
-    #[inline(always)]
+    #[inline]
     fn slot_of_source(&self, source: Tid) -> Glance<usize> {
         let is_of = |watched: &Watched| watched.place.is_some() && watched.sender == source;
         if (self.turn + 1).is_multiple_of(TURN)
@@ -140,7 +141,7 @@ impl Inlet {
 
     /// The slot of the lane that has the earliest message; more where a lane that is not watched
     /// may have an earlier one.
-    #[inline(always)]
+    #[inline]
     fn slot_of_first(&mut self) -> Glance<usize> {
         if self.holds_more() {
             return Glance::More;
@@ -159,7 +160,7 @@ impl Inlet {
     }
 
     /// No lane is looked at now: a wait looks at all of them.
-    #[inline(always)]
+    #[inline]
     fn nothing_or_more<T>(&self, slot: Glance<usize>) -> Glance<T> {
         if slot == Glance::Nothing {
             self.watch.look_only_at(None);
@@ -168,12 +169,13 @@ impl Inlet {
         Glance::More
     }
 
-    #[inline(always)]
+    #[inline]
     fn is_ready(&self, slot: usize) -> bool {
         let lane = self.watched[slot].place.and_then(|place| self.lanes.get(place)?.as_ref());
         lane.is_some_and(|lane| lane.receiver.is_ready())
     }
 
+    // Inlined: pvm_recv of 1000 bytes takes 70 instructions less, with what calls it.
     #[inline(always)]
     fn take_small_of(
         &mut self,

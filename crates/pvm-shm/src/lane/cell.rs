@@ -28,7 +28,7 @@ pub const SLAB_PAYLOAD_MAX: usize = INLINE_MAX - EXTENT_SIZE;
 pub(super) const FOLLOWING: usize = CELL_SIZE - 4;
 
 /// The cells of a spanning message with a body of `size` bytes.
-#[inline(always)]
+#[inline]
 pub(super) const fn spanned(size: usize) -> usize {
     1 + size.saturating_sub(SLAB_PAYLOAD_MAX).div_ceil(FOLLOWING)
 }

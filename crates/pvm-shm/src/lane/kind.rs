@@ -25,7 +25,7 @@ pub enum Kind {
 
 impl Kind {
     /// True if the size of the message does not stand in the head.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn has_extent(kind: u8) -> bool {
         kind == Self::Slab as u8 || kind == Self::Stream as u8 || kind == Self::Spanning as u8
     }
@@ -42,7 +42,7 @@ pub(super) const EXTENT_SIZE: usize = size_of::<Extent>();
 
 impl Extent {
     /// The sizes that `Head::envelope_of` reads.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn of(envelope: &Envelope) -> Self {
         Self { data_size: envelope.data_size, run_count: envelope.run_count }
     }

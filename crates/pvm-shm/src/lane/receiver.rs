@@ -44,7 +44,7 @@ impl Receiver {
     }
 
     /// The stamp that the next cell will have when it is complete, and where it is.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn next_stamp(&self) -> (&AtomicU32, u32) {
         (&self.walk.next().stamp, (self.position as u32).wrapping_add(1))
     }
@@ -112,7 +112,7 @@ impl Receiver {
     }
 
     /// Tells the sender how far this end is, if much has been read since.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn report_now_and_then(&mut self) {
         if self.position >= self.due {
             self.report();
@@ -180,20 +180,20 @@ impl Receiver {
     }
 
     /// Bytes of a spanning message's body; none if it is no such message's.
-    #[inline(always)]
+    #[inline]
     fn size_of(&self, envelope: &Envelope) -> Option<usize> {
         let size = usize::try_from(envelope.body_size()).ok()?;
         self.may_span(size).then_some(size)
     }
 
     /// True if a body of `size` bytes may lie in several cells of this ring.
-    #[inline(always)]
+    #[inline]
     const fn may_span(&self, size: usize) -> bool {
         size > INLINE_MAX && size <= SPANNING_MAX && spanned(size) <= self.walk.cells
     }
 
     /// Copies as much of the spanning message that begins in `first` as `room` has place for.
-    #[inline(always)]
+    #[inline]
     fn copy_spanning(&self, first: *const Content, room: &mut [u8]) {
         let (front, behind) = room.split_at_mut(room.len().min(SLAB_PAYLOAD_MAX));
         // SAFETY: as in `peek`; `front` is no longer than the payload behind the extent.
@@ -220,6 +220,7 @@ impl Receiver {
     /// Takes the next message on the fast path: if it lies whole in this ring, is plain, no longer
     /// than `room`, and `wanted` of `source`. Its data go to `room`, its head to `about`, and its
     /// size is returned. Any other message stays.
+    // Inlined: pvm_precv of 8 bytes takes 60 instructions less, with what calls it.
     #[inline(always)]
     pub fn take(
         &mut self,
@@ -242,20 +243,21 @@ impl Receiver {
 
     /// Prefetches the next cell. In a stream it is written already; a cell that is still to be
     /// written is taken from its sender by this.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn fetch_next(&self) {
         prefetch_to_read(self.walk.next());
     }
 
     /// Prefetches the further cache lines of the next message, if that has `size` bytes and is
     /// there: otherwise they would be fetched only after the first line has come.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn fetch_behind_first(&self, size: usize) {
         self.walk.lines_behind_first(size, prefetch_to_read);
     }
 
     /// The part of [`Receiver::take`] for a complete cell: returns the size of its message, and how
     /// many cells it took.
+    // Inlined: pvm_precv of 8 bytes takes 41 instructions less, pvm_recv of 1000 bytes 36.
     #[inline(always)]
     fn take_out(
         &self,
@@ -290,6 +292,7 @@ impl Receiver {
 
     /// [`Receiver::take`] of at most [`FEW`] bytes, which lie in one cell: their size, and whether
     /// they are raw and of no type. `may` is asked when there is something.
+    // Inlined: pvm_recv of 8 bytes takes 33 instructions less, with what it calls.
     #[inline(always)]
     pub fn take_few(
         &mut self,
@@ -314,6 +317,7 @@ impl Receiver {
     }
 
     /// The part of [`Receiver::take_few`] for a complete cell; `room` is long enough.
+    // Inlined: see `take_few`.
     #[inline(always)]
     fn take_few_out(
         (source, wanted): (Tid, &Key),
@@ -389,7 +393,7 @@ impl Receiver {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     const fn note_reported(&mut self, position: u64) {
         self.reported = position;
         self.due = position + self.walk.cells as u64 / 4 + 1;

@@ -131,14 +131,14 @@ impl Walk {
         &self.ring
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn header(&self) -> &Header {
         // SAFETY: it lies in `ring`, which neither moves nor goes before this does.
         unsafe { &*self.header }
     }
 
     /// The next cell.
-    #[inline(always)]
+    #[inline]
     pub(super) fn next(&self) -> &Cell {
         // SAFETY: `next` is always one of the ring's cells, which neither moves nor goes before
         // this does.
@@ -151,7 +151,7 @@ impl Walk {
         self.cells - (self.end.addr() - self.next.addr()) / size_of::<Cell>()
     }
 
-    #[inline(always)]
+    #[inline]
     fn place(&self, by: usize) -> *const Cell {
         let place = self.next.wrapping_add(by);
         if place >= self.end { place.wrapping_sub(self.cells) } else { place }
@@ -159,7 +159,7 @@ impl Walk {
 
     /// The cell that lies `by` cells behind the next one; none if the ring has no more cells than
     /// that.
-    #[inline(always)]
+    #[inline]
     pub(super) fn ahead(&self, by: usize) -> Option<&Cell> {
         if by >= self.cells {
             return None;
@@ -170,14 +170,14 @@ impl Walk {
 
     /// Most likely the cell behind the next one, for a hint to the processor: behind the last one
     /// there is none.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn second(&self) -> *const Cell {
         self.next.wrapping_add(1)
     }
 
     /// Gives `hint` the further cache lines of a message of `size` bytes in the next cell: no loop,
     /// which the compiler would make long.
-    #[inline(always)]
+    #[inline]
     pub(super) fn lines_behind_first(&self, size: usize, hint: impl Fn(*const [u8; LINE])) {
         const { assert!(INLINE_MAX <= LINE_MAX + 3 * LINE) };
         if size > LINE_MAX {
@@ -193,7 +193,7 @@ impl Walk {
 
     /// The lengths of the two parts of `bytes` bytes from the next cell on: in front of the ring's
     /// end, and at its beginning. For hints to the processor.
-    #[inline(always)]
+    #[inline]
     pub(super) fn stretches(&self, bytes: usize) -> (usize, usize) {
         let front = bytes.min(self.end.addr() - self.next.addr());
         (front, bytes - front)
@@ -201,26 +201,26 @@ impl Walk {
 
     /// A cache line behind the beginning of the next cell, and one behind that of the ring, for
     /// hints to the processor.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn line(&self, line: usize) -> *const [u8; LINE] {
         self.next.cast::<[u8; LINE]>().wrapping_add(line)
     }
 
     /// Like `line`, from the beginning of the ring.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn line_from_start(&self, line: usize) -> *const [u8; LINE] {
         self.first.cast::<[u8; LINE]>().wrapping_add(line)
     }
 
     /// Past the next cell.
-    #[inline(always)]
+    #[inline]
     pub(super) fn advance(&mut self) {
         let next = self.next.wrapping_add(1);
         self.next = if next == self.end { self.first } else { next };
     }
 
     /// Past the cells of a message, no more than there are.
-    #[inline(always)]
+    #[inline]
     pub(super) fn advance_by(&mut self, cells: usize) {
         debug_assert!(cells <= self.cells);
         self.next = self.place(cells);

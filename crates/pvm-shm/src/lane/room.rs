@@ -28,14 +28,14 @@ const fn whole(size: usize) -> usize {
 
 impl Deref for Room {
     type Target = [u8];
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &[u8] {
         &self.0
     }
 }
 
 impl DerefMut for Room {
-    #[inline(always)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

@@ -40,7 +40,7 @@ impl Sender {
         self.walk.cells as u32
     }
 
-    #[inline(always)]
+    #[inline]
     fn has_room(&mut self, kept: u64) -> bool {
         let (cells, used) = (self.walk.cells as u64, self.position + kept);
         used < cells + self.consumed || used < cells + self.read_mark()
@@ -64,7 +64,7 @@ impl Sender {
     ///
     /// # Errors
     /// The ring is full; the lane must move.
-    #[inline(always)]
+    #[inline]
     pub fn push(&mut self, kind: Kind, envelope: &Envelope, payload: &[u8]) -> Result<(), Full> {
         if !self.has_room(1) {
             return Err(Full);
@@ -100,7 +100,7 @@ impl Sender {
 
     /// Publishes a message on the fast path; `sent` is its sender and its moment. False if the ring
     /// has no room for it, or it is longer than [`SPANNING_MAX`].
-    #[inline(always)]
+    #[inline]
     pub fn push_small(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
         if data.len() > INLINE_MAX {
             return self.push_small_spanning(head, sent, data);
@@ -116,7 +116,7 @@ impl Sender {
 
     /// [`Sender::push_small`] of at most [`FEW`] bytes, where the mark of the receiver need not be
     /// read for it.
-    #[inline(always)]
+    #[inline]
     pub fn push_few(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
         if data.len() > FEW || self.position + 1 >= self.walk.cells as u64 + self.consumed {
             return false;
@@ -175,7 +175,7 @@ impl Sender {
 
     /// Prefetches all cache lines of a message that has `behind` bytes after its first cell.
     /// Otherwise each line would be fetched only after those before it have been written.
-    #[inline(always)]
+    #[inline]
     fn prefetch(&self, behind: usize) {
         let (cells, rest) = (behind / FOLLOWING, behind % FOLLOWING);
         let in_last = if rest == 0 { 0 } else { (CELL_SIZE - FOLLOWING + rest).div_ceil(LINE) };
@@ -212,7 +212,7 @@ impl Sender {
         self.publish(&Head::MOVED, None, &segment.to_ne_bytes());
     }
 
-    #[inline(always)]
+    #[inline]
     fn publish(&mut self, head: &Head, extent: Option<Extent>, payload: &[u8]) {
         let cell = self.walk.next();
         fill(cell, head, extent, payload);
@@ -220,7 +220,7 @@ impl Sender {
     }
 
     /// Completes the next message, which has `cells` cells.
-    #[inline(always)]
+    #[inline]
     fn complete(&mut self, first: *const Cell, cells: usize) {
         // SAFETY: a cell of this ring's, which is kept.
         let first = unsafe { &*first };
@@ -235,7 +235,7 @@ impl Sender {
     /// Asked behind a publication: true if the receiver looks at this ring by itself, so
     /// that it need not be told. PAIRS WITH: `Receiver::unwatch`. Either the receiver that ends its
     /// watch sees the cell, or this sees that the watch has ended.
-    #[inline(always)]
+    #[inline]
     pub fn is_watched(&self) -> bool {
         fence(Ordering::SeqCst);
         self.walk.header().watched.0.load(Ordering::Relaxed) != 0
@@ -243,7 +243,7 @@ impl Sender {
 }
 
 /// Writes all of a cell but its stamp.
-#[inline(always)]
+#[inline]
 fn fill(cell: &Cell, head: &Head, extent: Option<Extent>, payload: &[u8]) {
     let before = if extent.is_some() { EXTENT_SIZE } else { 0 };
     assert!(before + payload.len() <= INLINE_MAX);

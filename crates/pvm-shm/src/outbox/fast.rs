@@ -10,7 +10,7 @@ impl Outbox {
     /// returns its number. None if there is no such lane, it has no room, or its receiver is gone:
     /// then [`Outbox::send`] must do it. If there is such a lane, it leads to another task of this
     /// host, and the head has that receiver from then on.
-    #[inline(always)]
+    #[inline]
     pub fn send_small(
         &mut self,
         source: Tid,
@@ -35,7 +35,7 @@ impl Outbox {
     /// last send, where that takes no call. `seen` is a moment after all messages that were taken
     /// in. If the message was published, the answer is whether the receiver looks there by itself;
     /// if it does not, [`Outbox::tell_of_few`] must follow.
-    #[inline(always)]
+    #[inline]
     pub fn send_few<'a>(
         &mut self,
         (source, seen): (Tid, u64),

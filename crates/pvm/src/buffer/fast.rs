@@ -10,6 +10,7 @@ use pvm_wire::{Cursor, Encoding, Kind, Run};
 
 impl Buffer {
     /// Its form: calls without `few` in their names may change it.
+    // Inlined: pvm_recv of 1000 bytes takes 70 instructions less, with `Task::fast_take`.
     #[inline(always)]
     pub fn form(&self) -> Form {
         match (&self.store, self.encoding) {
@@ -23,6 +24,7 @@ impl Buffer {
     }
 
     /// [`Buffer::fast_pack`] of at most [`FEW`] bytes into a buffer of this form.
+    // Inlined: pvm_pkint of 8 bytes takes 38 instructions less, with what calls it.
     #[inline(always)]
     pub fn pack_few(&mut self, form: Form, kind: Kind, items: &[u8]) -> bool {
         let Store::Small(small) = &mut self.store else { return false };
@@ -42,6 +44,7 @@ impl Buffer {
     }
 
     /// [`Buffer::fast_unpack`] of at most [`FEW`] bytes out of a buffer of this form.
+    // Inlined: pvm_upkint of 8 bytes takes 26 instructions less, with what calls it.
     #[inline(always)]
     pub fn unpack_few(&mut self, form: Form, kind: Kind, out: &mut [u8]) -> bool {
         let Store::Small(small) = &self.store else { return false };
@@ -63,14 +66,14 @@ impl Buffer {
     }
 
     /// True if all that it has is the memory of a small message.
-    #[inline(always)]
+    #[inline]
     pub fn is_plain(&self) -> bool {
         matches!(self.store, Store::Small(_)) && self.in_place.is_empty()
     }
 
     /// [`Buffer::begin`] where nothing is to be given back or to be had for it; false if it did
     /// nothing.
-    #[inline(always)]
+    #[inline]
     pub fn fast_begin(&mut self, encoding: Encoding) -> bool {
         let is_small = matches!(self.store, Store::Small(_));
         if is_small {
@@ -82,7 +85,7 @@ impl Buffer {
     }
 
     /// Makes it a buffer of `size` bytes and of this run alone, which is read from its first item.
-    #[inline(always)]
+    #[inline]
     fn clear(&mut self, size: usize, run: Option<Run>) {
         self.size = size;
         self.runs.set(run);
@@ -93,7 +96,7 @@ impl Buffer {
 
     /// [`Buffer::pack`] of items that still fit its memory, by a list of one run; false if it did
     /// nothing.
-    #[inline(always)]
+    #[inline]
     pub fn fast_pack(&mut self, kind: Kind, items: &[u8]) -> bool {
         let Some(room) = self.room_behind(kind, items.len()) else { return false };
         copy_slice(items, room);
@@ -102,6 +105,7 @@ impl Buffer {
     }
 
     /// The place for `bytes` bytes of items, which are noted.
+    // Inlined: packing 1000 bytes takes 41 instructions less, with what calls it.
     #[inline(always)]
     fn room_behind(&mut self, kind: Kind, bytes: usize) -> Option<&mut [u8]> {
         let Store::Small(small) = &mut self.store else { return None };
@@ -116,7 +120,7 @@ impl Buffer {
 
     /// [`Buffer::pack_in_place`] of items, where the list of places has room; false if it did
     /// nothing.
-    #[inline(always)]
+    #[inline]
     pub fn fast_pack_in_place(&mut self, items: ProgramMemory) -> bool {
         let may =
             self.encoding == Encoding::InPlace && self.in_place.len() < self.in_place.capacity();
@@ -128,7 +132,7 @@ impl Buffer {
 
     /// [`Buffer::unpack`] of items that lie in memory of its own as they are wanted; false if it
     /// did nothing.
-    #[inline(always)]
+    #[inline]
     pub fn fast_unpack(&mut self, kind: Kind, out: &mut [u8]) -> bool {
         let Some(from) = self.next_items(kind, out.len()) else { return false };
         copy_slice(from, out);
@@ -136,6 +140,7 @@ impl Buffer {
     }
 
     /// The next `bytes` bytes of items, which are passed over.
+    // Inlined: unpacking 1000 bytes takes 21 instructions less, with what calls it.
     #[inline(always)]
     fn next_items(&mut self, kind: Kind, bytes: usize) -> Option<&[u8]> {
         let Store::Small(small) = &self.store else { return None };
@@ -174,7 +179,7 @@ impl Buffer {
 
     /// The places for the head and the data of a message that rides in its lane, if there is memory
     /// for one. A caller that puts one there then calls [`Buffer::fill_small`].
-    #[inline(always)]
+    #[inline]
     pub(crate) fn room(&mut self) -> Option<(&mut Head, &mut [u8])> {
         match &mut self.store {
             Store::Small(room) => Some((&mut self.head, room)),
@@ -183,6 +188,8 @@ impl Buffer {
     }
 
     /// A message of `size` bytes was put into [`Buffer::room`].
+    // Inlined: pvm_recv of 8 bytes in the default encoding takes 34 instructions less, with
+    // `fill_few`.
     #[inline(always)]
     pub(crate) fn fill_small(&mut self, size: usize) {
         self.encoding = self.head.encoding();
@@ -190,6 +197,7 @@ impl Buffer {
     }
 
     /// [`Buffer::fill_small`], and the form of the buffer then.
+    // Inlined: pvm_recv of 8 bytes takes 14 instructions less.
     #[inline(always)]
     pub(crate) fn fill_few(&mut self, (size, is_untyped): (usize, bool)) -> Form {
         if !is_untyped {
@@ -203,6 +211,7 @@ impl Buffer {
 
     /// The head, but for the receiver, and the data of a message that rides in its lane. None if it
     /// does not ride, or if it is more than that.
+    // Inlined: pvm_send of 1000 bytes takes 12 instructions less.
     #[inline(always)]
     pub(crate) fn small(&mut self) -> Option<(&mut Head, &[u8])> {
         if self.encoding == Encoding::InPlace {
@@ -220,7 +229,7 @@ impl Buffer {
     }
 
     /// [`Buffer::small`] of a message of this form, of at most [`FEW`] bytes.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn few(&mut self, form: Form) -> Option<(&mut Head, &[u8])> {
         if form == Form::InPlace {
             return self.few_in_place();
@@ -239,7 +248,7 @@ impl Buffer {
         Some((&mut self.head, data))
     }
 
-    #[inline(always)]
+    #[inline]
     fn few_in_place(&mut self) -> Option<(&mut Head, &[u8])> {
         let [piece] = &self.in_place[..] else { return None };
         if piece.size() > FEW {
@@ -252,7 +261,7 @@ impl Buffer {
 
     /// The run that describes all of `size` bytes, as [`Run::to_word`]; 0 if nothing does, none if
     /// it takes several.
-    #[inline(always)]
+    #[inline]
     fn only_run(&self, size: usize) -> Option<u64> {
         let word = self.runs.get(0).map_or(0, Run::to_word);
         match self.runs.len() {
@@ -265,7 +274,7 @@ impl Buffer {
     }
 
     /// Like `small`, for an in-place message, whose data are as they are now.
-    #[inline(always)]
+    #[inline]
     fn in_place(&mut self) -> Option<(&mut Head, &[u8])> {
         if self.in_place.len() != 1 {
             return self.gathered();

@@ -12,7 +12,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Code::NoMem`]; [`Code::NotImpl`] for an in-place message.
-    #[inline(always)]
+    #[inline]
     pub fn pack(&mut self, kind: Kind, items: &[u8]) -> Result<(), Code> {
         debug_assert!(items.len().is_multiple_of(kind.size()));
         if self.encoding == Encoding::InPlace {

@@ -10,7 +10,7 @@ impl Buffer {
     /// # Errors
     /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of
     /// a machine that lays such items out otherwise, and for an in-place message that was not sent.
-    #[inline(always)]
+    #[inline]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         let is_here = self.encoding != Encoding::InPlace;
         if !is_here || !foreign::can_read(&self.envelope(), self.encoding, kind) {

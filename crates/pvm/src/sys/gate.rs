@@ -31,7 +31,7 @@ pub unsafe fn trust_alone(flag: *const u8) {
 }
 
 /// True while one thread alone has called this library, as far as is known.
-#[inline(always)]
+#[inline]
 pub fn is_alone() -> bool {
     // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
@@ -39,7 +39,7 @@ pub fn is_alone() -> bool {
 
 /// This thread's number, for a lock. It lies in a word of all threads where one alone calls: to
 /// find this thread's own memory costs a call of the loader's.
-#[inline(always)]
+#[inline]
 fn own_number() -> Number {
     if is_alone() {
         return Number::of_value(ONLY.load(Ordering::Relaxed));
@@ -69,7 +69,7 @@ impl Biased {
     /// # Safety
     /// As long as the value or a copy of it is used, no other thread and no handler of signals
     /// enters a gate, and this thread is in none.
-    #[inline(always)]
+    #[inline]
     pub const unsafe fn new() -> Self {
         Self(PhantomData)
     }
@@ -77,11 +77,11 @@ impl Biased {
 
 // SAFETY: nobody else enters, and nobody is inside.
 unsafe impl Owner for Biased {
-    #[inline(always)]
+    #[inline]
     fn take(self, _: &LockWord) -> bool {
         true
     }
-    #[inline(always)]
+    #[inline]
     fn give_back(self, _: &LockWord) {}
 }
 
@@ -111,11 +111,11 @@ pub struct Among(pub Number);
 
 // SAFETY: the word goes from free to taken in one step.
 unsafe impl Owner for Among {
-    #[inline(always)]
+    #[inline]
     fn take(self, word: &LockWord) -> bool {
         word.try_take(self.0)
     }
-    #[inline(always)]
+    #[inline]
     fn give_back(self, word: &LockWord) {
         if word.give_back(false) {
             wake(word);
@@ -166,7 +166,7 @@ impl<T> Gate<T> {
     ///
     /// # Errors
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
-    #[inline(always)]
+    #[inline]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = own_number();
         if self.word.try_take(me) { Ok(self.guard(false)) } else { self.enter_behind_others(me) }
@@ -188,7 +188,7 @@ impl<T> Gate<T> {
     }
 
     /// [`Gate::enter`] in one step: none if somebody has it, or sleeps beside it.
-    #[inline(always)]
+    #[inline]
     pub fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, T, O>> {
         // No guard is made where the gate is not ours: its end would open the gate.
         owner.take(&self.word).then(|| FastGuard { gate: self, owner, _thread: PhantomData })
@@ -247,7 +247,7 @@ impl<T> Gate<T> {
 
 impl<T> GateGuard<'_, T> {
     /// A thread sleeps beside the gate, or is about to.
-    #[inline(always)]
+    #[inline]
     pub const fn has_sleeper(&self) -> bool {
         self.asleep
     }
@@ -279,7 +279,7 @@ impl<T> Drop for GateGuard<'_, T> {
 
 impl<T, O: Owner> Deref for FastGuard<'_, T, O> {
     type Target = T;
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &T {
         // SAFETY: the guard is the proof that this thread owns the gate.
         unsafe { &*self.gate.value.get() }
@@ -287,7 +287,7 @@ impl<T, O: Owner> Deref for FastGuard<'_, T, O> {
 }
 
 impl<T, O: Owner> DerefMut for FastGuard<'_, T, O> {
-    #[inline(always)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed exclusively.
         unsafe { &mut *self.gate.value.get() }
@@ -295,7 +295,7 @@ impl<T, O: Owner> DerefMut for FastGuard<'_, T, O> {
 }
 
 impl<T, O: Owner> Drop for FastGuard<'_, T, O> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
         self.owner.give_back(&self.gate.word);
     }

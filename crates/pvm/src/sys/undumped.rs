@@ -67,7 +67,7 @@ fn scrub_stack() {
 
 impl<T> Deref for Undumped<T> {
     type Target = T;
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &T {
         // SAFETY: written by `place`, and there until this is dropped.
         unsafe { self.place.as_ref() }
@@ -75,7 +75,7 @@ impl<T> Deref for Undumped<T> {
 }
 
 impl<T> DerefMut for Undumped<T> {
-    #[inline(always)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and this is borrowed exclusively.
         unsafe { self.place.as_mut() }

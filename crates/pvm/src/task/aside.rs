@@ -29,7 +29,7 @@ impl Aside {
     }
 
     /// The bits that stand against it; 0 for none.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn get(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 impl Task {
     /// Enters the gate; messages that are put aside inside are announced to other threads on
     /// leaving.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
         let state = self.state.enter()?;
         // It may be over since this call began.
@@ -59,14 +59,14 @@ impl Inside<'_> {
 
 impl Deref for Inside<'_> {
     type Target = State;
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &State {
         self.state.as_ref().expect(ENTERED)
     }
 }
 
 impl DerefMut for Inside<'_> {
-    #[inline(always)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut State {
         self.state.as_mut().expect(ENTERED)
     }

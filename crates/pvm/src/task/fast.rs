@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 impl Task {
     /// [`Task::send`] of a small message to a task of this host that has been sent to before, by
     /// the thread that `owner` says; returns the message's number, none if nothing was sent.
-    #[inline(always)]
+    #[inline]
     pub fn fast_send(&self, owner: impl Owner, buffer: &mut Buffer, to: Address) -> Option<u64> {
         let (head, data) = buffer.small()?;
         self.send_small(owner, to, head, data)
@@ -24,6 +24,7 @@ impl Task {
 
     /// Like `fast_send`, for a message that is no buffer's, and whose head has all but its number
     /// and its receiver.
+    // Inlined: pvm_psend of 8 bytes takes 8 instructions less.
     #[inline(always)]
     pub fn send_small(
         &self,
@@ -48,7 +49,7 @@ impl Task {
     /// [`Task::fast_send`] of a few bytes to the receiver of the last send, in place: for a caller
     /// that does nothing else. If the message was published, the answer is whether its receiver
     /// looks there by itself; if it does not, [`Task::tell_of_few`] must follow.
-    #[inline(always)]
+    #[inline]
     pub fn send_few(
         &self,
         owner: Biased,
@@ -75,6 +76,7 @@ impl Task {
     /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in
     /// a busy lane. If it gives none, the buffer is as it was; only [`Glance::Nothing`] says that
     /// waiting is of use.
+    // Inlined: pvm_recv of 1000 bytes takes 70 instructions less, with what it calls.
     #[inline(always)]
     pub fn fast_take(
         &self,
@@ -97,6 +99,7 @@ impl Task {
     /// [`Task::fast_take`] of a few bytes out of the lane that gave the last message, in place: for
     /// a caller that does nothing else. Returns the form that the buffer has then. None: nothing
     /// was taken, and a message may wait nevertheless.
+    // Inlined: see `Receiver::take_few`.
     #[inline(always)]
     pub fn take_few(&self, owner: Biased, pattern: &Pattern, buffer: &mut Buffer) -> Option<Form> {
         let mut guard = self.state.try_enter(owner)?;
@@ -113,6 +116,7 @@ impl Task {
     /// Like `take_few`, into memory that is no buffer's; returns the size. The head goes to
     /// `about`, and raw data or items of one type go to `room` as they lie. `wanted` fits only
     /// messages that `pattern` matches, perhaps fewer of them.
+    // Inlined: pvm_precv of 8 bytes takes 60 instructions less, with what it calls.
     #[inline(always)]
     pub fn take_small(
         &self,

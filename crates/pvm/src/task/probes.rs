@@ -125,7 +125,7 @@ impl Task {
     }
 
     /// The moment now, if calls are to be noted.
-    #[inline(always)]
+    #[inline]
     pub fn noting(&'static self) -> Option<Noting> {
         Noting::now(&self.probes, self.tid())
     }

@@ -73,7 +73,7 @@ impl Waiter {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn linger_until(&self, arrived: &dyn Fn() -> bool, deadline: Deadline) -> bool {
         if self.streaming.load(Ordering::Relaxed) && self.activity.count() <= self.cores {
             for _ in 0..STREAM_PAUSES {
