@@ -1,7 +1,8 @@
 //! Operations on a space with a copy, while its servers and the hosts' daemons are killed, can have
 //! happened one after the other.
 //!
-//! `BAG_OPERATIONS=10000000 BAG_KILLS=500` does so many operations beside so many kills.
+//! `BAG_OPERATIONS=10000000 BAG_KILLS=500 BAG_WORKERS=40` does so many operations beside so many
+//! kills.
 #![forbid(unsafe_code)]
 
 use pvm_e2e::bag::{Bag, numbers};
@@ -14,6 +15,9 @@ const WORKERS: u64 = 4;
 const OPERATIONS: u64 = 10_000;
 const KILLS: u64 = 6;
 const LIMIT: Duration = Duration::from_secs(240);
+/// A worker writes at least so many bytes for an operation.
+const LINE_BYTES: u64 = 30;
+const LOOK: Duration = Duration::from_millis(10);
 
 #[test]
 fn the_judge_finds_what_no_order_explains() {
@@ -54,6 +58,12 @@ fn processes(machine: &Machine, words: &str) -> Vec<u32> {
     all.filter(|(_, line)| line.contains(words)).map(|(pid, _)| pid).collect()
 }
 
+/// True once the workers have written so many bytes.
+fn have_written(files: &[PathBuf], bytes: u64) -> bool {
+    let length = |file: &PathBuf| std::fs::metadata(file).map_or(0, |of| of.len());
+    files.iter().map(length).sum::<u64>() >= bytes
+}
+
 /// True if the space has all its copies.
 fn is_whole(machine: &Machine) -> bool {
     let list = machine.pvm(&["space", "list"]).out;
@@ -64,12 +74,13 @@ fn is_whole(machine: &Machine) -> bool {
 fn operations_beside_killed_servers_and_daemons_can_have_happened_one_after_the_other() {
     let set = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (wanted, kills) = (set("BAG_OPERATIONS"), set("BAG_KILLS").unwrap_or(KILLS));
-    let each = wanted.unwrap_or(OPERATIONS) / WORKERS;
+    let number = set("BAG_WORKERS").unwrap_or(WORKERS);
+    let each = wanted.unwrap_or(OPERATIONS) / number;
     let machine = Machine::local(3);
     let made = machine.pvm(&["space", "create", "bag", "--copies", "1"]);
     assert_eq!(made.code(), 0, "{}", made.err);
     let file = |worker: u64| machine.place().home().join(format!("said-{worker}"));
-    let files: Vec<PathBuf> = (1..=WORKERS).map(file).collect();
+    let files: Vec<PathBuf> = (1..=number).map(file).collect();
     let stop = machine.place().home().join("stop");
     let mut workers: Vec<Running> = files
         .iter()
@@ -84,6 +95,12 @@ fn operations_beside_killed_servers_and_daemons_can_have_happened_one_after_the_
     let (mut servers, mut daemons) = (0_u64, 0_u64);
     while servers + daemons < kills && workers.iter_mut().all(Running::is_running) {
         assert!(wanted.is_some() || begun.elapsed() < LIMIT, "{servers} {daemons}: no end");
+        // The kills are spread over the operations.
+        let part = each * number * (servers + daemons) / kills;
+        if !have_written(&files, part * LINE_BYTES) {
+            std::thread::sleep(LOOK);
+            continue;
+        }
         if !is_whole(&machine) {
             continue;
         }
