@@ -61,6 +61,7 @@ module neotuple_h
 
     integer(c_int32_t), parameter :: NEOTUPLE_WAIT = 0
     integer(c_int32_t), parameter :: NEOTUPLE_FAIL = 1
+    integer(c_int32_t), parameter :: NEOTUPLE_SPILL = 2
 
     type, bind(c) :: neotuple_options
         integer(c_int32_t) :: size = 24

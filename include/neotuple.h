@@ -113,12 +113,14 @@ struct neotuple_options {
     uint32_t size;         /* sizeof(struct neotuple_options) */
     int32_t copies;        /* on other hosts, 0 to 2: how many hosts may die without a loss */
     uint64_t limit_bytes;  /* of all tuples; 0: 1 GiB */
-    int32_t when_full;     /* an out waits (NEOTUPLE_WAIT) or fails with NEOTUPLE_FULL */
+    int32_t when_full;     /* an out waits (NEOTUPLE_WAIT), fails with NEOTUPLE_FULL (NEOTUPLE_FAIL), or
+                              its tuple goes to a file of the server (NEOTUPLE_SPILL) */
     int32_t reserved;      /* 0 */
 };
 
 #define NEOTUPLE_WAIT 0
 #define NEOTUPLE_FAIL 1
+#define NEOTUPLE_SPILL 2
 
 /*
  * Opens a space. `name` has 1 to 128 bytes. The first space on a host starts a tuple server there.

@@ -3,7 +3,7 @@
 
 use pvm_tuples::carried::Frame as _;
 use pvm_tuples::client::Client;
-use pvm_tuples::frames::{Ask, Between, Entry, Options, Told};
+use pvm_tuples::frames::{Ask, Between, Entry, Full, Options, Told};
 use pvm_tuples::partition::{Event, Partition, Title};
 use pvm_wire::{Blob, Tid, Wire as _};
 
@@ -11,7 +11,7 @@ const ME: Tid = Tid(1 << 18 | 1);
 const OTHER: Tid = Tid(2 << 18 | 1);
 
 fn entry() -> Entry {
-    let options = Options { copies: 1, limit_bytes: 1 << 16, fail_when_full: false };
+    let options = Options { copies: 1, limit_bytes: 1 << 16, when_full: Full::Wait, loss_ms: 0 };
     let (copies, owner, deleted) = (vec![OTHER], Tid::NONE, false);
     let (space, directory, generation) = (7, Default::default(), 0);
     Entry { space, primary: ME, copies, options, owner, deleted, directory, generation }

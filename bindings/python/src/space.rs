@@ -9,7 +9,7 @@ use crate::watch;
 use pvm::{Deadline, Task, WaitToken};
 use pvm_space::{Error, Spaces, Ticket};
 use pvm_tuples::client::End;
-use pvm_tuples::frames::Options;
+use pvm_tuples::frames::{Full, Options};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
 use pvm_wire::{Blob, Code};
 use pyo3::prelude::*;
@@ -162,7 +162,8 @@ fn open(
 ) -> Result<pvm_space::Space, Error> {
     let Some((copies, limit, fail_when_full, owned, new)) = made else { return spaces.open(name) };
     let limit_bytes = if limit == 0 { LIMIT_BYTES } else { limit };
-    let options = Options { copies, limit_bytes, fail_when_full };
+    let when_full = if fail_when_full { Full::Fail } else { Full::Wait };
+    let options = Options { copies, limit_bytes, when_full, loss_ms: 0 };
     spaces.open_or_create(name, options, owned, new)
 }
 

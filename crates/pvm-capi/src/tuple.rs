@@ -151,7 +151,7 @@ extern "C" fn neotuple_text(status: i32) -> *const c_char {
         Some(Code::NotFound) => c"There is no such space",
         Some(Code::Exists) => c"A space of this name exists",
         Some(Code::DSysErr) => c"The space's server does not answer: it is stopped, or cut off",
-        Some(Code::NoBuf) => c"The disk under the durable space is full, or fails",
+        Some(Code::NoBuf) => c"The disk under the space is full, or fails",
         Some(Code::Denied) => c"Others make and delete the space again and again",
         Some(Code::NoFile) => c"The program pvmtuples was not found",
         _ => globals::error_text(status),

@@ -9,7 +9,7 @@ mod opening;
 use crate::failure::{Failure, Status};
 use crate::options::space::{
     CreateOptions, FindOptions, NameOptions, OutOptions, ShowSpaceOptions, SpaceCommand,
-    SpaceOptions,
+    SpaceOptions, WhenFull,
 };
 use crate::show::{show, show_json};
 use crate::table::{Side, Table};
@@ -18,7 +18,7 @@ use fields::{json, tuple};
 use opening::{as_task, checked_name, failure, opened};
 use pvm::Deadline;
 use pvm_space::{Error, Spaces, registry};
-use pvm_tuples::frames::{Entry, Options, Seen};
+use pvm_tuples::frames::{Entry, Full, Options, Seen};
 use pvm_tuples::{Find, Tuple};
 use pvm_wire::{Blob, Tid};
 use serde_json::{Value, json};
@@ -44,7 +44,13 @@ fn create(options: &CreateOptions) -> Result<(), Failure> {
     let new = Options {
         copies: options.copies,
         limit_bytes: options.limit,
-        fail_when_full: options.fail_when_full,
+        when_full: match options.full {
+            _ if options.fail_when_full => Full::Fail,
+            WhenFull::Block => Full::Wait,
+            WhenFull::Spill => Full::Spill,
+            WhenFull::Error => Full::Fail,
+        },
+        loss_ms: options.sync_every.map_or(0, |window| window.as_millis().try_into().unwrap_or(0)),
     };
     let directory = options.durable.as_deref().map(std::path::absolute).transpose();
     let directory = directory.map_err(|error| {
@@ -146,6 +152,7 @@ fn copies(entry: &Entry) -> String {
 
 fn row_json(row: &Row) -> Value {
     let number = |of: fn(&Seen) -> u64| row.seen.as_ref().map(of);
+    let loss_ms = row.entry.options.loss_ms;
     json!({
         "name": row.name.to_text(),
         "server": row.entry.primary.to_string(),
@@ -157,7 +164,14 @@ fn row_json(row: &Row) -> Value {
         "waiting": number(|seen| seen.waiting.len() as u64),
         "bytes": number(|seen| seen.bytes),
         "limit": row.entry.options.limit_bytes,
-        "fail_when_full": row.entry.options.fail_when_full,
+        "full": match row.entry.options.when_full {
+            Full::Wait => "block",
+            Full::Fail => "error",
+            Full::Spill => "spill",
+        },
+        "fail_when_full": row.entry.options.when_full == Full::Fail,
+        "spilled": number(|seen| seen.spilled),
+        "sync_every": (loss_ms > 0).then(|| seconds(loss_ms.into())),
         "lost": row.seen.is_none(),
         "durable": (!row.entry.directory.0.is_empty()).then(|| row.entry.directory.to_text()),
     })

@@ -199,6 +199,62 @@ fn a_full_space_lets_a_put_wait_or_refuses_it() {
     place.is_cleared();
 }
 
+/// The row of a space in `pvm space list`.
+fn row(place: &Place, name: &str) -> Value {
+    let list = json_of(place, &["space", "list"]).1;
+    let is_it = |row: &&Value| row["name"] == name;
+    list["spaces"].as_array().unwrap().iter().find(is_it).cloned().unwrap()
+}
+
+#[test]
+fn a_full_space_that_spills_puts_tuples_into_files_and_gives_them_out_in_order() {
+    let place = machine();
+    let created = run(&place, &["space", "create", "deep", "--limit", "400", "--full", "spill"]);
+    assert_eq!(created.0, 0, "{created:?}");
+    for number in 1..=9 {
+        assert_eq!(run(&place, &["out", "deep", "task", &number.to_string()]).0, 0);
+    }
+    let full = row(&place, "deep");
+    assert_eq!((&full["full"], &full["tuples"]), (&json!("spill"), &json!(9)), "{full}");
+    assert!(full["spilled"].as_u64().unwrap() > 0, "{full}");
+    // What lies in a file is found as well, and a larger tuple than the limit is refused as ever.
+    let (code, out, _) = run(&place, &["read", "deep", "task", "9", "--timeout", "0"]);
+    assert_eq!((code, &*out), (0, "task\t9\n"));
+    let (code, _, err) = run(&place, &["out", "deep", &"x".repeat(500)]);
+    assert!(code == 1 && err.contains("larger than the space"), "{err}");
+    for number in 1..=9 {
+        let (code, out, _) = run(&place, &["take", "deep", "task", "?int", "--timeout", "0"]);
+        assert_eq!((code, out), (0, format!("task\t{number}\n")));
+    }
+    let empty = row(&place, "deep");
+    assert_eq!((&empty["spilled"], &empty["bytes"]), (&json!(0), &json!(0)), "{empty}");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
+fn a_space_that_may_lose_its_last_second_loses_nothing_when_its_server_is_killed() {
+    let place = machine();
+    let (code, _, err) = run(&place, &["space", "create", "kept", "--sync-every", "1"]);
+    assert!(code == 2 && err.contains("--durable"), "{err}");
+    let directory = place.home().join("disk");
+    std::fs::create_dir(&directory).unwrap();
+    let directory = directory.to_str().unwrap();
+    let create = ["space", "create", "kept", "--durable", directory, "--sync-every", "60"];
+    assert_eq!(run(&place, &create).0, 0);
+    assert_eq!(row(&place, "kept")["sync_every"], 60.0);
+    assert_eq!(run(&place, &["out", "kept", "task", "7"]).0, 0);
+    let server = row(&place, "kept")["server"].as_str().unwrap().to_owned();
+    assert_eq!(run(&place, &["kill", "--signal", "KILL", &server]).0, 0);
+    assert!(eventually(LIMIT, || row(&place, "kept")["lost"] == true));
+    let (code, _, err) = run(&place, &create);
+    assert_eq!((code, &*err), (0, ""));
+    let (code, out, _) = run(&place, &["take", "kept", "task", "?int", "--timeout", "0"]);
+    assert_eq!((code, &*out), (0, "task\t7\n"));
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
 #[test]
 fn a_space_whose_server_was_killed_is_lost_and_can_be_forgotten() {
     let place = machine();
@@ -297,6 +353,24 @@ fn a_host_that_was_to_be_left_kept_its_spaces_and_never_ended() {
         assert_eq!(dumped.1.lines().count(), 2, "{name}: {}", dumped.2);
         assert_eq!(run(&place, &["take", name, "task", "?int"]).1, "task\t1\n");
     }
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
+fn a_space_that_spills_refuses_what_no_disk_has_room_for() {
+    BUILT.call_once(|| place::build("pvmtuples", "pvm-space"));
+    let place = Place::new();
+    let up = place.command(&["up"]).env("PVM_SPILL_DIR", "/dev/null/missing").output().unwrap();
+    assert_eq!(ended(up).0, 0);
+    run(&place, &["space", "create", "deep", "--limit", "400", "--full", "spill"]);
+    assert_eq!(run(&place, &["out", "deep", "x"]).0, 0);
+    assert_eq!(run(&place, &["out", "deep", "x"]).0, 0);
+    let (code, _, err) = run(&place, &["out", "deep", "y", "--timeout", "30"]);
+    assert!(code == 1 && err.contains("the disk under the space is full or fails"), "{err}");
+    // It takes no room to take one, and then there is some.
+    assert_eq!(run(&place, &["take", "deep", "x"]).0, 0);
+    assert_eq!(run(&place, &["out", "deep", "z"]).0, 0);
     run(&place, &["halt"]);
     place.is_cleared();
 }

@@ -253,7 +253,7 @@ put=0
 while [ $put -lt 100 ] && pvm out kept text:"$(cat "$HOME/part")" $put 2>"$HOME/why"; do
   put=$((put + 1))
 done
-grep -q "the disk under the durable space is full" "$HOME/why"
+grep -q "the disk under the space is full" "$HOME/why"
 [ $put -gt 10 ]
 # What is there can be read and taken, and others have their spaces.
 pvm space create other && pvm out other 1

@@ -44,7 +44,7 @@ pub enum Error {
     #[error("the wait was interrupted")]
     Interrupted,
     /// The disk of a durable space is full, or fails.
-    #[error("the disk under the durable space is full or fails{0}")]
+    #[error("the disk under the space is full or fails{0}")]
     Disk(String),
     /// A space is deleted, and its files in this directory may not all be.
     #[error("the space is deleted, but files of it may be left in {0} on a host that kept it")]

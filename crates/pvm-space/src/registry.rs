@@ -225,7 +225,7 @@ fn may_be_forgotten(entry: &Entry) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pvm_tuples::frames::Options;
+    use pvm_tuples::frames::{Full, Options};
 
     #[test]
     fn a_durable_space_whose_server_was_gone_was_deleted_and_came_back() {
@@ -233,7 +233,7 @@ mod tests {
             space: 7,
             primary: Tid(1 << 18 | 1),
             copies: Vec::new(),
-            options: Options { copies: 0, limit_bytes: 1, fail_when_full: false },
+            options: Options { copies: 0, limit_bytes: 1, when_full: Full::Wait, loss_ms: 0 },
             owner: Tid::NONE,
             deleted: false,
             directory: Blob::default(),

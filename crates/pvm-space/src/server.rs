@@ -9,6 +9,8 @@ mod disk;
 mod drains;
 mod files;
 mod helpers;
+mod lagging;
+mod shelf;
 
 use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
@@ -18,7 +20,7 @@ use pvm::{Deadline, Glance, Policy, Task};
 use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
-use pvm_tuples::partition::{Event, Output, Partition};
+use pvm_tuples::partition::{Event, Output, Partition, spill_to};
 use pvm_tuples::{Outcome, Reason};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,9 +174,11 @@ impl Server {
         let is_nameless = self.disks.values().any(Disk::is_nameless);
         let place = is_nameless.then(|| Instant::now() + disk::TRY_AGAIN);
         let timeout = timeouts.min().and_then(|at| self.instant(at));
+        let syncs = self.disks.values().filter_map(Disk::due);
         [timeout, pauses, idle, place, drains]
             .into_iter()
             .flatten()
+            .chain(syncs)
             .min()
             .map_or(Deadline::Never, Deadline::At)
     }
@@ -311,6 +315,10 @@ impl Server {
         let now = self.now();
         if let Some(partition) = self.partitions.get_mut(&space) {
             partition.handle(now, event);
+            if partition.store().has_failed() {
+                // Nothing is answered that was not read.
+                self.fail(space);
+            }
         }
         self.carry_out(space)
     }
@@ -320,6 +328,7 @@ impl Server {
         let now = self.now();
         self.look_for_drains()?;
         self.find_places()?;
+        self.sync_behind();
         for (space, server) in self.helpers.found() {
             self.tell(space, Event::Helper { server })?;
         }
@@ -355,6 +364,11 @@ impl Server {
                     }
                 }
                 Output::Rewrite => self.rewrite(space),
+                Output::Shelve => {
+                    if let Some(partition) = self.partitions.get_mut(&space) {
+                        spill_to(partition, Box::new(shelf::Files::new()));
+                    }
+                }
                 Output::Erase { deleters, is_partial } => {
                     self.erase(space, &deleters, is_partial)?;
                 }

@@ -401,7 +401,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::Options;
+    use crate::frames::{Full, Options};
     use crate::ops::Find;
     use crate::{Builder, Kind, Shape};
 
@@ -410,7 +410,7 @@ mod tests {
             space: 0,
             primary: Tid(7),
             copies: Vec::new(),
-            options: Options { copies: 0, limit_bytes: 0, fail_when_full: false },
+            options: Options { copies: 0, limit_bytes: 0, when_full: Full::Wait, loss_ms: 0 },
             owner: Tid::NONE,
             deleted: false,
             directory: pvm_wire::Blob::default(),

@@ -182,6 +182,20 @@ impl Between {
     }
 }
 
+choice! {
+    /// The effect of a put that finds no room within the limit of a space.
+    #[derive(Copy, Default)]
+    pub enum Full {
+        /// It waits for its turn.
+        #[default]
+        0 => Wait,
+        /// It fails.
+        1 => Fail,
+        /// Its tuples lie in a file of the server.
+        2 => Spill,
+    }
+}
+
 record! {
     /// The options of a space.
     #[derive(Copy)]
@@ -190,8 +204,11 @@ record! {
         pub copies: u8,
         /// Bytes of all tuples.
         pub limit_bytes: u64,
-        /// A put fails where there is no room, rather than wait.
-        pub fail_when_full: bool,
+        /// The effect of a put where there is no room.
+        pub when_full: Full,
+        /// A durable space answers so many milliseconds before the disk has it, at the most: a loss
+        /// of power takes what was answered last. 0: it answers when the disk has it.
+        pub loss_ms: u32,
     }
 
     /// An entry of the machine's names: the servers of a space.
@@ -247,6 +264,8 @@ record! {
         pub tuples: u64,
         /// Their bytes, with the claimed ones.
         pub bytes: u64,
+        /// The bytes of those that lie in files of the server.
+        pub spilled: u64,
         /// The oldest ones; of a page those that are in it.
         pub oldest: Vec<Tuple>,
         /// The number of the last one of a page; 0 if there are no more.

@@ -21,7 +21,7 @@ use crate::store::Store;
 use pvm_wire::{Wire as _, choice};
 
 /// The first bytes of a file; the last of them is the version.
-pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x03";
+pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x04";
 /// In front of each record.
 const HEAD: usize = 16;
 
@@ -140,7 +140,7 @@ impl Replay {
             self.store.apply(0, Input::Gone { client }, &mut Vec::new());
         }
         self.store.limit = options.limit_bytes;
-        self.store.fail_when_full = options.fail_when_full;
+        self.store.when_full = options.when_full;
         self.store
     }
 
@@ -162,6 +162,7 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frames::Full;
     use crate::ops::{Find, Op, Outcome, Reason};
     use pvm_wire::{Blob, Tid};
 
@@ -170,7 +171,7 @@ mod tests {
             space: 7,
             primary: Tid(0x4_0001),
             copies: Vec::new(),
-            options: Options { copies: 0, limit_bytes: 1 << 20, fail_when_full: false },
+            options: Options { copies: 0, limit_bytes: 1 << 20, when_full: Full::Wait, loss_ms: 0 },
             owner: Tid::NONE,
             deleted: false,
             directory: Blob::from("/d"),
@@ -196,7 +197,7 @@ mod tests {
     }
 
     fn log_of(epoch: i32, entry: Entry, steps: u64) -> (Vec<u8>, Vec<usize>) {
-        let snapshot = Store::new(1 << 20, false).snapshot();
+        let snapshot = Store::new(1 << 20, Full::Wait).snapshot();
         let mut bytes = MAGIC.to_vec();
         append(&mut bytes, &Record::Begun { epoch, entry, number: 0, snapshot });
         let mut ends = vec![bytes.len()];
@@ -243,7 +244,8 @@ mod tests {
     #[test]
     fn a_space_that_was_too_small_stayed_so_when_it_was_made_again() {
         let (bytes, _) = log(1);
-        let options = |limit_bytes| Options { copies: 0, limit_bytes, fail_when_full: true };
+        let options =
+            |limit_bytes| Options { copies: 0, limit_bytes, when_full: Full::Fail, loss_ms: 0 };
         let put = |limit| {
             let mut store = replay(&bytes).expect("a log").into_store(options(limit));
             let op = Op::Put { tuples: vec![tuple(7)], wait: true };

@@ -19,11 +19,12 @@ mod primary;
 mod refused;
 mod schedule;
 
-use crate::frames::{Between, Entry, Told};
+use crate::frames::{Between, Entry, Full, Told};
 use crate::log::Record;
 use crate::ops::{Answer, Input, Op, Outcome, Reason};
 use crate::planted::{self, Bug};
-use crate::store::Store;
+use crate::shelf::Shelf;
+use crate::store::{self, Store, wants_shelf};
 use drains::Drains;
 use erasing::Erasing;
 use journal::Journal;
@@ -155,11 +156,26 @@ pub struct Partition {
 
 /// True if a request to a durable space changes nothing that has to be on disk: it was asked
 /// before, or it looks only and no copy has to know. It can be asked again as well.
-pub fn is_no_step(space: &Partition, (client, number): (Tid, u64), op: &Op) -> bool {
-    let knows = || space.store.known(client).is_some_and(|known| known.knows(number));
-    let is_known = || knows() && !planted::is(Bug::RefusesAgain);
+pub fn is_no_step(space: &Partition, asked: (Tid, u64), op: &Op) -> bool {
     let looks = || space.followers.is_empty() && op.only_looks(&space.store);
-    space.journal.is_durable() && (is_known() || looks())
+    space.journal.is_durable() && (is_known(space, asked) || looks())
+}
+
+/// True for a request that waits or was answered.
+fn is_known(space: &Partition, (client, number): (Tid, u64)) -> bool {
+    let knows = || space.store.known(client).is_some_and(|known| known.knows(number));
+    knows() && !planted::is(Bug::RefusesAgain)
+}
+
+/// Tuples beyond the limit lie on this shelf from now on.
+pub fn spill_to(space: &mut Partition, shelf: Box<dyn Shelf>) {
+    space.store.spill_to(shelf);
+}
+
+/// True if what a request puts has room in memory or on the shelf; a request that comes again needs
+/// none.
+pub fn has_room_for(space: &mut Partition, asked: (Tid, u64), op: &Op) -> bool {
+    is_known(space, asked) || store::reserve(&mut space.store, op)
 }
 
 /// A copy has removed its file, could not, or has ended.
@@ -284,13 +300,14 @@ impl Partition {
         now_ms: u64,
     ) -> Self {
         let (epoch, options) = (title.epoch, title.entry.options);
-        let new = || Store::new(options.limit_bytes, options.fail_when_full);
+        let new = || Store::new(options.limit_bytes, options.when_full);
         let (store, note) = held.unwrap_or_else(|| (new(), Blob::default()));
         let mut new = Self::new(me, title, Role::Primary, store);
         (new.now, new.creator, new.note) = (now_ms, creator, note);
         if new.entry.owner != Tid::NONE {
             new.watch(new.entry.owner);
         }
+        new.outputs.extend(wants_shelf(&new.store).then_some(Output::Shelve));
         new.outputs.push_back(Output::Forget { before: Some(epoch) });
         new.tend();
         new
@@ -299,7 +316,7 @@ impl Partition {
     /// Takes what a server of another host has begun: the frame must be a [`Between::Begin`].
     pub fn follow(me: Tid, primary: Tid, begin: Between, now_ms: u64) -> Option<Self> {
         let Between::Begin { name, term, entry, .. } = &begin else { return None };
-        let store = Store::new(0, true);
+        let store = Store::new(0, Full::Fail);
         let title = Title { name: name.clone(), epoch: *term, entry: entry.clone() };
         let mut new = Self::new(me, title, Role::Copy, store);
         new.now = now_ms;

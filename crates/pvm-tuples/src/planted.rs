@@ -44,11 +44,13 @@ pub enum Bug {
     RefusesAgain,
     /// A record of a log whose hash is not its own is believed.
     TrustsTheDisk,
+    /// A snapshot lacks the tuples that have no room in memory.
+    ForgetsTheShelf,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::AnswersEarly,
         Self::DoesTwice,
         Self::UnnamedTakesOver,
@@ -69,6 +71,7 @@ impl Bug {
         Self::RefusesAgain,
         Self::AnswersBeforeTheDisk,
         Self::TrustsTheDisk,
+        Self::ForgetsTheShelf,
     ];
 }
 

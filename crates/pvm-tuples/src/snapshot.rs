@@ -1,5 +1,6 @@
 //! All that a store holds, as bytes: a server that joins begins with it.
 
+use crate::frames::Full;
 use crate::ops::{Find, Outcome};
 use crate::tuple::Tuple;
 use pvm_wire::{Tid, record};
@@ -73,8 +74,8 @@ record! {
     pub struct Snapshot {
         /// The most bytes that the space may have.
         pub limit: u64,
-        /// A put fails where there is no room.
-        pub fail_when_full: bool,
+        /// The effect of a put where there is no room.
+        pub when_full: Full,
         /// The last number that was given.
         pub last: u64,
         /// Free tuples.

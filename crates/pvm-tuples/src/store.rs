@@ -10,12 +10,15 @@ mod putting;
 pub(crate) mod seen;
 mod whole;
 
+use crate::frames::Full;
 use crate::hash::Map;
+use crate::heap::Heap;
 use crate::ids::Ids;
 use crate::index::Index;
 use crate::known::{Answered, Client};
 use crate::ops::{Answer, Input, Op, Outcome, Reason};
-use crate::snapshot::{Blocked, Claim, Kept, Waiting};
+use crate::shelf::Shelf;
+use crate::snapshot::{Blocked, Claim, Waiting};
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, VecDeque};
@@ -29,9 +32,9 @@ pub(crate) const TUPLE_COST: u64 = 128;
 #[derive(Debug)]
 pub struct Store {
     pub(crate) limit: u64,
-    pub(crate) fail_when_full: bool,
+    pub(crate) when_full: Full,
     /// Tuples, by a number that grows with their age.
-    tuples: Map<Kept>,
+    tuples: Heap,
     index: Index,
     waiting: Map<Waiting>,
     waiters: Index,
@@ -49,11 +52,11 @@ pub struct Store {
 
 impl Store {
     /// An empty space that holds at most `limit` bytes.
-    pub fn new(limit: u64, fail_when_full: bool) -> Self {
+    pub fn new(limit: u64, when_full: Full) -> Self {
         Self {
             limit,
-            fail_when_full,
-            tuples: Map::default(),
+            when_full,
+            tuples: Heap::default(),
             index: Index::default(),
             waiting: Map::default(),
             waiters: Index::default(),
@@ -130,6 +133,23 @@ impl Store {
         self.tuples.len()
     }
 
+    /// Tuples beyond the limit lie on a shelf from now on, if that was asked for.
+    pub fn spill_to(&mut self, shelf: Box<dyn Shelf>) {
+        if self.when_full == Full::Spill {
+            self.tuples.spill_to(shelf, self.limit);
+        }
+    }
+
+    /// The bytes of tuples on the shelf.
+    pub const fn spilled(&self) -> u64 {
+        self.tuples.away()
+    }
+
+    /// True once a tuple on the shelf could not be read: answers are wrong from then on.
+    pub fn has_failed(&self) -> bool {
+        self.tuples.has_failed()
+    }
+
     /// Clients of which something is kept.
     pub fn clients(&self) -> impl Iterator<Item = Tid> {
         self.clients.keys().copied()
@@ -182,8 +202,19 @@ pub(crate) fn limit_of(store: &Store, (client, number): (Tid, u64)) -> Option<u6
     store.waiting.get(waiter).map(|waiting| waiting.limit_ms).filter(|limit_ms| *limit_ms > 0)
 }
 
+/// True if the tuples beyond the limit are to lie on a shelf, and there is none yet.
+pub(crate) fn wants_shelf(store: &Store) -> bool {
+    store.when_full == Full::Spill && !store.tuples.has_shelf()
+}
+
+/// Has room on the shelf for what an operation puts.
+pub(crate) fn reserve(store: &mut Store, op: &Op) -> bool {
+    let needed = op.puts().map_or(0, |tuples| tuples.iter().map(cost).sum());
+    store.tuples.reserve(needed)
+}
+
 /// The bytes that a tuple counts against the limit.
-fn cost(tuple: &Tuple) -> u64 {
+pub(crate) fn cost(tuple: &Tuple) -> u64 {
     tuple.encoded().len() as u64 + TUPLE_COST
 }
 

@@ -4,10 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use proptest::prelude::*;
+use pvm_tuples::frames::Full;
 use pvm_tuples::snapshot::Snapshot;
 use pvm_tuples::{Answer, Builder, Find, Input, Kind, Op, Outcome, Reason, Shape, Store, Tuple};
 use pvm_wire::{Tid, Wire as _};
 use std::collections::BTreeMap;
+
+#[path = "simulation/shelves.rs"]
+#[allow(dead_code, reason = "the simulation has full disks, too")]
+mod shelves;
 
 const COST: u64 = 128;
 
@@ -112,7 +117,7 @@ struct Claim {
 /// The model: whatever it does, it goes through lists from the front.
 struct Model {
     limit: u64,
-    fails: bool,
+    when_full: Full,
     tuples: Vec<(u64, Tuple, u32)>,
     waiters: Vec<Waiter>,
     blocked: Vec<((Tid, u64), Vec<Tuple>)>,
@@ -184,7 +189,7 @@ impl Model {
 
     fn has_room(&self, tuples: &[Tuple]) -> bool {
         let needed: u64 = tuples.iter().map(|tuple| tuple.encoded().len() as u64 + COST).sum();
-        self.bytes() + needed <= self.limit
+        self.when_full == Full::Spill || self.bytes() + needed <= self.limit
     }
 
     fn admit(&mut self) {
@@ -246,7 +251,7 @@ impl Model {
                 } else if self.blocked.is_empty() && self.has_room(&tuples) {
                     self.put(tuples);
                     self.answer(asked, Outcome::Done);
-                } else if self.fails {
+                } else if self.when_full == Full::Fail {
                     self.answer(asked, Outcome::Failed { reason: Reason::Full });
                 } else if wait {
                     self.blocked.push((asked, tuples));
@@ -326,10 +331,10 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(limit: u64, fails: bool) -> Self {
+    fn new(limit: u64, when_full: Full) -> Self {
         let model = Model {
             limit,
-            fails,
+            when_full,
             tuples: Vec::new(),
             waiters: Vec::new(),
             blocked: Vec::new(),
@@ -338,7 +343,8 @@ impl Pair {
             age: 0,
             answers: Vec::new(),
         };
-        let store = Store::new(limit, fails);
+        let mut store = Store::new(limit, when_full);
+        store.spill_to(Box::new(shelves::MemoryShelf::default()));
         let (asked, claims, answered) = (Vec::new(), Vec::new(), Vec::new());
         Self { store, model, number: 0, asked, claims, answered }
     }
@@ -474,15 +480,16 @@ proptest! {
     fn the_store_does_what_lists_do(
         deeds in prop::collection::vec((1..5_u32, deeds()), amounts().0),
         limit in prop_oneof![3 => Just(1_u64 << 20), 1 => 300..3000_u64],
-        fails: bool,
+        when_full in prop_oneof![Just(Full::Wait), Just(Full::Fail), Just(Full::Spill)],
     ) {
-        let mut pair = Pair::new(limit, fails);
+        let mut pair = Pair::new(limit, when_full);
         for (number, (client, deed)) in deeds.into_iter().enumerate() {
             pair.deed(Tid(client), deed);
             if number % 50 == 49 {
                 // Nobody notices that another server goes on with what this one had.
                 let bytes = pair.store.snapshot().to_bytes();
                 pair.store = Store::restore(Snapshot::from_bytes(&bytes).unwrap());
+                pair.store.spill_to(Box::new(shelves::MemoryShelf::default()));
             }
         }
     }

@@ -8,6 +8,8 @@ mod history;
 #[path = "simulation/power.rs"]
 #[allow(dead_code, reason = "the other test, which sums up its runs, uses all of it")]
 mod power;
+#[path = "simulation/shelves.rs"]
+mod shelves;
 #[path = "simulation/world.rs"]
 #[allow(dead_code, reason = "the other test, which sums up its runs, uses all of it")]
 mod world;

@@ -11,6 +11,8 @@
 mod history;
 #[path = "simulation/power.rs"]
 mod power;
+#[path = "simulation/shelves.rs"]
+mod shelves;
 #[path = "simulation/world.rs"]
 mod world;
 
@@ -64,7 +66,13 @@ fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
         all.taken > seeds && all.takeovers > seeds / 10 && all.returned > seeds / 10,
         "{all:?}"
     );
-    assert!(all.left > seeds && all.refused > seeds && all.deleted == seeds, "{all:?}");
+    assert!(
+        all.left > seeds
+            && all.refused > seeds
+            && all.deleted == seeds
+            && all.spilled > seeds / 10,
+        "{all:?}"
+    );
 }
 
 #[test]

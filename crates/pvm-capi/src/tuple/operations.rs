@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use pvm_space::{Error, Found, Spaces, Ticket};
 use pvm_tuples::client::End;
-use pvm_tuples::frames::Options;
+use pvm_tuples::frames::{Full, Options};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
 use pvm_wire::Code;
 
@@ -20,6 +20,8 @@ const NEW: i32 = 2;
 const OWNED: i32 = 4;
 /// `NEOTUPLE_FAIL`
 const FAIL: i32 = 1;
+/// `NEOTUPLE_SPILL`
+const SPILL: i32 = 2;
 /// The limit of a space whose options give none.
 const LIMIT_BYTES: u64 = 1 << 30;
 /// Copies that can be asked for.
@@ -38,7 +40,7 @@ struct OptionsOfC {
 
 fn options(given: Option<OptionsOfC>) -> Result<Options, Error> {
     let Some(given) = given else {
-        return Ok(Options { copies: 0, limit_bytes: LIMIT_BYTES, fail_when_full: false });
+        return Ok(Options { copies: 0, limit_bytes: LIMIT_BYTES, when_full: Full::Wait, loss_ms: 0 });
     };
     let copies = u8::try_from(given.copies).ok().filter(|copies| *copies <= COPIES_MAX);
     if given.size != 0 && given.size as usize != size_of::<OptionsOfC>() {
@@ -47,7 +49,12 @@ fn options(given: Option<OptionsOfC>) -> Result<Options, Error> {
     Ok(Options {
         copies: copies.ok_or(Code::BadParam)?,
         limit_bytes: if given.limit_bytes == 0 { LIMIT_BYTES } else { given.limit_bytes },
-        fail_when_full: given.when_full == FAIL,
+        when_full: match given.when_full {
+            FAIL => Full::Fail,
+            SPILL => Full::Spill,
+            _ => Full::Wait,
+        },
+        loss_ms: 0,
     })
 }
 

@@ -465,6 +465,11 @@ there is a host for it. Without copies the tuples are lost then. The command ret
 copies are ready, or when there is no other host; a host that joins later gets a missing copy. \
 Each tuple counts its bytes and 128 more against the limit.
 
+With --full spill the tuples that the limit has no room for lie in files of the server (in \
+PVM_SPILL_DIR, or else where those of messages lie), and are taken from there in their turn; if \
+there is no room either, puts fail. With --sync-every an operation is answered when the operating \
+system has it: a power failure may take what was done in the last SECONDS, and nothing else does.
+
 With --durable each server writes what is done to a file in DIR, NAME.HOST.tuples, and an \
 operation is answered when it is on the disk. After a halt, or when all servers have died, the \
 same command makes the space again of what is in DIR on this host: nothing that was answered is \
@@ -494,8 +499,9 @@ pub(crate) const SPACE_LIST: &str = "\
 A space whose server has died is lost: `pvm space delete` forgets it.
 
 JSON: spaces: name, server, copies, copies_wanted, owner (the task with which the space ends, or \
-null), tuples, claimed, waiting, bytes (null for a space that is lost), limit, fail_when_full, \
-lost, durable (the directory on each of its hosts, or null).";
+null), tuples, claimed, waiting, bytes, spilled (bytes of those in files; all \
+null for a space that is lost), limit, full (block, spill or error), fail_when_full, lost, durable \
+(the directory on each of its hosts, or null), sync_every (the loss window in seconds, or null).";
 
 /// `pvm space show`.
 pub(crate) const SPACE_SHOW: &str = "\

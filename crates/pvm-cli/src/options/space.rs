@@ -3,6 +3,7 @@
 use super::notes;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The arguments of `pvm space`.
 #[derive(Debug, Args)]
@@ -54,12 +55,38 @@ pub(crate) struct CreateOptions {
     /// Keep it on disk, too, in this directory of each host that keeps it
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) durable: Option<PathBuf>,
-    /// Let puts fail when the space is full; by default they wait
-    #[arg(long)]
+    /// The effect of a put when the space is full: it waits (block), its tuple goes to a file of the
+    /// server and is taken from there in its turn (spill), or it fails (error)
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenFull::Block)]
+    pub(crate) full: WhenFull,
+    /// As --full error
+    #[arg(long, conflicts_with = "full")]
     pub(crate) fail_when_full: bool,
+    /// Answer before the disk has it, but at most so many seconds before: a loss of power takes what
+    /// was answered in that time (0.01 to 60)
+    #[arg(long, value_name = "SECONDS", requires = "durable", value_parser = window)]
+    pub(crate) sync_every: Option<Duration>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The effect of a put when a space is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum WhenFull {
+    /// It waits for its turn
+    Block,
+    /// Its tuple goes to a file
+    Spill,
+    /// It fails
+    Error,
+}
+
+/// A loss window.
+fn window(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    let fits = (0.01..=60.0).contains(&seconds);
+    fits.then(|| Duration::from_secs_f64(seconds)).ok_or_else(|| "0.01 to 60".to_owned())
 }
 
 /// The arguments of `pvm space list`.

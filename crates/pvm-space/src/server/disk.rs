@@ -8,6 +8,7 @@
 //! Other users may put files into the directory. So the server does not follow links, open what
 //! would block, or overwrite files there, and only the owner may read the files that it writes.
 
+use super::lagging::Lagging;
 use pvm_tuples::log::{self, MAGIC, Record, Replay};
 use pvm_wire::{Blob, HostIndex};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
@@ -100,6 +101,8 @@ pub(super) struct Disk {
     /// For how long the last sync took.
     took: Duration,
     is_nameless: bool,
+    /// Syncs that answers do not wait for.
+    lagging: Option<Lagging>,
 }
 
 /// The end of a sync.
@@ -147,6 +150,7 @@ impl Disk {
             noted: None,
             took: Duration::ZERO,
             is_nameless: false,
+            lagging: None,
         };
         // What the old one leaves may be all the room that there is.
         let mut has_room = || match disk.reserve(0, true) {
@@ -159,6 +163,13 @@ impl Disk {
             return Err(error);
         }
         sync_directory(&disk.path)?;
+        if let Record::Begun { entry, .. } = record
+            && entry.options.loss_ms > 0
+        {
+            let (file, window) = (disk.file.try_clone()?, entry.options.loss_ms.into());
+            let sync = move || file.sync_data();
+            disk.lagging = Some(Lagging::new(Duration::from_millis(window), sync)?);
+        }
         Ok(disk)
     }
 
@@ -252,17 +263,30 @@ impl Disk {
         !self.pending.is_empty()
     }
 
-    /// Writes what was noted.
+    /// Writes what was noted, and has it synced.
     pub(super) fn sync(&mut self) -> io::Result<Synced> {
         let begun = Instant::now();
         self.file.write_all(&self.pending)?;
-        self.file.sync_data()?;
+        match &mut self.lagging {
+            Some(lagging) => lagging.wrote(begun),
+            None => self.file.sync_data()?,
+        }
         (self.took, self.noted) = (begun.elapsed(), None);
         self.written += self.pending.len() as u64;
         self.pending.clear();
         self.pending.shrink_to(1 << 20);
         self.is_nameless |= self.file.metadata()?.nlink() == 0;
         Ok(if self.is_nameless { Synced::Nameless } else { Synced::All(self.last.take()) })
+    }
+
+    /// When [`Disk::tend`] is to be called.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.lagging.as_ref().and_then(|lagging| lagging.due(Instant::now()))
+    }
+
+    /// Sees to the syncs that answers do not wait for.
+    pub(super) fn tend(&mut self) -> io::Result<()> {
+        self.lagging.as_mut().map_or(Ok(()), |lagging| lagging.tend(Instant::now()))
     }
 
     /// True if a file that begins with what the space holds now would be much shorter.

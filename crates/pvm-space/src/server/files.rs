@@ -5,7 +5,7 @@ use super::Server;
 use super::disk::{Disk, Lock, Synced};
 use pvm_tuples::frames::{Ask, Told};
 use pvm_tuples::log::Record;
-use pvm_tuples::partition::{Event, is_no_step};
+use pvm_tuples::partition::{Event, has_room_for, is_no_step};
 use pvm_tuples::{Op, Outcome, Reason};
 use pvm_wire::{Code, Tid, Wire as _};
 
@@ -28,12 +28,16 @@ impl Server {
         Ok(())
     }
 
-    /// True if what a client asks has room on the disk of a durable space, or needs none.
+    /// True if what a client asks has room on the disk of a durable space and in memory or the files
+    /// of one that spills, or needs none.
     pub(super) fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
         let Ask::Do { number, op, .. } = ask else { return Ok(true) };
-        let Some(partition) = self.partitions.get(&space) else {
+        let Some(partition) = self.partitions.get_mut(&space) else {
             return Ok(!self.failed.contains(&space));
         };
+        if !has_room_for(partition, (client, *number), op) {
+            return Ok(false);
+        }
         let Some(disk) = self.disks.get_mut(&space) else { return Ok(true) };
         if is_no_step(partition, (client, *number), op) {
             return Ok(true);
@@ -94,6 +98,14 @@ impl Server {
             }
         }
         Ok(())
+    }
+
+    /// Sees to the syncs that answers do not wait for.
+    pub(super) fn sync_behind(&mut self) {
+        let failed = |(space, disk): (&u64, &mut Disk)| disk.tend().is_err().then_some(*space);
+        for space in self.disks.iter_mut().filter_map(failed).collect::<Vec<_>>() {
+            self.fail(space);
+        }
     }
 
     /// The file of a space was removed by others. A new one is begun, unless its directory is gone,

@@ -8,7 +8,7 @@ use crate::log::Record;
 use crate::ops::Input;
 use crate::planted::{self, Bug};
 use crate::snapshot::Snapshot;
-use crate::store::Store;
+use crate::store::{Store, wants_shelf};
 use pvm_wire::Tid;
 
 impl Partition {
@@ -66,6 +66,7 @@ impl Partition {
         if !self.begun || term > self.term || number > self.applied || again {
             self.store = Store::restore(snapshot);
             self.limits = Limits::of(&self.store, self.now);
+            self.outputs.extend(wants_shelf(&self.store).then_some(Output::Shelve));
             (self.applied, self.begun_at) = (number, number);
             self.follow_from_now(from, term, entry);
             if self.journal.begin() {

@@ -121,6 +121,8 @@ pub enum Output {
     },
     /// A new file is to be begun with `Partition::checkpoint`, for [`Event::Persisted`].
     Rewrite,
+    /// A shelf is wanted for the tuples beyond the limit (`pvm_tuples::partition::spill_to`).
+    Shelve,
     /// The files of the space go. Then its deleters are told: that it is done, or that the disk
     /// fails.
     Erase {

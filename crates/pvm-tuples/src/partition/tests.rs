@@ -1,7 +1,7 @@
 //! One server's space, driven by hand.
 
 use super::*;
-use crate::frames::{Ask, Options};
+use crate::frames::{Ask, Full, Options};
 use crate::ops::{Find, Outcome};
 use crate::tuple::Tuple;
 
@@ -13,7 +13,7 @@ fn title() -> Title {
         space: 7,
         primary: ME,
         copies: Vec::new(),
-        options: Options { copies: 1, limit_bytes: 1 << 20, fail_when_full: false },
+        options: Options { copies: 1, limit_bytes: 1 << 20, when_full: Full::Wait, loss_ms: 0 },
         owner: Tid::NONE,
         deleted: false,
         directory: Blob::from("/d"),
@@ -234,7 +234,7 @@ fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
         term: 0,
         entry: Entry { copies: vec![OTHER], directory: Blob::default(), ..title().entry },
         number: 0,
-        snapshot: Store::new(1 << 20, false).snapshot(),
+        snapshot: Store::new(1 << 20, Full::Wait).snapshot(),
     };
     let mut copy = Partition::follow(OTHER, ME, begin, 100).expect("it begins");
     // The clock of the primary shows another time.
@@ -258,7 +258,7 @@ fn the_file_of_a_copy_under_a_new_primary_looked_like_one_under_the_old_one() {
         term,
         entry: Entry { primary, copies: vec![OTHER], ..title().entry },
         number: 0,
-        snapshot: Store::new(1 << 20, false).snapshot(),
+        snapshot: Store::new(1 << 20, Full::Wait).snapshot(),
     };
     let mut copy = Partition::follow(OTHER, ME, begin(0, ME), 1).expect("it begins");
     let next = Tid(3 << 18 | 1);
@@ -275,7 +275,7 @@ fn a_space_whose_name_is_gone_keeps_its_file_and_one_that_was_deleted_does_not()
             term: 0,
             entry: Entry { copies: vec![OTHER], ..title().entry },
             number: 0,
-            snapshot: Store::new(1 << 20, false).snapshot(),
+            snapshot: Store::new(1 << 20, Full::Wait).snapshot(),
         };
         let mut copy = Partition::follow(OTHER, ME, begin, 1).expect("it begins");
         copy.handle(2, event);

@@ -8,12 +8,13 @@ use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept, Waiting};
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
+use std::borrow::Cow;
 
 impl Store {
     /// Free tuples that fit, the oldest first.
-    pub(super) fn fitting(&self, template: &Tuple) -> impl Iterator<Item = (u64, &Kept)> {
+    pub(super) fn fitting(&self, template: &Tuple) -> impl Iterator<Item = (u64, Cow<'_, Kept>)> {
         let candidates = self.index.for_template(template.marks());
-        let kept = candidates.filter_map(|id| self.tuples.get(&id).map(|kept| (id, kept)));
+        let kept = candidates.filter_map(|id| self.tuples.get(id).map(|kept| (id, kept)));
         kept.filter(|(_, kept)| kept.tuple.fits(template))
     }
 
@@ -24,12 +25,12 @@ impl Store {
         how: Find,
         limit: Option<u64>,
     ) {
-        let found = self.fitting(&template).next().map(|(id, kept)| (id, kept.clone()));
+        let found = self.fitting(&template).next().map(|(id, kept)| (id, kept.into_owned()));
         if limit.is_none() && planted::is(Bug::SaysNothing) {
             self.answer(asked, Outcome::Nothing);
         } else if let Some((id, kept)) = found {
             if how != Find::Copy {
-                self.remove(id);
+                self.remove(id, kept.tuple.marks());
             }
             self.hand_over(asked, &how, id, kept);
         } else if let Some(limit_ms) = limit {
@@ -66,10 +67,9 @@ impl Store {
         self.answer_taken(asked, Outcome::Found { tuple, claim, tries }, taken);
     }
 
-    fn remove(&mut self, id: u64) {
-        if let Some(kept) = self.tuples.remove(&id) {
-            self.index.take_tuple(kept.tuple.marks(), id);
-        }
+    fn remove(&mut self, id: u64, marks: Marks) {
+        self.tuples.remove(id);
+        self.index.take_tuple(marks, id);
     }
 
     /// A tuple becomes free. Its waiters get it: each that copies, in sequence, up to the first
@@ -117,7 +117,7 @@ impl Store {
         let mut taken = Ids::None;
         if take {
             for (id, tuple) in &chosen {
-                self.remove(*id);
+                self.remove(*id, tuple.marks());
                 self.bytes -= cost(tuple);
                 taken.insert(*id);
             }

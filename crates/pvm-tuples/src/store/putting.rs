@@ -1,6 +1,7 @@
 //! Putting tuples, and what waits for room.
 
 use super::{Store, cost};
+use crate::frames::Full;
 use crate::ops::{Outcome, Reason};
 use crate::planted::{self, Bug};
 use crate::snapshot::{Blocked, Kept};
@@ -12,7 +13,7 @@ fn cost_of(tuples: &[Tuple]) -> u64 {
 }
 
 const fn has_room(store: &Store, needed: u64) -> bool {
-    store.bytes.saturating_add(needed) <= store.limit
+    matches!(store.when_full, Full::Spill) || store.bytes.saturating_add(needed) <= store.limit
 }
 
 impl Store {
@@ -28,7 +29,7 @@ impl Store {
             self.put(tuples);
             return self.answer(asked, Outcome::Done);
         }
-        if self.fail_when_full {
+        if self.when_full == Full::Fail {
             return self.fail(asked, Reason::Full);
         }
         if !wait {

@@ -27,30 +27,36 @@ fn has_name_of(tuple: &Tuple, template: &Tuple) -> bool {
 /// least one if there is one. A tuple that stays is in one page of all, however many come and
 /// go.
 pub(crate) fn page(store: &Store, behind: u64) -> Seen {
-    let claimed = store.claims.values().map(|claim| (claim.id, &claim.tuple));
-    let free = store.tuples.iter().map(|(id, kept)| (*id, &kept.tuple));
+    let claimed = store.claims.values().map(|claim| (claim.id, Some(&claim.tuple)));
+    let free = store.tuples.ids().map(|id| (id, None));
     let mut all: Vec<_> = free.chain(claimed).filter(|(id, _)| *id > behind).collect();
     all.sort_unstable_by_key(|(id, _)| *id);
+    let read = |(id, claimed): (u64, Option<&Tuple>)| {
+        let free = || Some(store.tuples.get(id)?.into_owned().tuple);
+        Some((id, claimed.cloned().or_else(free)?))
+    };
     let (mut bytes, mut last, mut oldest) = (0, 0, Vec::new());
-    for (id, tuple) in all {
+    for (id, tuple) in all.into_iter().filter_map(read) {
         bytes += tuple.encoded().len();
         if bytes > BYTES_MAX && last != 0 {
             break;
         }
-        oldest.push(tuple.clone());
+        oldest.push(tuple);
         last = id;
     }
     let (tuples, bytes) = (store.tuples.len() as u64, store.bytes);
-    Seen { tuples, bytes, oldest, last, waiting: Vec::new(), claimed: Vec::new() }
+    let spilled = store.spilled();
+    Seen { tuples, bytes, spilled, oldest, last, waiting: Vec::new(), claimed: Vec::new() }
 }
 
 impl Store {
     /// The content of the space at a time in milliseconds, with the oldest `tuples` tuples.
     pub fn seen(&self, now_ms: u64, tuples: u64) -> Seen {
-        let mut ids: Vec<u64> = self.tuples.keys().copied().collect();
+        let mut ids: Vec<u64> = self.tuples.ids().collect();
         ids.sort_unstable();
         let mut bytes = 0;
-        let oldest = ids.iter().filter_map(|id| self.tuples.get(id)).map(|kept| &kept.tuple);
+        let oldest = ids.iter().filter_map(|id| self.tuples.get(*id));
+        let oldest = oldest.map(|kept| kept.into_owned().tuple);
         let oldest =
             oldest.take(usize::try_from(tuples).unwrap_or(usize::MAX)).take_while(|tuple| {
                 bytes += tuple.encoded().len();
@@ -59,8 +65,9 @@ impl Store {
         Seen {
             tuples: self.tuples.len() as u64,
             bytes: self.bytes,
+            spilled: self.spilled(),
             last: 0,
-            oldest: oldest.cloned().collect(),
+            oldest: oldest.collect(),
             waiting: self.seen_waiting(now_ms, &ids),
             claimed: self.seen_claimed(now_ms),
         }
@@ -90,12 +97,12 @@ impl Store {
 
     /// Tuples that only their types or the number of fields keep from a waiter.
     fn near(&self, template: &Tuple, ids: &[u64]) -> Vec<Tuple> {
-        let tuples = ids.iter().take(SEARCHED_MAX).filter_map(|id| self.tuples.get(id));
+        let tuples = ids.iter().take(SEARCHED_MAX).filter_map(|id| self.tuples.get(*id));
         let signature = template.signature();
         let near = tuples
-            .map(|kept| &kept.tuple)
+            .map(|kept| kept.into_owned().tuple)
             .filter(|tuple| tuple.signature() != signature && has_name_of(tuple, template));
-        near.take(NEAR_MAX).cloned().collect()
+        near.take(NEAR_MAX).collect()
     }
 
     fn seen_claimed(&self, now_ms: u64) -> Vec<Claimed> {

@@ -14,12 +14,12 @@ struct Space {
 }
 
 impl Space {
-    fn new(limit: u64, fail_when_full: bool) -> Self {
-        Self { store: Store::new(limit, fail_when_full), asked: 0 }
+    fn new(limit: u64, when_full: Full) -> Self {
+        Self { store: Store::new(limit, when_full), asked: 0 }
     }
 
     fn roomy() -> Self {
-        Self::new(1 << 20, false)
+        Self::new(1 << 20, Full::Wait)
     }
 
     fn give(&mut self, input: Input) -> Vec<Answer> {
@@ -207,7 +207,7 @@ fn a_cancelled_wait_takes_nothing_and_an_answer_stands() {
 #[test]
 fn a_full_space_lets_puts_wait_in_order_or_fail() {
     let cost = cost(&tuple("x", 1));
-    let mut space = Space::new(2 * cost, false);
+    let mut space = Space::new(2 * cost, Full::Wait);
     space.put(ANN, "x", 1);
     space.put(ANN, "x", 2);
     assert_eq!(space.put(ANN, "x", 3), []);
@@ -217,7 +217,7 @@ fn a_full_space_lets_puts_wait_in_order_or_fail() {
     space.find(EVE, "x", Find::Take);
     assert_eq!(space.store.count(), 1, "the tuple of a client that is gone is not put");
 
-    let mut space = Space::new(cost, true);
+    let mut space = Space::new(cost, Full::Fail);
     space.put(ANN, "x", 1);
     assert_eq!(space.put(ANN, "x", 2), [(ANN, Outcome::Failed { reason: Reason::Full })]);
     let large = vec![tuple("x", 1), tuple("x", 2)];

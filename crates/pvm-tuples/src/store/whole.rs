@@ -33,9 +33,9 @@ impl Store {
         });
         Snapshot {
             limit: self.limit,
-            fail_when_full: self.fail_when_full,
+            when_full: self.when_full,
             last: self.last,
-            tuples: in_order(&self.tuples),
+            tuples: self.tuples.in_order(),
             claims: self.claims.clone().into_iter().collect(),
             waiting: in_order(&self.waiting),
             blocked: self.blocked.iter().cloned().collect(),
@@ -45,7 +45,7 @@ impl Store {
 
     /// The store that was taken down.
     pub fn restore(snapshot: Snapshot) -> Self {
-        let mut store = Self::new(snapshot.limit, snapshot.fail_when_full);
+        let mut store = Self::new(snapshot.limit, snapshot.when_full);
         store.last = snapshot.last;
         for Remembered { client, settled, answered, taken } in snapshot.clients {
             let known = store.clients.entry(client).or_default();

@@ -2,7 +2,7 @@
 //! is lost, or is there in part, or is damaged.
 
 use crate::world::{Dice, template, tuple};
-use pvm_tuples::frames::{Ask, Entry, Options, Told};
+use pvm_tuples::frames::{Ask, Entry, Full, Options, Told};
 use pvm_tuples::log::{self, MAGIC, Record};
 use pvm_tuples::partition::{Event, Output, Partition, Title};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
@@ -47,7 +47,7 @@ pub(crate) struct Power {
 }
 
 fn entry(generation: u64) -> Entry {
-    let options = Options { copies: 0, limit_bytes: 1 << 20, fail_when_full: false };
+    let options = Options { copies: 0, limit_bytes: 1 << 20, when_full: Full::Wait, loss_ms: 0 };
     let (space, primary, copies, owner) = (7, ME, Vec::new(), Tid::NONE);
     let directory = Blob::from("/disk");
     Entry { space, primary, copies, options, owner, deleted: false, directory, generation }

@@ -1,15 +1,20 @@
 //! Hosts, servers, clients and what happens to them, in virtual time.
 
 use crate::history::{self, Deed, Did, Item, item};
+use crate::shelves::{MemoryShelf, set_full};
 use pvm_tuples::client::{Client, End, Output as Wish};
-use pvm_tuples::frames::{Ask, Between, Entry, Options, Told};
+use pvm_tuples::frames::{Ask, Between, Entry, Full, Options, Told};
 use pvm_tuples::log::Record;
-use pvm_tuples::partition::{Event, Output, Partition, Title, directory_of, is_no_step};
+use pvm_tuples::partition::{
+    Event, Output, Partition, Title, directory_of, has_room_for, is_no_step, spill_to,
+};
 use pvm_tuples::{Builder, Find, Kind, Op, Outcome, Reason, Shape, Tuple};
 use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const HOSTS: u32 = 4;
+/// Room for the tuples of one put, and few more.
+const SPILL_BYTES: u64 = 900;
 const CLIENTS: usize = 4;
 /// Faults happen until then, and clients begin no more.
 const BUSY_MS: u64 = 20_000;
@@ -63,6 +68,8 @@ pub(crate) struct Tally {
     /// Requests that a full disk has refused.
     pub(crate) refused: u64,
     pub(crate) deleted: u64,
+    /// Requests to a full disk while tuples lay on it.
+    pub(crate) spilled: u64,
 }
 
 impl Tally {
@@ -76,6 +83,7 @@ impl Tally {
         self.left += other.left;
         self.refused += other.refused;
         self.deleted += other.deleted;
+        self.spilled += other.spilled;
     }
 }
 
@@ -183,6 +191,8 @@ pub(crate) struct World {
     /// When a primary heard last that a task has ended.
     buried: BTreeMap<Tid, u64>,
     copies: u8,
+    /// Tuples that find no room in memory lie in files.
+    spills: bool,
     loses: u64,
     reorders: bool,
     left: Vec<Item>,
@@ -238,6 +248,7 @@ impl World {
             history: Vec::new(),
             buried: BTreeMap::new(),
             copies,
+            spills: seed % 3 == 1,
             loses,
             reorders,
             left: Vec::new(),
@@ -253,7 +264,9 @@ impl World {
             self.add_server(host);
         }
         let me = *self.servers.keys().next().unwrap();
-        let options = Options { copies: self.copies, limit_bytes: 1 << 20, fail_when_full: false };
+        let (limit_bytes, when_full) =
+            if self.spills { (SPILL_BYTES, Full::Spill) } else { (1 << 20, Full::Wait) };
+        let options = Options { copies: self.copies, limit_bytes, when_full, loss_ms: 0 };
         let (copies, owner, deleted) = (Vec::new(), Tid::NONE, false);
         // In half of the runs servers write what they do to disks, which takes its time.
         let directory = if self.dice.chance(50) { Blob::from("/disk") } else { Blob::default() };
@@ -543,6 +556,11 @@ impl World {
                         self.later(pause, Happening::Persisted { server: me, file, number });
                     }
                 }
+                Output::Shelve => {
+                    let partition =
+                        self.servers.get_mut(&me).and_then(|one| one.partition.as_mut());
+                    spill_to(partition.unwrap(), Box::new(MemoryShelf::default()));
+                }
                 Output::Forget { before: None } => self.entries.clear(),
                 Output::Forget { .. } => {}
                 Output::Erase { deleters, is_partial } => {
@@ -602,7 +620,15 @@ impl World {
     /// True if a full disk refuses what a client asks. A take may find room in what is reserved.
     fn has_no_room(&mut self, to: Tid, (client, ask): (Tid, &Ask)) -> bool {
         let Ask::Do { number, op, .. } = ask else { return false };
-        let partition = self.servers[&to].partition.as_ref().unwrap();
+        let partition = self.servers.get_mut(&to).unwrap().partition.as_mut().unwrap();
+        if self.spills && directory_of(partition).0.is_empty() {
+            let spilled = partition.store().spilled();
+            set_full(true);
+            let has_room = has_room_for(partition, (client, *number), op);
+            set_full(false);
+            self.tally.spilled += u64::from(spilled > 0);
+            return !has_room;
+        }
         if directory_of(partition).0.is_empty() || is_no_step(partition, (client, *number), op) {
             return false;
         }

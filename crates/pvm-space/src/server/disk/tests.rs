@@ -1,6 +1,6 @@
 use super::*;
 use pvm_tuples::Store;
-use pvm_tuples::frames::{Entry, Options};
+use pvm_tuples::frames::{Entry, Full, Options};
 use pvm_wire::Tid;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -64,13 +64,13 @@ fn record_of(epoch: i32, number: u64) -> Record {
         space: 7,
         primary: Tid(1 << 18 | 1),
         copies: Vec::new(),
-        options: Options { copies: 0, limit_bytes: 1 << 20, fail_when_full: false },
+        options: Options { copies: 0, limit_bytes: 1 << 20, when_full: Full::Wait, loss_ms: 0 },
         owner: Tid::NONE,
         deleted: false,
         directory: Blob::from("/d"),
         generation: 0,
     };
-    let snapshot = Store::new(1 << 20, false).snapshot();
+    let snapshot = Store::new(1 << 20, Full::Wait).snapshot();
     Record::Begun { epoch, entry, number, snapshot }
 }
 

@@ -91,7 +91,7 @@ public final class Space {
         long number = SpaceLink.shared(engine).number.incrementAndGet();
         byte[] text = name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
         Tuples.Bytes ask = new Tuples.Bytes().u16(3).u64(number).u32(text.length).bytes(text);
-        ask.u8(options.copies()).u64(options.limitBytes()).u8(options.failWhenFull() ? 1 : 0);
+        ask.u8(options.copies()).u64(options.limitBytes()).u16(options.failWhenFull() ? 1 : 0).u32(0);
         ask.u8(options.owned() ? 1 : 0).u32(0);
         int server = server(engine);
         SpaceLink.send(engine, server, ask.toByteArray());

@@ -148,7 +148,8 @@ final class SpaceLink {
             for (int i = 0; i < copies; i++) {
                 named &= isTask(bytes.getInt());
             }
-            bytes.position(bytes.position() + Byte.BYTES + Long.BYTES + Byte.BYTES + Integer.BYTES);
+            // Options: copies, limit, what is done when it is full, the loss window. Then the owner.
+            bytes.position(bytes.position() + Byte.BYTES + Long.BYTES + Short.BYTES + 2 * Integer.BYTES);
             int deleted = bytes.get();
             // Where it is on disk, and its generation there.
             bytes.position(bytes.position() + bytes.getInt(bytes.position()) + Integer.BYTES + Long.BYTES);
@@ -490,7 +491,7 @@ final class SpaceLink {
             case 3 -> new PvmException(Code.NO_TASK, "the claim is over");
             case 4 -> new PvmException(Code.NOT_FOUND, "there is no such space");
             case 5 -> new PvmException(Code.EXISTS, "a space of this name exists");
-            case 8 -> new PvmException(Code.NO_BUF, "the disk under the durable space is full, or fails");
+            case 8 -> new PvmException(Code.NO_BUF, "the disk under the space is full, or fails");
             case 6 -> new PvmException(Code.BAD_PARAM, "a tuple that is put must not have formals");
             default -> new PvmException(Code.D_SYS_ERR, "the server of a space");
         };

@@ -1,0 +1,154 @@
+//! Syncs that no answer waits for: a thread does them, at least one in each loss window.
+//!
+//! A window begins with the first write that no sync covers. In the middle of it the thread is told
+//! to sync. If the sync has not ended when the window has, the server waits for it, and answers
+//! nothing meanwhile. So a loss of power takes the answers of one window at most, however slow the
+//! disk is.
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// While a sync is under way, it is looked so often in a window whether it has ended.
+const LOOKS: u32 = 8;
+
+/// The syncs of one file.
+#[derive(Debug)]
+pub(super) struct Lagging {
+    window: Duration,
+    /// The first write that no sync covers that has begun.
+    written: Option<Instant>,
+    /// The first write that the sync under way covers.
+    covered: Option<Instant>,
+    /// None once the thread is to end.
+    orders: Option<Sender<()>>,
+    ends: Receiver<io::Result<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Lagging {
+    /// The thread calls `sync`.
+    pub(super) fn new(
+        window: Duration,
+        sync: impl Fn() -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        let (orders, taken) = channel();
+        let (ended, ends) = channel();
+        let work = move || while taken.recv().is_ok() && ended.send(sync()).is_ok() {};
+        let thread = std::thread::Builder::new().name("sync".to_owned()).spawn(work)?;
+        let (orders, thread) = (Some(orders), Some(thread));
+        Ok(Self { window, written: None, covered: None, orders, ends, thread })
+    }
+
+    /// Something was written.
+    pub(super) fn wrote(&mut self, now: Instant) {
+        self.written.get_or_insert(now);
+    }
+
+    /// When [`Lagging::tend`] is to be called.
+    pub(super) fn due(&self, now: Instant) -> Option<Instant> {
+        match self.covered {
+            Some(_) => Some(now + self.window / LOOKS),
+            None => self.written.map(|written| written + self.window / 2),
+        }
+    }
+
+    /// Begins a sync if one is due, and waits for the one under way if its window is over.
+    pub(super) fn tend(&mut self, now: Instant) -> io::Result<()> {
+        if let Some(covered) = self.covered {
+            let end = if now >= covered + self.window {
+                self.ends.recv().map_err(|RecvError| TryRecvError::Disconnected)
+            } else {
+                self.ends.try_recv()
+            };
+            match end {
+                Ok(done) => done?,
+                Err(TryRecvError::Empty) => return Ok(()),
+                Err(TryRecvError::Disconnected) => return Err(io::Error::other("no sync thread")),
+            }
+            self.covered = None;
+        }
+        if self.written.is_some_and(|written| now >= written + self.window / 2) {
+            self.covered = self.written.take();
+            let orders = self.orders.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+            orders.send(()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        }
+        Ok(())
+    }
+}
+
+/// The file is locked as long as the thread has it.
+impl Drop for Lagging {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        if let Some(thread) = self.thread.take() {
+            // It has not panicked, as it only syncs.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    const WINDOW: Duration = Duration::from_secs(1);
+
+    /// Syncs that begin when the test hears of them, and end as it says.
+    fn slow() -> (Lagging, Receiver<()>, Sender<io::Result<()>>) {
+        let (begun, begins) = channel();
+        let (end, ends) = channel();
+        let (begun, ends) = (Mutex::new(begun), Mutex::new(ends));
+        let sync = move || {
+            begun.lock().expect("one thread").send(()).expect("the test runs");
+            ends.lock().expect("one thread").recv().expect("the test runs")
+        };
+        (Lagging::new(WINDOW, sync).expect("a thread"), begins, end)
+    }
+
+    #[test]
+    fn a_sync_begins_in_the_middle_of_a_window_and_covers_what_was_written_before() {
+        let (mut lagging, begins, end) = slow();
+        let start = Instant::now();
+        assert_eq!(lagging.due(start), None);
+        lagging.wrote(start);
+        lagging.wrote(start + WINDOW / 4);
+        assert_eq!(lagging.due(start), Some(start + WINDOW / 2));
+        lagging.tend(start + WINDOW / 4).expect("too early");
+        assert!(begins.try_recv().is_err() && lagging.covered.is_none());
+        lagging.tend(start + WINDOW / 2).expect("begins");
+        begins.recv().expect("begun");
+        // What is written now is the next one's.
+        lagging.wrote(start + WINDOW / 2);
+        lagging.tend(start + WINDOW - Duration::from_nanos(1)).expect("under way");
+        assert!(lagging.covered == Some(start) && begins.try_recv().is_err());
+        end.send(Ok(())).expect("the thread runs");
+        // The window of the first write is over: this waits, and begins the next sync.
+        lagging.tend(start + WINDOW).expect("done");
+        begins.recv().expect("begun");
+        assert_eq!((lagging.covered, lagging.written), (Some(start + WINDOW / 2), None));
+        end.send(Ok(())).expect("the thread runs");
+    }
+
+    #[test]
+    fn nothing_goes_on_behind_a_window_whose_sync_has_not_ended() {
+        let (mut lagging, begins, end) = slow();
+        let start = Instant::now();
+        lagging.wrote(start);
+        lagging.tend(start + WINDOW / 2).expect("begins");
+        begins.recv().expect("begun");
+        let (told, tells) = channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let done = lagging.tend(start + WINDOW);
+                told.send(done.is_err()).expect("the test runs");
+            });
+            std::thread::yield_now();
+            assert!(tells.try_recv().is_err(), "the window is over, and the disk has nothing");
+            end.send(Err(io::ErrorKind::Other.into())).expect("the thread runs");
+            assert_eq!(tells.recv(), Ok(true), "the disk has failed");
+        });
+    }
+}

@@ -1,0 +1,184 @@
+//! Files for the tuples that have no room within the limit of their space.
+//!
+//! They have no names, so nothing is left of them when the server has ended. Room is reserved
+//! before a request reaches the space: a full disk is an answer. `pread` and `pwrite` are used as for
+//! messages (`pvm-shm/spill`), so a disk that fails raises no signal.
+
+use pvm_tuples::shelf::{Place, Shelf};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstatvfs, open, statfs};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+
+/// A file has an eighth of what all have, but at least so much ...
+const FILE_MIN: u64 = 16 << 20;
+/// ... and at most so much, unless a tuple needs more.
+const FILE_MAX: u64 = 1 << 30;
+/// All files together, unless `PVM_SPILL_MB` says otherwise.
+const ALL_MAX: u64 = 64 << 30;
+/// The part of a disk that stays free.
+const SPARED: u64 = 20;
+/// The kind of a file system that lies in memory, in `statfs`.
+const TMPFS: u64 = 0x0102_1994;
+
+/// One of the files.
+#[derive(Debug)]
+struct Spilled {
+    file: File,
+    bytes: u64,
+    /// Where the next tuple begins.
+    end: u64,
+    /// The number of tuples that are still needed.
+    tuples: u64,
+}
+
+/// The files of one space.
+#[derive(Debug)]
+pub(super) struct Files {
+    folders: Vec<PathBuf>,
+    files: BTreeMap<u32, Spilled>,
+    /// The number of the file that is being filled.
+    last: u32,
+    most: u64,
+}
+
+impl Files {
+    /// No files yet.
+    pub(super) fn new() -> Self {
+        let megabytes = std::env::var("PVM_SPILL_MB").ok().and_then(|text| text.parse().ok());
+        let most = megabytes.map_or(ALL_MAX, |megabytes: u64| megabytes.saturating_mul(1 << 20));
+        Self { folders: folders(), files: BTreeMap::new(), last: 0, most }
+    }
+
+    fn begin(&mut self, needed: u64) -> Option<()> {
+        let all: u64 = self.files.values().map(|spilled| spilled.bytes).sum();
+        let bytes =
+            needed.max((all / 8).clamp(FILE_MIN, FILE_MAX)).min(self.most - all.min(self.most));
+        if bytes < needed {
+            return None;
+        }
+        let made = |bytes| self.folders.iter().find_map(|folder| nameless(folder, bytes).ok());
+        // A disk that is nearly full may have room for this tuple.
+        let (file, bytes) =
+            made(bytes).map(|file| (file, bytes)).or_else(|| Some((made(needed)?, needed)))?;
+        self.last += 1;
+        self.files.insert(self.last, Spilled { file, bytes, end: 0, tuples: 0 });
+        Some(())
+    }
+}
+
+/// Folders on disks, before those in memory.
+fn folders() -> Vec<PathBuf> {
+    if let Some(folder) = std::env::var_os("PVM_SPILL_DIR") {
+        return vec![folder.into()];
+    }
+    let named = ["PVM_TMP", "TMPDIR"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let mut all: Vec<PathBuf> = named.chain(["/var/tmp".into(), "/tmp".into()]).collect();
+    let is_in_memory = |folder: &PathBuf| {
+        statfs(folder).is_ok_and(|of| u64::try_from(of.f_type).is_ok_and(|kind| kind == TMPFS))
+    };
+    all.sort_by_cached_key(is_in_memory);
+    all
+}
+
+/// A file without a name, with room for so many bytes.
+fn nameless(folder: &PathBuf, bytes: u64) -> std::io::Result<File> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = match open(folder, flags, mode) {
+        Ok(file) => File::from(file),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR) => named_for_a_moment(folder)?,
+        Err(error) => return Err(error.into()),
+    };
+    let of = fstatvfs(&file)?;
+    if of.f_bavail.saturating_mul(of.f_frsize) < bytes + of.f_blocks / SPARED * of.f_frsize {
+        return Err(Errno::NOSPC.into());
+    }
+    fallocate(&file, FallocateFlags::empty(), 0, bytes)?;
+    Ok(file)
+}
+
+/// For file systems that know no files without names.
+fn named_for_a_moment(folder: &std::path::Path) -> std::io::Result<File> {
+    let path = folder.join(format!("pvmtuples.{}.spill", std::process::id()));
+    let mut how = OpenOptions::new();
+    let file = how.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+impl Shelf for Files {
+    fn reserve(&mut self, bytes: u64) -> bool {
+        let has_room = |spilled: &Spilled| spilled.end + bytes <= spilled.bytes;
+        self.files.get(&self.last).is_some_and(has_room) || self.begin(bytes).is_some()
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Option<Place> {
+        let size = bytes.len() as u64;
+        if !self.reserve(size) {
+            return None;
+        }
+        let spilled = self.files.get_mut(&self.last)?;
+        spilled.file.write_all_at(bytes, spilled.end).ok()?;
+        let place = Place { file: self.last, offset: spilled.end, bytes: size };
+        spilled.end += size;
+        spilled.tuples += 1;
+        Some(place)
+    }
+
+    fn get(&self, place: Place) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(place.bytes).ok()?];
+        self.files.get(&place.file)?.file.read_exact_at(&mut bytes, place.offset).ok()?;
+        Some(bytes)
+    }
+
+    fn free(&mut self, place: Place) {
+        let Some(spilled) = self.files.get_mut(&place.file) else { return };
+        spilled.tuples = spilled.tuples.saturating_sub(1);
+        if spilled.tuples > 0 {
+        } else if place.file == self.last {
+            spilled.end = 0;
+        } else {
+            self.files.remove(&place.file);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(most: u64) -> Files {
+        Files { most, ..Files::new() }
+    }
+
+    #[test]
+    fn what_lies_in_files_is_read_as_it_was_written_and_files_go_with_their_last_tuple() {
+        let mut files = files(1 << 30);
+        let of = |number: u8| vec![number; 5 << 20];
+        let places: Vec<Place> =
+            (0..7).map(|number| files.put(&of(number)).expect("room")).collect();
+        assert!(files.files.len() > 1, "{files:?}");
+        for (place, number) in places.iter().zip(0..) {
+            assert_eq!(files.get(*place), Some(of(number)));
+        }
+        places.iter().for_each(|place| files.free(*place));
+        assert_eq!(files.files.len(), 1, "only the last one stays, for what comes: {files:?}");
+        assert_eq!(files.put(&of(9)).map(|place| place.offset), Some(0));
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused_and_room_that_was_reserved_is_there() {
+        let mut files = files(20 << 20);
+        assert!(!files.reserve(21 << 20));
+        assert!(files.reserve(16 << 20));
+        assert!(!files.reserve(17 << 20));
+        assert!(files.put(&vec![1; 16 << 20]).is_some());
+        assert!(files.reserve(4 << 20) && !files.reserve((4 << 20) + 1));
+        let missing = PathBuf::from("/dev/null/missing");
+        let mut nowhere = Files { folders: vec![missing], ..Files::new() };
+        assert!(!nowhere.reserve(1) && nowhere.put(&[1]).is_none());
+    }
+}

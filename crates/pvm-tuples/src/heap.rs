@@ -1,0 +1,141 @@
+//! The free tuples of a store: in memory, and on a [`Shelf`] those that find no room there.
+
+use crate::hash::Map;
+use crate::planted::{self, Bug};
+use crate::shelf::{Place, Shelf};
+use crate::snapshot::Kept;
+use crate::store::cost;
+use crate::tuple::Tuple;
+use std::borrow::Cow;
+use std::cell::Cell;
+
+#[derive(Debug)]
+enum Lying {
+    Here(Kept),
+    Away { place: Place, tries: u32 },
+}
+
+/// Tuples by their numbers.
+#[derive(Default, Debug)]
+pub(crate) struct Heap {
+    all: Map<Lying>,
+    /// The cost of those in memory.
+    here: u64,
+    /// The bytes of those on the shelf.
+    away: u64,
+    /// The shelf, and the cost of the tuples that memory has room for.
+    shelf: Option<(Box<dyn Shelf>, u64)>,
+    /// A tuple could not be read.
+    has_failed: Cell<bool>,
+}
+
+impl Heap {
+    /// Tuples above this cost lie on a shelf from now on.
+    pub(crate) fn spill_to(&mut self, shelf: Box<dyn Shelf>, room: u64) {
+        self.shelf = Some((shelf, room));
+        let mut ids: Vec<u64> = self.ids().collect();
+        // The oldest are wanted first.
+        ids.sort_unstable();
+        while self.here > room
+            && let Some(id) = ids.pop()
+        {
+            match self.all.remove(&id) {
+                Some(Lying::Here(kept)) => {
+                    self.here -= cost(&kept.tuple);
+                    self.insert(id, kept);
+                }
+                Some(away) => drop(self.all.insert(id, away)),
+                None => {}
+            }
+        }
+    }
+
+    /// True if there is a shelf.
+    pub(crate) const fn has_shelf(&self) -> bool {
+        self.shelf.is_some()
+    }
+
+    /// Has room for tuples of this cost.
+    pub(crate) fn reserve(&mut self, needed: u64) -> bool {
+        match &mut self.shelf {
+            Some((shelf, room)) if self.here + needed > *room => shelf.reserve(needed),
+            _ => true,
+        }
+    }
+
+    pub(crate) fn insert(&mut self, id: u64, kept: Kept) {
+        let lying = self.placed(kept);
+        self.all.insert(id, lying);
+    }
+
+    fn placed(&mut self, kept: Kept) -> Lying {
+        let needed = cost(&kept.tuple);
+        if let Some((shelf, room)) = &mut self.shelf
+            && self.here + needed > *room
+            && let Some(place) = shelf.put(kept.tuple.encoded())
+        {
+            self.away += place.bytes;
+            return Lying::Away { place, tries: kept.tries };
+        }
+        self.here += needed;
+        Lying::Here(kept)
+    }
+
+    /// A tuple is there no more.
+    pub(crate) fn remove(&mut self, id: u64) {
+        match self.all.remove(&id) {
+            Some(Lying::Here(kept)) => self.here -= cost(&kept.tuple),
+            Some(Lying::Away { place, .. }) => {
+                self.away -= place.bytes;
+                if let Some((shelf, _)) = &mut self.shelf {
+                    shelf.free(place);
+                }
+            }
+            None => {}
+        }
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Option<Cow<'_, Kept>> {
+        self.read(self.all.get(&id)?)
+    }
+
+    fn read<'a>(&self, lying: &'a Lying) -> Option<Cow<'a, Kept>> {
+        let (place, tries) = match lying {
+            Lying::Here(kept) => return Some(Cow::Borrowed(kept)),
+            Lying::Away { place, tries } => (*place, *tries),
+        };
+        let bytes = self.shelf.as_ref().and_then(|(shelf, _)| shelf.get(place));
+        let tuple = bytes.and_then(|bytes| Tuple::behind(bytes, 0).ok());
+        self.has_failed.set(self.has_failed.get() || tuple.is_none());
+        tuple.map(|tuple| Cow::Owned(Kept { tuple, tries }))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// In no order.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u64> {
+        self.all.keys().copied()
+    }
+
+    /// All of them by age.
+    pub(crate) fn in_order(&self) -> Vec<(u64, Kept)> {
+        let mut ids: Vec<u64> = self.ids().collect();
+        ids.sort_unstable();
+        let is_told =
+            |id: &u64| !planted::is(Bug::ForgetsTheShelf) || matches!(self.all[id], Lying::Here(_));
+        let told = ids.into_iter().filter(is_told);
+        told.filter_map(|id| Some((id, self.get(id)?.into_owned()))).collect()
+    }
+
+    /// Bytes on the shelf.
+    pub(crate) const fn away(&self) -> u64 {
+        self.away
+    }
+
+    /// True once a tuple on the shelf could not be read.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed.get()
+    }
+}
