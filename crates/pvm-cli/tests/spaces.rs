@@ -357,6 +357,45 @@ fn a_host_that_was_to_be_left_kept_its_spaces_and_never_ended() {
     place.is_cleared();
 }
 
+/// The servers of all spaces, by their names.
+fn all_servers(place: &Place) -> Vec<String> {
+    let list = json_of(place, &["space", "list"]).1;
+    let spaces = list["spaces"].as_array().unwrap().iter();
+    spaces.map(|space| space["server"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_host_that_joins_gets_its_share_of_the_spaces_with_all_that_is_in_them() {
+    let place = machine();
+    let names = ["one", "two", "three", "four"];
+    let waiting = names.map(|name| {
+        assert_eq!(run(&place, &["space", "create", name]).0, 0);
+        for number in ["1", "2"] {
+            assert_eq!(run(&place, &["out", name, "task", number]).0, 0);
+        }
+        let waiting = begin(&place, &["take", name, "late", "?int"]);
+        await_waiting(&place, name, 1);
+        waiting
+    });
+    let first = all_servers(&place).remove(0);
+    assert_eq!(run(&place, &["add", "local"]).0, 0);
+    let is_shared = || {
+        let servers = all_servers(&place);
+        let stay = servers.iter().filter(|server| **server == first).count();
+        (servers.len(), stay) == (4, 2)
+            && names.iter().all(|name| row(&place, name)["copies"] == json!([]))
+    };
+    assert!(eventually(LIMIT, is_shared), "{first}: {}", json_of(&place, &["space", "list"]).1);
+    for (name, waiting) in names.into_iter().zip(waiting) {
+        assert_eq!(run(&place, &["take", name, "task", "?int"]).1, "task\t1\n");
+        assert_eq!(run(&place, &["out", name, "late", "5"]).0, 0);
+        assert_eq!(ended(waiting.wait_with_output().unwrap()).1, "late\t5\n", "{name}");
+        assert_eq!(row(&place, name)["tuples"], 1);
+    }
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
 #[test]
 fn a_space_that_spills_refuses_what_no_disk_has_room_for() {
     BUILT.call_once(|| place::build("pvmtuples", "pvm-space"));

@@ -10,6 +10,7 @@ mod drains;
 mod files;
 mod helpers;
 mod lagging;
+mod sharing;
 mod shelf;
 
 use crate::carry::{Post, watch, watch_hosts};
@@ -204,7 +205,11 @@ impl Server {
                 Some(tid) => self.gone(tid),
                 None => Ok(()),
             },
-            JOINED if from == Tid::NOTICE_SOURCE => self.tell_all(&Event::Joined),
+            JOINED if from == Tid::NOTICE_SOURCE => {
+                self.tell_all(&Event::Joined)?;
+                // If the machine cannot say now, spaces stay where they are.
+                unless_ended(self.share())
+            }
             _ => Ok(()),
         }
     }
@@ -325,12 +330,20 @@ impl Server {
 
     fn pass_time(&mut self) -> Result<(), Code> {
         self.passed = Instant::now();
+            if let Between::Ack { space, .. } = said {
+                // It follows a primary that is none any more.
+                return unless_ended(self.post.send(from, BETWEEN, &Between::Later { space }));
+            }
         let now = self.now();
         self.look_for_drains()?;
         self.find_places()?;
         self.sync_behind();
-        for (space, server) in self.helpers.found() {
-            self.tell(space, Event::Helper { server })?;
+        for found in self.helpers.found() {
+            match (found.is_next, found.server) {
+                (false, server) => self.tell(found.space, Event::Helper { server })?,
+                (true, Some(to)) => self.tell(found.space, Event::Move { to })?,
+                (true, None) => {}
+            }
         }
         let is_due = |partition: &Partition| partition.poll_timeout().is_some_and(|at| at <= now);
         let due = self.partitions.iter().filter(|(_, partition)| is_due(partition));

@@ -124,6 +124,10 @@ choice! {
             space: u64, /// The primary's term.
             term: i32, /// No file is left.
             is_gone: bool },
+        /// From the primary to a copy that is named: be the next primary.
+        7 => Yield { /// The space.
+            space: u64, /// The sender's term.
+            term: i32 },
     }
 }
 
@@ -176,7 +180,8 @@ impl Between {
             | Self::Ack { space, .. }
             | Self::Later { space }
             | Self::Drop { space, .. }
-            | Self::Dropped { space, .. } => *space,
+            | Self::Dropped { space, .. }
+            | Self::Yield { space, .. } => *space,
             Self::Begin { entry, .. } => entry.space,
         }
     }

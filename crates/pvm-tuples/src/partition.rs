@@ -15,6 +15,7 @@ mod events;
 mod joining;
 mod journal;
 mod limits;
+mod moving;
 mod primary;
 mod refused;
 mod schedule;
@@ -29,6 +30,7 @@ use drains::Drains;
 use erasing::Erasing;
 use journal::Journal;
 use limits::Limits;
+use moving::Moving;
 use pvm_wire::{Blob, Tid};
 use refused::Refused;
 use schedule::Schedule;
@@ -146,6 +148,7 @@ pub struct Partition {
     /// A space that was deleted, while copies remove their files.
     erasing: Option<Erasing>,
     drains: Drains,
+    moving: Moving,
     refused: Refused,
     journal: Journal,
     /// A note for the client that makes the space.
@@ -282,6 +285,7 @@ impl Partition {
             ending: false,
             erasing: None,
             drains: Drains::default(),
+            moving: Moving::default(),
             refused: Refused::default(),
             journal,
             note: Blob::default(),
@@ -378,6 +382,7 @@ impl Partition {
                 }
                 self.tend();
             }
+            Event::Move { to } => moving::begin(self, to),
             Event::Draining { hosts } => {
                 self.drains = Drains(hosts);
                 self.tend();
@@ -454,7 +459,10 @@ impl Partition {
                 self.begin((from, term), entry, number, snapshot);
             }
             Between::Ack { term, number, .. } => self.confirmed((from, term), number),
+            // A copy that follows another primary by now is that one's.
+            Between::Later { .. } if self.role == Role::Copy && from != self.entry.primary => {}
             Between::Later { .. } => self.look(),
+            Between::Yield { term, .. } => moving::yielded(self, (from, term)),
             Between::Drop { term, .. } => {
                 if self.role != Role::Primary && term >= self.term {
                     self.ending = true;

@@ -46,11 +46,13 @@ pub enum Bug {
     TrustsTheDisk,
     /// A snapshot lacks the tuples that have no room in memory.
     ForgetsTheShelf,
+    /// A primary that has told another server to be the next one still answers without it.
+    AnswersWhileItMoves,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::AnswersEarly,
         Self::DoesTwice,
         Self::UnnamedTakesOver,
@@ -72,6 +74,7 @@ impl Bug {
         Self::AnswersBeforeTheDisk,
         Self::TrustsTheDisk,
         Self::ForgetsTheShelf,
+        Self::AnswersWhileItMoves,
     ];
 }
 

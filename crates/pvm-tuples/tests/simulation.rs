@@ -49,6 +49,19 @@ fn a_request_that_a_full_disk_had_refused_was_done_when_it_came_again() {
     run(4148).unwrap();
 }
 
+/// What a primary had said before it became a copy came to a server that had been a copy, and made it
+/// one again, of nobody.
+#[test]
+fn a_late_beginning_of_a_former_primary_left_a_copy_that_nobody_knew() {
+    run(385).unwrap();
+}
+
+/// An heir had looked several times, and a late answer showed it the entry before its own.
+#[test]
+fn an_old_entry_that_was_seen_late_ended_the_new_primary() {
+    run(1397).unwrap();
+}
+
 #[test]
 fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
     if let Ok(seed) = std::env::var("TUPLES_SEED") {
@@ -70,7 +83,8 @@ fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
         all.left > seeds
             && all.refused > seeds
             && all.deleted == seeds
-            && all.spilled > seeds / 10,
+            && all.spilled > seeds / 10
+            && all.moves > seeds,
         "{all:?}"
     );
 }

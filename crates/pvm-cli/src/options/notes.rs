@@ -463,7 +463,8 @@ servers (pvmtuples): one on this host and, with --copies, one or two on other ho
 started there. When a server or its host dies, a copy takes over, and another copy is made if \
 there is a host for it. Without copies the tuples are lost then. The command returns when the \
 copies are ready, or when there is no other host; a host that joins later gets a missing copy. \
-Each tuple counts its bytes and 128 more against the limit.
+Each tuple counts its bytes and 128 more against the limit. When hosts join, spaces move to them, \
+so that each host has about as many.
 
 With --full spill the tuples that the limit has no room for lie in files of the server (in \
 PVM_SPILL_DIR, or else where those of messages lie), and are taken from there in their turn; if \

@@ -1,5 +1,6 @@
 //! Servers on other hosts, which are to hold copies: found, or started.
 
+use crate::starting::Host;
 use crate::{registry, starting};
 use pvm::Task;
 use pvm_wire::{Code, HostIndex, Tid};
@@ -14,13 +15,22 @@ struct Wanted {
     space: u64,
     host: HostIndex,
     until: Instant,
+    is_next: bool,
+}
+
+/// The end of a search.
+pub(super) struct Found {
+    pub(super) space: u64,
+    pub(super) server: Option<Tid>,
+    /// The space is to move there. Otherwise a copy is wanted.
+    pub(super) is_next: bool,
 }
 
 /// The waits of spaces for helpers.
 pub(super) struct Helpers {
     task: &'static Task,
     wanted: Vec<Wanted>,
-    found: Vec<(u64, Option<Tid>)>,
+    found: Vec<Found>,
 }
 
 impl Helpers {
@@ -38,28 +48,44 @@ impl Helpers {
         let first = usize::try_from(space >> 8).unwrap_or(0) % free.len().max(1);
         free.rotate_left(first);
         for host in free {
-            if let Some(server) = registry::server_of(self.task, host.index)? {
-                self.found.push((space, Some(server)));
-                return Ok(());
-            }
-            if starting::start(self.task, &host.name).is_ok() {
-                let until = Instant::now() + START_TIME_MAX;
-                self.wanted.push(Wanted { space, host: host.index, until });
+            if self.find(space, &host, false)? {
                 return Ok(());
             }
         }
-        self.found.push((space, None));
+        self.found.push(Found { space, server: None, is_next: false });
         Ok(())
+    }
+
+    /// A space is to move to a host.
+    pub(super) fn move_to(&mut self, space: u64, host: &Host) -> Result<(), Code> {
+        self.find(space, host, true).map(drop)
+    }
+
+    /// Finds or starts the server of a host; false if it cannot be started.
+    fn find(&mut self, space: u64, host: &Host, is_next: bool) -> Result<bool, Code> {
+        if let Some(server) = registry::server_of(self.task, host.index)? {
+            self.found.push(Found { space, server: Some(server), is_next });
+            return Ok(true);
+        }
+        let is_started = starting::start(self.task, &host.name).is_ok();
+        if is_started {
+            let until = Instant::now() + START_TIME_MAX;
+            self.wanted.push(Wanted { space, host: host.index, until, is_next });
+        }
+        Ok(is_started)
     }
 
     /// The spaces for which the search for a server has ended, with that server, or none if there
     /// is none.
-    pub(super) fn found(&mut self) -> Vec<(u64, Option<Tid>)> {
+    pub(super) fn found(&mut self) -> Vec<Found> {
         let mut waiting = Vec::new();
         for wanted in self.wanted.drain(..) {
             match registry::server_of(self.task, wanted.host) {
                 Ok(None) | Err(_) if Instant::now() < wanted.until => waiting.push(wanted),
-                server => self.found.push((wanted.space, server.ok().flatten())),
+                server => {
+                    let (space, is_next) = (wanted.space, wanted.is_next);
+                    self.found.push(Found { space, server: server.ok().flatten(), is_next });
+                }
             }
         }
         self.wanted = waiting;
@@ -77,6 +103,6 @@ impl Helpers {
     /// Forgets the search for a space that this server does not keep any more.
     pub(super) fn forget(&mut self, space: u64) {
         self.wanted.retain(|wanted| wanted.space != space);
-        self.found.retain(|(of, _)| *of != space);
+        self.found.retain(|found| found.space != space);
     }
 }

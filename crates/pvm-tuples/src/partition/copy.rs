@@ -1,6 +1,7 @@
 //! A copy: it does as the primary says, and is its heir.
 
 use super::limits::Limits;
+use super::moving::{self, Moving};
 use super::primary::apply;
 use super::{LOOK_AGAIN_MS, Output, Partition, Role, Search, UNDECIDED_MS};
 use crate::frames::{Between, Entry};
@@ -64,6 +65,9 @@ impl Partition {
         // A repeated first state must not undo the steps after it.
         let again = planted::is(Bug::BeginsAgain);
         if !self.begun || term > self.term || number > self.applied || again {
+            if self.role == Role::Primary {
+                moving::send_on(self);
+            }
             self.store = Store::restore(snapshot);
             self.limits = Limits::of(&self.store, self.now);
             self.outputs.extend(wants_shelf(&self.store).then_some(Output::Shelve));
@@ -87,6 +91,7 @@ impl Partition {
         (self.resend_at, self.putting, self.search) = (None, None, Search::Open);
         self.look_at = None;
         self.first_look = self.look + 1;
+        self.moving = Moving::default();
         (self.role, self.begun, self.term) = (Role::Copy, true, term);
         // Its file must not look like one of an earlier primary.
         self.epoch = self.epoch.max(term);
@@ -115,6 +120,17 @@ impl Partition {
         match self.role {
             _ if entry.primary == self.me && epoch > self.epoch => self.adopt(epoch, entry),
             Role::Primary if entry.primary == self.me => self.tend(),
+            // The server to which the space was to move is the primary, and may have ended since.
+            Role::Primary if names_me && self.moving.told() == Some(entry.primary) => {
+                moving::send_on(self);
+                self.steps.clear();
+                self.followers.clear();
+                self.leases.clear();
+                (self.resend_at, self.search) = (None, Search::Open);
+                (self.role, self.moving) = (Role::Copy, Moving::default());
+                (self.epoch, self.entry) = (epoch, entry);
+                self.watch(self.entry.primary);
+            }
             Role::Heir if names_me && entry.primary == self.entry.primary => {
                 (self.epoch, self.entry) = (epoch, entry);
                 self.put_next();
@@ -139,6 +155,8 @@ impl Partition {
 
     pub(super) fn become_primary(&mut self) {
         (self.role, self.term) = (Role::Primary, self.epoch);
+        // What was seen before may be an older entry, which names another primary.
+        self.first_look = self.look + 1;
         let clients: Vec<Tid> = self.store.clients().collect();
         clients.into_iter().for_each(|client| self.watch(client));
         if self.entry.owner != Tid::NONE {

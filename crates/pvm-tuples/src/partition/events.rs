@@ -56,6 +56,11 @@ pub enum Event {
     },
     /// A host has joined: more servers may be found.
     Joined,
+    /// The space is to move to a server of another host.
+    Move {
+        /// The server.
+        to: Tid,
+    },
     /// These hosts are to be left: their servers move what they hold to others.
     Draining {
         /// All of them.

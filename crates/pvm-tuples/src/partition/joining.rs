@@ -1,14 +1,15 @@
 //! Epochs: servers come and go, and each change is an entry of the machine's names.
 
-use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search};
+use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search, moving};
 use crate::frames::{Between, Entry, Told};
 use crate::log::Record;
 use pvm_wire::Tid;
 
-/// Gives up the copies on hosts that are to be left; false if there are none.
-fn let_go(space: &mut Partition) -> bool {
+/// Gives up the copies on hosts that are to be left, and a former primary; false if there are none.
+fn let_go(space: &mut Partition, wanted: usize) -> bool {
+    let surplus = moving::surplus(space, wanted);
     let (drains, named) = (&space.drains, &space.entry.copies);
-    let is_leaving = |tid: &Tid| drains.has(*tid) && named.contains(tid);
+    let is_leaving = |tid: &Tid| surplus == Some(*tid) || (drains.has(*tid) && named.contains(tid));
     let leaving = space.followers.iter_mut().filter(|(tid, _)| is_leaving(tid));
     leaving.map(|(_, follower)| follower.is_lost = true).count() > 0
 }
@@ -22,7 +23,7 @@ fn drop_lost(space: &mut Partition) {
     for follower in lost {
         space.followers.remove(&follower);
         let drop = Between::Drop { space: number, term };
-        let is_leaving = space.drains.has(follower);
+        let is_leaving = space.drains.has(follower) || space.moving.former == Some(follower);
         space.say(follower, if is_leaving { drop } else { Between::Later { space: number } });
     }
 }
@@ -39,9 +40,11 @@ impl Partition {
         // The entry does not name them: answers need not wait for them.
         drop_lost(self);
         self.release();
+        moving::go_on(self);
         let staying = self.entry.copies.iter().filter(|copy| !self.drains.has(**copy)).count();
-        if staying >= self.drains.wanted(self.entry.options.copies, self.me) {
-            return if let_go(self) { self.tend() } else { self.stands() };
+        let wanted = self.drains.wanted(self.entry.options.copies, self.me);
+        if staying >= wanted {
+            return if let_go(self, wanted) { self.tend() } else { self.stands() };
         }
         let is_joining = self.followers.len() > self.entry.copies.len();
         match self.search {
@@ -109,7 +112,10 @@ impl Partition {
     pub(super) fn put_next(&mut self) {
         let copies = match self.role {
             Role::Primary => self.copies(),
-            _ => self.entry.copies.iter().copied().filter(|copy| *copy != self.me).collect(),
+            _ => {
+                let copies = self.entry.copies.iter().copied().filter(|copy| *copy != self.me);
+                copies.chain(self.moving.former).collect()
+            }
         };
         let (primary, deleted) = (self.me, self.ending);
         let entry = Entry { primary, copies, deleted, ..self.entry.clone() };

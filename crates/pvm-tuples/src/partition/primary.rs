@@ -1,7 +1,8 @@
 //! The primary: it puts what clients ask into an order and answers what all copies have.
 
 use super::{
-    Output, Partition, RESEND_MS, RESENDS_MAX, Role, dropped, ending, is_no_step, limits, refuse,
+    Output, Partition, RESEND_MS, RESENDS_MAX, Role, dropped, ending, is_no_step, limits, moving,
+    refuse,
 };
 use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
@@ -148,16 +149,21 @@ impl Partition {
         }
         while self.steps.pop_front_if(|(number, ..)| *number <= everywhere).is_some() {}
         let have_begun = self.followers.values().all(|follower| follower.confirmed.is_some());
-        if everywhere == self.applied && have_begun {
+        if everywhere == self.applied && have_begun && self.moving.told().is_none() {
             self.resend_at = None;
         }
     }
 
     pub(super) fn confirmed(&mut self, (from, term): (Tid, i32), number: u64) {
-        if self.role != Role::Primary || term != self.term || number > self.applied {
+        if self.role == Role::Primary && (term != self.term || number > self.applied) {
             return;
         }
-        let Some(follower) = self.followers.get_mut(&from) else { return };
+        let followed = self.role == Role::Primary && self.followers.contains_key(&from);
+        let Some(follower) = self.followers.get_mut(&from).filter(|_| followed) else {
+            // It follows a primary that is none any more, or was given up.
+            let space = self.entry.space;
+            return self.say(from, Between::Later { space });
+        };
         follower.confirmed = follower.confirmed.max(Some(number));
         follower.resends = 0;
         self.release();
@@ -169,8 +175,9 @@ impl Partition {
         self.resend_at = Some(self.now + RESEND_MS);
         let last = Some(self.applied);
         for to in self.followers.keys().copied().collect::<Vec<_>>() {
+            let is_next = self.moving.told() == Some(to);
             let Some(follower) = self.followers.get_mut(&to) else { continue };
-            if follower.confirmed == last {
+            if follower.confirmed == last && !is_next {
                 continue;
             }
             follower.resends += 1;
@@ -179,6 +186,7 @@ impl Partition {
                 self.unfit.insert(to);
             }
             match follower.confirmed {
+                _ if is_next => moving::tell(self, to),
                 None => self.send_all(to),
                 Some(confirmed) => self.send_steps_behind(to, confirmed),
             }

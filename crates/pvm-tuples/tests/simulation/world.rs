@@ -70,6 +70,8 @@ pub(crate) struct Tally {
     pub(crate) deleted: u64,
     /// Requests to a full disk while tuples lay on it.
     pub(crate) spilled: u64,
+    /// Moves that have begun.
+    pub(crate) moves: u64,
 }
 
 impl Tally {
@@ -84,6 +86,7 @@ impl Tally {
         self.refused += other.refused;
         self.deleted += other.deleted;
         self.spilled += other.spilled;
+        self.moves += other.moves;
     }
 }
 
@@ -193,6 +196,8 @@ pub(crate) struct World {
     copies: u8,
     /// Tuples that find no room in memory lie in files.
     spills: bool,
+    /// Draws which spaces move to hosts that join; none where none do.
+    moves: Option<Dice>,
     loses: u64,
     reorders: bool,
     left: Vec<Item>,
@@ -249,6 +254,7 @@ impl World {
             buried: BTreeMap::new(),
             copies,
             spills: seed % 3 == 1,
+            moves: (seed % 4 == 1).then(|| Dice::new(seed + 1_000_003)),
             loses,
             reorders,
             left: Vec::new(),
@@ -310,6 +316,19 @@ impl World {
                 partition.handle(self.now, Event::Joined);
                 self.carry_out(other);
             }
+        }
+        if self.moves.as_mut().is_some_and(|dice| dice.chance(60)) {
+            self.move_to(tid);
+        }
+    }
+
+    /// The space is to move to the server of a host that has joined.
+    fn move_to(&mut self, to: Tid) {
+        let primaries: Vec<Tid> =
+            self.servers.keys().copied().filter(|server| self.is_primary(*server)).collect();
+        for primary in primaries {
+            self.tally.moves += 1;
+            self.tell(primary, Event::Move { to });
         }
     }
 
@@ -507,6 +526,9 @@ impl World {
             if let Between::Drop { space, term } = said {
                 let dropped = Between::Dropped { space, term, is_gone: true };
                 return self.send(to, from, Said::Between(dropped));
+            }
+            if let Between::Ack { space, .. } = said {
+                return self.send(to, from, Said::Between(Between::Later { space }));
             }
             server.partition = Partition::follow(to, from, said, self.now);
             self.tell(to, Event::Draining { hosts: self.draining.clone() });
@@ -991,7 +1013,8 @@ impl World {
         }
         for (tid, worker) in &self.workers {
             if worker.under_way.is_some() {
-                return Err(format!("{tid} was never answered: {:?}", self.history[worker.deed]));
+                let did = &self.history[worker.deed];
+                return Err(format!("{tid} was never answered: {did:?}\n{}", self.about()));
             }
             if worker.is_collector {
                 return Err("the collector did not come to its end".to_owned());
