@@ -73,6 +73,13 @@ fn a_limit_did_not_end_a_call_whose_server_was_stopped() {
     machine.halt();
 }
 
+#[test]
+fn a_flood_of_one_tasks_requests_held_up_the_one_of_another_task() {
+    let machine = Machine::start();
+    machine.run("flooded.c", &[]);
+    machine.halt();
+}
+
 /// `NEOPVM_LONG=1`: an array of more than 2 GiB, which needs some 10 GiB of memory.
 #[test]
 fn tuples_of_many_fields_and_of_many_bytes_come_out_as_they_went_in() {

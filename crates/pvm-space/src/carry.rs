@@ -68,6 +68,11 @@ impl Post {
         (self.received.source(), self.received.tag())
     }
 
+    /// The bytes of the received message.
+    pub(crate) fn bytes(&self) -> usize {
+        self.received.data_size()
+    }
+
     /// The frame that was received; none if it is no such frame.
     pub(crate) fn read<T: Frame>(&mut self) -> Option<T> {
         let size = self.received.data_size();

@@ -12,6 +12,7 @@ mod helpers;
 mod lagging;
 mod sharing;
 mod shelf;
+mod turns;
 
 use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
@@ -26,6 +27,7 @@ use pvm_tuples::{Outcome, Reason};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
+use turns::Turns;
 
 /// A server without a space ends after this time.
 const IDLE: Duration = Duration::from_secs(30);
@@ -33,6 +35,10 @@ const IDLE: Duration = Duration::from_secs(30);
 const LOOK_FOR_DRAINS: Duration = Duration::from_secs(3);
 /// No pause is shorter.
 const SHORTEST: Duration = Duration::from_millis(1);
+/// So many messages are taken in before a request is served, if there are so many ...
+const TAKEN_IN_MAX: usize = 1 << 16;
+/// ... and so many requests are served before it is looked for messages again.
+const SERVED_MAX: usize = 64;
 
 /// Serves until there has been no space for a while, or the machine ends.
 ///
@@ -56,6 +62,7 @@ pub fn run() -> Result<(), Code> {
         helpers: Helpers::new(task),
         disks: BTreeMap::new(),
         failed: BTreeSet::new(),
+        turns: Turns::default(),
         idle_since: Instant::now(),
         draining: BTreeSet::new(),
         looked: Instant::now(),
@@ -97,6 +104,7 @@ struct Server {
     disks: BTreeMap<u64, Disk>,
     /// Durable spaces whose disk has failed: their last operations may be lost.
     failed: BTreeSet<u64>,
+    turns: Turns,
     idle_since: Instant,
     /// Hosts that are to be left, and when that was looked for.
     draining: BTreeSet<HostIndex>,
@@ -122,11 +130,11 @@ impl Server {
             }
             let mut is_busy = false;
             let looked = loop {
-                match self.post.glance() {
-                    Glance::Taken(()) => self.heard()?,
-                    other => break other,
+                let (has_come, looked) = self.take_in()?;
+                self.serve_some()?;
+                if !has_come {
+                    break looked;
                 }
-                self.keep_up()?;
                 is_busy = true;
             };
             self.pass_time()?;
@@ -134,19 +142,47 @@ impl Server {
             let until = self.deadline();
             // Small messages of busy clients come so. What is not seen so is seen by the long look,
             // in the next round.
-            if is_busy && looked == Glance::Nothing && self.task.linger(token, until) {
+            let rests = self.turns.is_empty() && looked == Glance::Nothing;
+            if is_busy && rests && self.task.linger(token, until) {
                 continue;
             }
-            while self.post.receive()? {
+            for _ in 0..TAKEN_IN_MAX {
+                if !self.post.receive()? {
+                    break;
+                }
                 self.heard()?;
-                self.keep_up()?;
             }
+            self.serve_some()?;
             self.persist()?;
+            if !self.turns.is_empty() {
+                continue;
+            }
             if self.has_been_idle() || self.has_moved() {
                 return Ok(());
             }
             self.task.wait(token, until)?;
         }
+    }
+
+    /// Takes in what the fast path sees; whether that was something, and the result of the last look.
+    fn take_in(&mut self) -> Result<(bool, Glance<()>), Code> {
+        for taken in 0..TAKEN_IN_MAX {
+            match self.post.glance() {
+                Glance::Taken(()) => self.heard()?,
+                other => return Ok((taken > 0, other)),
+            }
+        }
+        Ok((true, Glance::More))
+    }
+
+    /// Serves requests, one of each client in turn.
+    fn serve_some(&mut self) -> Result<(), Code> {
+        for _ in 0..SERVED_MAX {
+            let Some((client, ask)) = self.turns.pop() else { break };
+            self.asked(client, ask)?;
+            self.keep_up()?;
+        }
+        Ok(())
     }
 
     /// While messages keep coming, time passes, too, and what was noted is written now and then. A
@@ -193,10 +229,13 @@ impl Server {
     fn heard(&mut self) -> Result<(), Code> {
         let (from, tag) = self.post.from();
         match tag {
-            TO_SERVER => match self.post.read() {
-                Some(ask) => self.asked(from, ask),
-                None => Ok(()),
-            },
+            TO_SERVER => {
+                let bytes = self.post.bytes();
+                if let Some(ask) = self.post.read() {
+                    self.turns.push(from, ask, bytes);
+                }
+                Ok(())
+            }
             BETWEEN => match self.post.read() {
                 Some(said) => self.other_said(from, said),
                 None => Ok(()),
@@ -291,6 +330,10 @@ impl Server {
                 let dropped = Between::Dropped { space, term, is_gone };
                 return unless_ended(self.post.send(from, BETWEEN, &dropped));
             }
+            if let Between::Ack { space, .. } = said {
+                // It follows a primary that is none any more.
+                return unless_ended(self.post.send(from, BETWEEN, &Between::Later { space }));
+            }
             let Some(new) = Partition::follow(self.task.tid(), from, said, self.now()) else {
                 return Ok(());
             };
@@ -302,6 +345,7 @@ impl Server {
 
     fn gone(&mut self, task: Tid) -> Result<(), Code> {
         self.servers.remove(&task);
+        self.turns.forget(task);
         if !self.watched.remove(&task) {
             return Ok(());
         }
@@ -330,10 +374,6 @@ impl Server {
 
     fn pass_time(&mut self) -> Result<(), Code> {
         self.passed = Instant::now();
-            if let Between::Ack { space, .. } = said {
-                // It follows a primary that is none any more.
-                return unless_ended(self.post.send(from, BETWEEN, &Between::Later { space }));
-            }
         let now = self.now();
         self.look_for_drains()?;
         self.find_places()?;

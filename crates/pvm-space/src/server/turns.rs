@@ -1,0 +1,125 @@
+//! Requests that have come and are not served yet: one of each client in turn.
+//!
+//! A client that has sent thousands of requests holds up the others by one of them at a time. What
+//! a client sends beyond a bound is dropped, as if it had been lost: clients repeat what is not
+//! answered.
+
+use pvm_tuples::frames::Ask;
+use pvm_wire::Tid;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Requests of one client that wait here ...
+const WAITING_MAX: usize = 1 << 16;
+/// ... and their bytes, unless it is one alone.
+const BYTES_MAX: usize = 64 << 20;
+
+#[derive(Default, Debug)]
+struct Queue {
+    asks: VecDeque<(Ask, usize)>,
+    bytes: usize,
+}
+
+/// The requests of all clients.
+#[derive(Default, Debug)]
+pub(super) struct Turns {
+    /// The first one of all, most often the only one: it needs no queue.
+    first: Option<(Tid, Ask)>,
+    queues: BTreeMap<Tid, Queue>,
+    /// Each client that has a queue, the next one first.
+    next: VecDeque<Tid>,
+}
+
+impl Turns {
+    /// A request of so many bytes has come.
+    pub(super) fn push(&mut self, client: Tid, ask: Ask, bytes: usize) {
+        if self.is_empty() {
+            self.first = Some((client, ask));
+            return;
+        }
+        let queue = self.queues.entry(client).or_default();
+        if queue.asks.is_empty() {
+            self.next.push_back(client);
+        } else if queue.asks.len() >= WAITING_MAX || queue.bytes.saturating_add(bytes) > BYTES_MAX {
+            return;
+        }
+        queue.bytes += bytes;
+        queue.asks.push_back((ask, bytes));
+    }
+
+    /// The request that is served next.
+    pub(super) fn pop(&mut self) -> Option<(Tid, Ask)> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        let client = self.next.pop_front()?;
+        let queue = self.queues.get_mut(&client)?;
+        let (ask, bytes) = queue.asks.pop_front()?;
+        queue.bytes -= bytes;
+        if queue.asks.is_empty() {
+            self.queues.remove(&client);
+        } else {
+            self.next.push_back(client);
+        }
+        Some((client, ask))
+    }
+
+    /// True if nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.next.is_empty()
+    }
+
+    /// A client has ended: what it wanted is not done.
+    pub(super) fn forget(&mut self, client: Tid) {
+        self.first.take_if(|(other, _)| *other == client);
+        if self.queues.remove(&client).is_some() {
+            self.next.retain(|other| *other != client);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOOD: Tid = Tid(0x4_0001);
+
+    fn ask(number: u64) -> Ask {
+        Ask::Cancel { space: 1, number }
+    }
+
+    #[test]
+    fn a_flood_delays_each_request_of_others_by_one_request_of_each_client() {
+        let mut turns = Turns::default();
+        (0..10_000).for_each(|number| turns.push(FLOOD, ask(number), 100));
+        let others: Vec<Tid> = (2..10).map(|number| Tid(0x4_0000 + number)).collect();
+        for round in 0..100 {
+            others.iter().for_each(|other| turns.push(*other, ask(round), 100));
+            let served: Vec<Tid> =
+                (0..others.len() + 2).filter_map(|_| Some(turns.pop()?.0)).collect();
+            assert!(others.iter().all(|other| served.contains(other)), "{round}: {served:?}");
+        }
+        // Each client's own requests stay in their sequence.
+        let mut last = None;
+        while let Some((client, ask)) = turns.pop() {
+            assert!(client == FLOOD && Some(ask.number()) > last);
+            last = Some(ask.number());
+        }
+        assert!(last == Some(9999) && turns.is_empty());
+    }
+
+    #[test]
+    fn what_one_client_leaves_waiting_is_bounded_and_one_large_request_is_taken() {
+        let mut turns = Turns::default();
+        turns.push(FLOOD, ask(0), 1);
+        turns.push(FLOOD, ask(1), 2 * BYTES_MAX);
+        turns.push(FLOOD, ask(2), 1);
+        let two = [turns.pop(), turns.pop()].map(|one| one.map(|(_, ask)| ask.number()));
+        assert_eq!((two, turns.is_empty()), ([Some(0), Some(1)], true));
+        (0..WAITING_MAX as u64 + 9).for_each(|number| turns.push(FLOOD, ask(number), 1));
+        assert_eq!(turns.queues[&FLOOD].asks.len(), WAITING_MAX);
+        turns.push(Tid(0x4_0002), ask(7), 1);
+        turns.forget(FLOOD);
+        assert_eq!(turns.pop().map(|(client, _)| client), Some(Tid(0x4_0002)));
+        assert!(turns.pop().is_none());
+    }
+}
