@@ -6,12 +6,14 @@ use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A page, the heading above its promises, and how each of them begins.
-const PAGES: [(&str, &str, &str); 5] = [
+const PAGES: [(&str, &str, &str); 7] = [
     ("doc/reliability.md", "## What is promised", "* "),
     ("doc/interfaces.md", "## What is promised", "* "),
     ("SECURITY.md", "## What an attacker can and cannot do", "| "),
     ("SECURITY.md", "## How it is protected", "* "),
     ("doc/tuples.md", "## What programs are promised", "* "),
+    ("doc/tuples.md", "## What a space guarantees", "* "),
+    ("doc/tuples.md", "## Durable spaces", "* "),
 ];
 const TABLE: (&str, &str) = ("doc/testing.md", "## Promises and their tests");
 const MARK: &str = "<!-- promise: ";

@@ -40,7 +40,12 @@ struct OptionsOfC {
 
 fn options(given: Option<OptionsOfC>) -> Result<Options, Error> {
     let Some(given) = given else {
-        return Ok(Options { copies: 0, limit_bytes: LIMIT_BYTES, when_full: Full::Wait, loss_ms: 0 });
+        return Ok(Options {
+            copies: 0,
+            limit_bytes: LIMIT_BYTES,
+            when_full: Full::Wait,
+            loss_ms: 0,
+        });
     };
     let copies = u8::try_from(given.copies).ok().filter(|copies| *copies <= COPIES_MAX);
     if given.size != 0 && given.size as usize != size_of::<OptionsOfC>() {
