@@ -23,11 +23,11 @@ use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
 use pvm_tuples::partition::{Event, Output, Partition, spill_to};
-use pvm_tuples::{Outcome, Reason};
+use pvm_tuples::{Outcome, Reason, has_unread_tuples};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
-use turns::Turns;
+use turns::ClientQueues;
 
 /// A server without a space ends after this time.
 const IDLE: Duration = Duration::from_secs(30);
@@ -62,7 +62,7 @@ pub fn run() -> Result<(), Code> {
         helpers: Helpers::new(task),
         disks: BTreeMap::new(),
         failed: BTreeSet::new(),
-        turns: Turns::default(),
+        turns: ClientQueues::default(),
         idle_since: Instant::now(),
         draining: BTreeSet::new(),
         looked: Instant::now(),
@@ -104,7 +104,7 @@ struct Server {
     disks: BTreeMap<u64, Disk>,
     /// Durable spaces whose disk has failed: their last operations may be lost.
     failed: BTreeSet<u64>,
-    turns: Turns,
+    turns: ClientQueues,
     idle_since: Instant,
     /// Hosts that are to be left, and when that was looked for.
     draining: BTreeSet<HostIndex>,
@@ -130,8 +130,8 @@ impl Server {
             }
             let mut is_busy = false;
             let looked = loop {
-                let (has_come, looked) = self.take_in()?;
-                self.serve_some()?;
+                let (has_come, looked) = take_in(self)?;
+                serve_some(self)?;
                 if !has_come {
                     break looked;
                 }
@@ -152,37 +152,16 @@ impl Server {
                 }
                 self.heard()?;
             }
-            self.serve_some()?;
+            serve_some(self)?;
             self.persist()?;
             if !self.turns.is_empty() {
                 continue;
             }
-            if self.has_been_idle() || self.has_moved() {
+            if has_been_idle(self) || self.has_moved() {
                 return Ok(());
             }
             self.task.wait(token, until)?;
         }
-    }
-
-    /// Takes in what the fast path sees; whether that was something, and the result of the last look.
-    fn take_in(&mut self) -> Result<(bool, Glance<()>), Code> {
-        for taken in 0..TAKEN_IN_MAX {
-            match self.post.glance() {
-                Glance::Taken(()) => self.heard()?,
-                other => return Ok((taken > 0, other)),
-            }
-        }
-        Ok((true, Glance::More))
-    }
-
-    /// Serves requests, one of each client in turn.
-    fn serve_some(&mut self) -> Result<(), Code> {
-        for _ in 0..SERVED_MAX {
-            let Some((client, ask)) = self.turns.pop() else { break };
-            self.asked(client, ask)?;
-            self.keep_up()?;
-        }
-        Ok(())
     }
 
     /// While messages keep coming, time passes, too, and what was noted is written now and then. A
@@ -193,14 +172,6 @@ impl Server {
             self.pass_time()?;
         }
         if self.disks.values().any(Disk::is_late) { self.persist() } else { Ok(()) }
-    }
-
-    /// True if there has been no space for a while.
-    fn has_been_idle(&mut self) -> bool {
-        if !self.partitions.is_empty() {
-            self.idle_since = Instant::now();
-        }
-        self.idle_since.elapsed() >= IDLE
     }
 
     fn deadline(&self) -> Deadline {
@@ -364,7 +335,7 @@ impl Server {
         let now = self.now();
         if let Some(partition) = self.partitions.get_mut(&space) {
             partition.handle(now, event);
-            if partition.store().has_failed() {
+            if has_unread_tuples(partition.store()) {
                 // Nothing is answered that was not read.
                 self.fail(space);
             }
@@ -376,8 +347,7 @@ impl Server {
         self.passed = Instant::now();
         let now = self.now();
         self.look_for_drains()?;
-        self.find_places()?;
-        self.sync_behind();
+        self.tend_disks()?;
         for found in self.helpers.found() {
             match (found.is_next, found.server) {
                 (false, server) => self.tell(found.space, Event::Helper { server })?,
@@ -506,6 +476,36 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// True if there has been no space for a while.
+fn has_been_idle(server: &mut Server) -> bool {
+    if !server.partitions.is_empty() {
+        server.idle_since = Instant::now();
+    }
+    server.idle_since.elapsed() >= IDLE
+}
+
+/// Takes in what the fast path sees. Returns whether that was something, and the result of the last
+/// look.
+fn take_in(server: &mut Server) -> Result<(bool, Glance<()>), Code> {
+    for taken in 0..TAKEN_IN_MAX {
+        match server.post.glance() {
+            Glance::Taken(()) => server.heard()?,
+            other => return Ok((taken > 0, other)),
+        }
+    }
+    Ok((true, Glance::More))
+}
+
+/// Serves requests, one of each client in turn.
+fn serve_some(server: &mut Server) -> Result<(), Code> {
+    for _ in 0..SERVED_MAX {
+        let Some((client, ask)) = server.turns.pop() else { break };
+        server.asked(client, ask)?;
+        server.keep_up()?;
+    }
+    Ok(())
 }
 
 /// Only the end of the machine ends a server. What is lost otherwise was for a task that is gone,

@@ -1,6 +1,7 @@
 //! The messages between clients and servers of a space: each message has one frame
 //! ([`crate::carried`] says how).
 
+pub use crate::ops::Full;
 use crate::ops::{Input, Op, Outcome, Reason};
 use crate::snapshot::Snapshot;
 use crate::tuple::Tuple;
@@ -184,20 +185,6 @@ impl Between {
             | Self::Yield { space, .. } => *space,
             Self::Begin { entry, .. } => entry.space,
         }
-    }
-}
-
-choice! {
-    /// The effect of a put that finds no room within the limit of a space.
-    #[derive(Copy, Default)]
-    pub enum Full {
-        /// It waits for its turn.
-        #[default]
-        0 => Wait,
-        /// It fails.
-        1 => Fail,
-        /// Its tuples lie in a file of the server.
-        2 => Spill,
     }
 }
 

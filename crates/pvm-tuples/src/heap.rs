@@ -2,23 +2,30 @@
 
 use crate::hash::Map;
 use crate::planted::{self, Bug};
-use crate::shelf::{Place, Shelf};
+use crate::shelf::{Extent, Shelf};
 use crate::snapshot::Kept;
-use crate::store::cost;
 use crate::tuple::Tuple;
 use std::borrow::Cow;
 use std::cell::Cell;
 
+/// The cost of a tuple beside its bytes: its places in the tables of the store.
+const TUPLE_COST: u64 = 128;
+
+/// The bytes that a tuple counts against the limit.
+pub(crate) fn cost(tuple: &Tuple) -> u64 {
+    tuple.encoded().len() as u64 + TUPLE_COST
+}
+
 #[derive(Debug)]
-enum Lying {
+enum Stored {
     Here(Kept),
-    Away { place: Place, tries: u32 },
+    Away { place: Extent, tries: u32 },
 }
 
 /// Tuples by their numbers.
 #[derive(Default, Debug)]
 pub(crate) struct Heap {
-    all: Map<Lying>,
+    all: Map<Stored>,
     /// The cost of those in memory.
     here: u64,
     /// The bytes of those on the shelf.
@@ -40,7 +47,7 @@ impl Heap {
             && let Some(id) = ids.pop()
         {
             match self.all.remove(&id) {
-                Some(Lying::Here(kept)) => {
+                Some(Stored::Here(kept)) => {
                     self.here -= cost(&kept.tuple);
                     self.insert(id, kept);
                 }
@@ -68,24 +75,24 @@ impl Heap {
         self.all.insert(id, lying);
     }
 
-    fn placed(&mut self, kept: Kept) -> Lying {
+    fn placed(&mut self, kept: Kept) -> Stored {
         let needed = cost(&kept.tuple);
         if let Some((shelf, room)) = &mut self.shelf
             && self.here + needed > *room
             && let Some(place) = shelf.put(kept.tuple.encoded())
         {
             self.away += place.bytes;
-            return Lying::Away { place, tries: kept.tries };
+            return Stored::Away { place, tries: kept.tries };
         }
         self.here += needed;
-        Lying::Here(kept)
+        Stored::Here(kept)
     }
 
     /// A tuple is there no more.
     pub(crate) fn remove(&mut self, id: u64) {
         match self.all.remove(&id) {
-            Some(Lying::Here(kept)) => self.here -= cost(&kept.tuple),
-            Some(Lying::Away { place, .. }) => {
+            Some(Stored::Here(kept)) => self.here -= cost(&kept.tuple),
+            Some(Stored::Away { place, .. }) => {
                 self.away -= place.bytes;
                 if let Some((shelf, _)) = &mut self.shelf {
                     shelf.free(place);
@@ -99,10 +106,10 @@ impl Heap {
         self.read(self.all.get(&id)?)
     }
 
-    fn read<'a>(&self, lying: &'a Lying) -> Option<Cow<'a, Kept>> {
+    fn read<'a>(&self, lying: &'a Stored) -> Option<Cow<'a, Kept>> {
         let (place, tries) = match lying {
-            Lying::Here(kept) => return Some(Cow::Borrowed(kept)),
-            Lying::Away { place, tries } => (*place, *tries),
+            Stored::Here(kept) => return Some(Cow::Borrowed(kept)),
+            Stored::Away { place, tries } => (*place, *tries),
         };
         let bytes = self.shelf.as_ref().and_then(|(shelf, _)| shelf.get(place));
         let tuple = bytes.and_then(|bytes| Tuple::behind(bytes, 0).ok());
@@ -123,8 +130,9 @@ impl Heap {
     pub(crate) fn in_order(&self) -> Vec<(u64, Kept)> {
         let mut ids: Vec<u64> = self.ids().collect();
         ids.sort_unstable();
-        let is_told =
-            |id: &u64| !planted::is(Bug::ForgetsTheShelf) || matches!(self.all[id], Lying::Here(_));
+        let is_told = |id: &u64| {
+            !planted::is(Bug::ForgetsTheShelf) || matches!(self.all[id], Stored::Here(_))
+        };
         let told = ids.into_iter().filter(is_told);
         told.filter_map(|id| Some((id, self.get(id)?.into_owned()))).collect()
     }

@@ -30,5 +30,5 @@ mod tuple;
 pub use builder::{BuildError, Builder};
 pub use kind::{Kind, Shape};
 pub use ops::{Answer, Find, Input, Op, Outcome, Reason};
-pub use store::Store;
+pub use store::{Store, has_unread_tuples, spill_to, spilled_bytes};
 pub use tuple::{FIELDS_MAX, FieldView, Tuple};

@@ -101,6 +101,18 @@ choice! {
             reason: Reason },
     }
 
+    /// The effect of a put that finds no room within the limit of a space.
+    #[derive(Copy, Default)]
+    pub enum Full {
+        /// It waits for its turn.
+        #[default]
+        0 => Wait,
+        /// It fails.
+        1 => Fail,
+        /// Its tuples lie in a file of the server.
+        2 => Spill,
+    }
+
     /// The reason why an operation could not be done.
     pub enum Reason {
         /// The space has no room for the tuples.

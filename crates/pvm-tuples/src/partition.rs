@@ -15,6 +15,7 @@ mod events;
 mod joining;
 mod journal;
 mod limits;
+mod moves;
 mod moving;
 mod primary;
 mod refused;
@@ -172,7 +173,7 @@ fn is_known(space: &Partition, (client, number): (Tid, u64)) -> bool {
 
 /// Tuples beyond the limit lie on this shelf from now on.
 pub fn spill_to(space: &mut Partition, shelf: Box<dyn Shelf>) {
-    space.store.spill_to(shelf);
+    store::spill_to(&mut space.store, shelf);
 }
 
 /// True if what a request puts has room in memory or on the shelf; a request that comes again needs
@@ -196,6 +197,25 @@ fn erase(space: &mut Partition) {
     let deleters = std::mem::take(&mut space.deleters);
     space.outputs.push_back(Output::Erase { deleters, is_partial });
     space.close(true, None);
+}
+
+/// The space is to move.
+fn begin_move(space: &mut Partition, to: Tid) {
+    let is_free = space.moving.to.is_none() && space.role == Role::Primary && !space.ending;
+    if is_free && to != space.me && !space.drains.has(to) {
+        space.moving = Moving { to: Some(to), ..Moving::default() };
+        space.tend();
+    }
+}
+
+/// A primary wants this copy to be the next one.
+fn yielded(space: &mut Partition, (from, term): (Tid, i32)) {
+    if space.role == Role::Copy && space.begun && term == space.term && from == space.entry.primary
+    {
+        space.moving.former = Some(from);
+        (space.role, space.heir_since) = (Role::Heir, space.now);
+        space.look();
+    }
 }
 
 /// The disk has no room for a request.
@@ -382,7 +402,7 @@ impl Partition {
                 }
                 self.tend();
             }
-            Event::Move { to } => moving::begin(self, to),
+            Event::Move { to } => begin_move(self, to),
             Event::Draining { hosts } => {
                 self.drains = Drains(hosts);
                 self.tend();
@@ -462,7 +482,7 @@ impl Partition {
             // A copy that follows another primary by now is that one's.
             Between::Later { .. } if self.role == Role::Copy && from != self.entry.primary => {}
             Between::Later { .. } => self.look(),
-            Between::Yield { term, .. } => moving::yielded(self, (from, term)),
+            Between::Yield { term, .. } => yielded(self, (from, term)),
             Between::Drop { term, .. } => {
                 if self.role != Role::Primary && term >= self.term {
                     self.ending = true;

@@ -5,12 +5,12 @@ use std::fmt;
 
 /// The bytes of one tuple on a shelf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Extent {
     /// The number of its file.
     pub file: u32,
-    /// Where in it.
+    /// Its offset in the file.
     pub offset: u64,
-    /// How many.
+    /// Its length.
     pub bytes: u64,
 }
 
@@ -22,9 +22,9 @@ pub trait Shelf: fmt::Debug {
     /// Has room for so many bytes, whatever else happens; false if it cannot have it.
     fn reserve(&mut self, bytes: u64) -> bool;
     /// Puts bytes; none if they are not there now.
-    fn put(&mut self, bytes: &[u8]) -> Option<Place>;
+    fn put(&mut self, bytes: &[u8]) -> Option<Extent>;
     /// Reads them; none if that fails.
-    fn get(&self, place: Place) -> Option<Vec<u8>>;
+    fn get(&self, place: Extent) -> Option<Vec<u8>>;
     /// They are not needed any more.
-    fn free(&mut self, place: Place);
+    fn free(&mut self, place: Extent);
 }

@@ -1,7 +1,6 @@
 //! All that a store holds, as bytes: a server that joins begins with it.
 
-use crate::frames::Full;
-use crate::ops::{Find, Outcome};
+use crate::ops::{Find, Full, Outcome};
 use crate::tuple::Tuple;
 use pvm_wire::{Tid, record};
 

@@ -10,23 +10,19 @@ mod putting;
 pub(crate) mod seen;
 mod whole;
 
-use crate::frames::Full;
 use crate::hash::Map;
-use crate::heap::Heap;
+use crate::heap::{Heap, cost};
 use crate::ids::Ids;
 use crate::index::Index;
 use crate::known::{Answered, Client};
-use crate::ops::{Answer, Input, Op, Outcome, Reason};
+use crate::ops::{Answer, Full, Input, Op, Outcome, Reason};
 use crate::shelf::Shelf;
 use crate::snapshot::{Blocked, Claim, Waiting};
-use crate::tuple::Tuple;
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes of all tuples in one answer.
 pub(crate) const GATHERED_BYTES_MAX: usize = 64 << 20;
-/// The cost of a tuple beside its bytes: its places in the tables of the store.
-pub(crate) const TUPLE_COST: u64 = 128;
 
 /// One space.
 #[derive(Debug)]
@@ -133,23 +129,6 @@ impl Store {
         self.tuples.len()
     }
 
-    /// Tuples beyond the limit lie on a shelf from now on, if that was asked for.
-    pub fn spill_to(&mut self, shelf: Box<dyn Shelf>) {
-        if self.when_full == Full::Spill {
-            self.tuples.spill_to(shelf, self.limit);
-        }
-    }
-
-    /// The bytes of tuples on the shelf.
-    pub const fn spilled(&self) -> u64 {
-        self.tuples.away()
-    }
-
-    /// True once a tuple on the shelf could not be read: answers are wrong from then on.
-    pub fn has_failed(&self) -> bool {
-        self.tuples.has_failed()
-    }
-
     /// Clients of which something is kept.
     pub fn clients(&self) -> impl Iterator<Item = Tid> {
         self.clients.keys().copied()
@@ -202,6 +181,23 @@ pub(crate) fn limit_of(store: &Store, (client, number): (Tid, u64)) -> Option<u6
     store.waiting.get(waiter).map(|waiting| waiting.limit_ms).filter(|limit_ms| *limit_ms > 0)
 }
 
+/// Tuples beyond the limit lie on a shelf from now on, if that was asked for.
+pub fn spill_to(store: &mut Store, shelf: Box<dyn Shelf>) {
+    if store.when_full == Full::Spill {
+        store.tuples.spill_to(shelf, store.limit);
+    }
+}
+
+/// The bytes of tuples on the shelf.
+pub const fn spilled_bytes(store: &Store) -> u64 {
+    store.tuples.away()
+}
+
+/// True once a tuple on the shelf could not be read: answers are wrong from then on.
+pub fn has_unread_tuples(store: &Store) -> bool {
+    store.tuples.has_failed()
+}
+
 /// True if the tuples beyond the limit are to lie on a shelf, and there is none yet.
 pub(crate) fn wants_shelf(store: &Store) -> bool {
     store.when_full == Full::Spill && !store.tuples.has_shelf()
@@ -211,11 +207,6 @@ pub(crate) fn wants_shelf(store: &Store) -> bool {
 pub(crate) fn reserve(store: &mut Store, op: &Op) -> bool {
     let needed = op.puts().map_or(0, |tuples| tuples.iter().map(cost).sum());
     store.tuples.reserve(needed)
-}
-
-/// The bytes that a tuple counts against the limit.
-pub(crate) fn cost(tuple: &Tuple) -> u64 {
-    tuple.encoded().len() as u64 + TUPLE_COST
 }
 
 #[cfg(test)]

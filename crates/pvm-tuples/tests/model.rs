@@ -6,7 +6,9 @@
 use proptest::prelude::*;
 use pvm_tuples::frames::Full;
 use pvm_tuples::snapshot::Snapshot;
-use pvm_tuples::{Answer, Builder, Find, Input, Kind, Op, Outcome, Reason, Shape, Store, Tuple};
+use pvm_tuples::{
+    Answer, Builder, Find, Input, Kind, Op, Outcome, Reason, Shape, Store, Tuple, spill_to,
+};
 use pvm_wire::{Tid, Wire as _};
 use std::collections::BTreeMap;
 
@@ -344,7 +346,7 @@ impl Pair {
             answers: Vec::new(),
         };
         let mut store = Store::new(limit, when_full);
-        store.spill_to(Box::new(shelves::MemoryShelf::default()));
+        spill_to(&mut store, Box::new(shelves::MemoryShelf::default()));
         let (asked, claims, answered) = (Vec::new(), Vec::new(), Vec::new());
         Self { store, model, number: 0, asked, claims, answered }
     }
@@ -489,7 +491,7 @@ proptest! {
                 // Nobody notices that another server goes on with what this one had.
                 let bytes = pair.store.snapshot().to_bytes();
                 pair.store = Store::restore(Snapshot::from_bytes(&bytes).unwrap());
-                pair.store.spill_to(Box::new(shelves::MemoryShelf::default()));
+                spill_to(&mut pair.store, Box::new(shelves::MemoryShelf::default()));
             }
         }
     }

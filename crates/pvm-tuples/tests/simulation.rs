@@ -49,8 +49,7 @@ fn a_request_that_a_full_disk_had_refused_was_done_when_it_came_again() {
     run(4148).unwrap();
 }
 
-/// What a primary had said before it became a copy came to a server that had been a copy, and made it
-/// one again, of nobody.
+/// The late beginning of a primary that had become a copy made a server a copy again, of nobody.
 #[test]
 fn a_late_beginning_of_a_former_primary_left_a_copy_that_nobody_knew() {
     run(385).unwrap();

@@ -55,15 +55,15 @@ pub(crate) struct CreateOptions {
     /// Keep it on disk, too, in this directory of each host that keeps it
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) durable: Option<PathBuf>,
-    /// The effect of a put when the space is full: it waits (block), its tuple goes to a file of the
-    /// server and is taken from there in its turn (spill), or it fails (error)
+    /// The effect of a put when the space is full: it waits (block), its tuple goes to a file of
+    /// the server and is taken from there in its turn (spill), or it fails (error)
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenFull::Block)]
     pub(crate) full: WhenFull,
     /// As --full error
     #[arg(long, conflicts_with = "full")]
     pub(crate) fail_when_full: bool,
-    /// Answer before the disk has it, but at most so many seconds before: a loss of power takes what
-    /// was answered in that time (0.01 to 60)
+    /// Answer before the disk has it, but at most so many seconds before: a loss of power takes
+    /// what was answered in that time (0.01 to 60)
     #[arg(long, value_name = "SECONDS", requires = "durable", value_parser = window)]
     pub(crate) sync_every: Option<Duration>,
     /// Print JSON

@@ -28,8 +28,8 @@ impl Server {
         Ok(())
     }
 
-    /// True if what a client asks has room on the disk of a durable space and in memory or the files
-    /// of one that spills, or needs none.
+    /// True if what a client asks has room on the disk of a durable space, and in memory or the
+    /// files of one that spills, or needs none.
     pub(super) fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
         let Ask::Do { number, op, .. } = ask else { return Ok(true) };
         let Some(partition) = self.partitions.get_mut(&space) else {
@@ -100,14 +100,6 @@ impl Server {
         Ok(())
     }
 
-    /// Sees to the syncs that answers do not wait for.
-    pub(super) fn sync_behind(&mut self) {
-        let failed = |(space, disk): (&u64, &mut Disk)| disk.tend().is_err().then_some(*space);
-        for space in self.disks.iter_mut().filter_map(failed).collect::<Vec<_>>() {
-            self.fail(space);
-        }
-    }
-
     /// The file of a space was removed by others. A new one is begun, unless its directory is gone,
     /// too: then requests are refused, what waits for the disk goes on waiting, and it is tried
     /// again.
@@ -119,8 +111,13 @@ impl Server {
         if self.begin_file(space).is_ok() { self.carry_out(space) } else { Ok(()) }
     }
 
-    /// Tries again to begin files that have lost their place.
-    pub(super) fn find_places(&mut self) -> Result<(), Code> {
+    /// Sees to the syncs that answers do not wait for, and tries again to begin files that have
+    /// lost their place.
+    pub(super) fn tend_disks(&mut self) -> Result<(), Code> {
+        let failed = |(space, disk): (&u64, &mut Disk)| disk.tend().is_err().then_some(*space);
+        for space in self.disks.iter_mut().filter_map(failed).collect::<Vec<_>>() {
+            self.fail(space);
+        }
         let nameless = self.disks.iter().filter(|(_, disk)| disk.is_nameless());
         for space in nameless.map(|(space, _)| *space).collect::<Vec<_>>() {
             self.find_a_place(space)?;

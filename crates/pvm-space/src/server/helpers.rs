@@ -19,7 +19,7 @@ struct Wanted {
 }
 
 /// The end of a search.
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) space: u64,
     pub(super) server: Option<Tid>,
     /// The space is to move there. Otherwise a copy is wanted.
@@ -30,7 +30,7 @@ pub(super) struct Found {
 pub(super) struct Helpers {
     task: &'static Task,
     wanted: Vec<Wanted>,
-    found: Vec<Found>,
+    found: Vec<SearchResult>,
 }
 
 impl Helpers {
@@ -52,7 +52,7 @@ impl Helpers {
                 return Ok(());
             }
         }
-        self.found.push(Found { space, server: None, is_next: false });
+        self.found.push(SearchResult { space, server: None, is_next: false });
         Ok(())
     }
 
@@ -64,7 +64,7 @@ impl Helpers {
     /// Finds or starts the server of a host; false if it cannot be started.
     fn find(&mut self, space: u64, host: &Host, is_next: bool) -> Result<bool, Code> {
         if let Some(server) = registry::server_of(self.task, host.index)? {
-            self.found.push(Found { space, server: Some(server), is_next });
+            self.found.push(SearchResult { space, server: Some(server), is_next });
             return Ok(true);
         }
         let is_started = starting::start(self.task, &host.name).is_ok();
@@ -77,14 +77,14 @@ impl Helpers {
 
     /// The spaces for which the search for a server has ended, with that server, or none if there
     /// is none.
-    pub(super) fn found(&mut self) -> Vec<Found> {
+    pub(super) fn found(&mut self) -> Vec<SearchResult> {
         let mut waiting = Vec::new();
         for wanted in self.wanted.drain(..) {
             match registry::server_of(self.task, wanted.host) {
                 Ok(None) | Err(_) if Instant::now() < wanted.until => waiting.push(wanted),
                 server => {
                     let (space, is_next) = (wanted.space, wanted.is_next);
-                    self.found.push(Found { space, server: server.ok().flatten(), is_next });
+                    self.found.push(SearchResult { space, server: server.ok().flatten(), is_next });
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Hosts that join get their share: spaces move to them, so that each host is the first one of about
-//! as many spaces.
+//! Hosts that join get their share: spaces move to them, so that each host is the primary's host of
+//! about as many spaces.
 
 use super::Server;
 use crate::{registry, starting};

@@ -1,10 +1,10 @@
 //! Files for the tuples that have no room within the limit of their space.
 //!
 //! They have no names, so nothing is left of them when the server has ended. Room is reserved
-//! before a request reaches the space: a full disk is an answer. `pread` and `pwrite` are used as for
-//! messages (`pvm-shm/spill`), so a disk that fails raises no signal.
+//! before a request reaches the space: a full disk is an answer. `pread` and `pwrite` are used as
+//! for messages (`pvm-shm/spill`), so a disk that fails raises no signal.
 
-use pvm_tuples::shelf::{Place, Shelf};
+use pvm_tuples::shelf::{Extent, Shelf};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstatvfs, open, statfs};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const TMPFS: u64 = 0x0102_1994;
 struct Spilled {
     file: File,
     bytes: u64,
-    /// Where the next tuple begins.
+    /// The offset of the next tuple.
     end: u64,
     /// The number of tuples that are still needed.
     tuples: u64,
@@ -115,26 +115,26 @@ impl Shelf for Files {
         self.files.get(&self.last).is_some_and(has_room) || self.begin(bytes).is_some()
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Option<Place> {
+    fn put(&mut self, bytes: &[u8]) -> Option<Extent> {
         let size = bytes.len() as u64;
         if !self.reserve(size) {
             return None;
         }
         let spilled = self.files.get_mut(&self.last)?;
         spilled.file.write_all_at(bytes, spilled.end).ok()?;
-        let place = Place { file: self.last, offset: spilled.end, bytes: size };
+        let place = Extent { file: self.last, offset: spilled.end, bytes: size };
         spilled.end += size;
         spilled.tuples += 1;
         Some(place)
     }
 
-    fn get(&self, place: Place) -> Option<Vec<u8>> {
+    fn get(&self, place: Extent) -> Option<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(place.bytes).ok()?];
         self.files.get(&place.file)?.file.read_exact_at(&mut bytes, place.offset).ok()?;
         Some(bytes)
     }
 
-    fn free(&mut self, place: Place) {
+    fn free(&mut self, place: Extent) {
         let Some(spilled) = self.files.get_mut(&place.file) else { return };
         spilled.tuples = spilled.tuples.saturating_sub(1);
         if spilled.tuples > 0 {
@@ -158,7 +158,7 @@ mod tests {
     fn what_lies_in_files_is_read_as_it_was_written_and_files_go_with_their_last_tuple() {
         let mut files = files(1 << 30);
         let of = |number: u8| vec![number; 5 << 20];
-        let places: Vec<Place> =
+        let places: Vec<Extent> =
             (0..7).map(|number| files.put(&of(number)).expect("room")).collect();
         assert!(files.files.len() > 1, "{files:?}");
         for (place, number) in places.iter().zip(0..) {

@@ -21,7 +21,7 @@ struct Queue {
 
 /// The requests of all clients.
 #[derive(Default, Debug)]
-pub(super) struct Turns {
+pub(super) struct ClientQueues {
     /// The first one of all, most often the only one: it needs no queue.
     first: Option<(Tid, Ask)>,
     queues: BTreeMap<Tid, Queue>,
@@ -29,7 +29,7 @@ pub(super) struct Turns {
     next: VecDeque<Tid>,
 }
 
-impl Turns {
+impl ClientQueues {
     /// A request of so many bytes has come.
     pub(super) fn push(&mut self, client: Tid, ask: Ask, bytes: usize) {
         if self.is_empty() {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_flood_delays_each_request_of_others_by_one_request_of_each_client() {
-        let mut turns = Turns::default();
+        let mut turns = ClientQueues::default();
         (0..10_000).for_each(|number| turns.push(FLOOD, ask(number), 100));
         let others: Vec<Tid> = (2..10).map(|number| Tid(0x4_0000 + number)).collect();
         for round in 0..100 {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_one_client_leaves_waiting_is_bounded_and_one_large_request_is_taken() {
-        let mut turns = Turns::default();
+        let mut turns = ClientQueues::default();
         turns.push(FLOOD, ask(0), 1);
         turns.push(FLOOD, ask(1), 2 * BYTES_MAX);
         turns.push(FLOOD, ask(2), 1);

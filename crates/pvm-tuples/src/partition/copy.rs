@@ -1,7 +1,8 @@
 //! A copy: it does as the primary says, and is its heir.
 
 use super::limits::Limits;
-use super::moving::{self, Moving};
+use super::moves;
+use super::moving::Moving;
 use super::primary::apply;
 use super::{LOOK_AGAIN_MS, Output, Partition, Role, Search, UNDECIDED_MS};
 use crate::frames::{Between, Entry};
@@ -66,7 +67,7 @@ impl Partition {
         let again = planted::is(Bug::BeginsAgain);
         if !self.begun || term > self.term || number > self.applied || again {
             if self.role == Role::Primary {
-                moving::send_on(self);
+                moves::send_on(self);
             }
             self.store = Store::restore(snapshot);
             self.limits = Limits::of(&self.store, self.now);
@@ -122,7 +123,7 @@ impl Partition {
             Role::Primary if entry.primary == self.me => self.tend(),
             // The server to which the space was to move is the primary, and may have ended since.
             Role::Primary if names_me && self.moving.told() == Some(entry.primary) => {
-                moving::send_on(self);
+                moves::send_on(self);
                 self.steps.clear();
                 self.followers.clear();
                 self.leases.clear();

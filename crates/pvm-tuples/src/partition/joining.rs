@@ -1,13 +1,13 @@
 //! Epochs: servers come and go, and each change is an entry of the machine's names.
 
-use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search, moving};
+use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search, moves};
 use crate::frames::{Between, Entry, Told};
 use crate::log::Record;
 use pvm_wire::Tid;
 
 /// Gives up the copies on hosts that are to be left, and a former primary; false if there are none.
 fn let_go(space: &mut Partition, wanted: usize) -> bool {
-    let surplus = moving::surplus(space, wanted);
+    let surplus = moves::surplus(space, wanted);
     let (drains, named) = (&space.drains, &space.entry.copies);
     let is_leaving = |tid: &Tid| surplus == Some(*tid) || (drains.has(*tid) && named.contains(tid));
     let leaving = space.followers.iter_mut().filter(|(tid, _)| is_leaving(tid));
@@ -40,7 +40,7 @@ impl Partition {
         // The entry does not name them: answers need not wait for them.
         drop_lost(self);
         self.release();
-        moving::go_on(self);
+        moves::go_on(self);
         let staying = self.entry.copies.iter().filter(|copy| !self.drains.has(**copy)).count();
         let wanted = self.drains.wanted(self.entry.options.copies, self.me);
         if staying >= wanted {

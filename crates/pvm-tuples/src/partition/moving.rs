@@ -1,24 +1,16 @@
-//! A space that moves to a server of another host, while its primary lives.
-//!
-//! The primary takes the other server in as a copy. When the entry names it, the primary says
-//! [`Between::Yield`], and the copy puts the next entry, as an heir does: only a server itself can
-//! put an entry as the primary. The entry names the former primary as a copy, so that nothing is lost
-//! if the new one dies at once; when all copies have begun anew, the new primary lets it go.
+//! The state of a space that moves: see `moves`.
 
-use super::{Partition, RESEND_MS, Role};
-use crate::frames::{Between, Told};
-use crate::planted::{self, Bug};
 use pvm_wire::Tid;
 
 /// The move of a space from or to this server.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Moving {
     /// The server that is to be the primary.
-    to: Option<Tid>,
+    pub(super) to: Option<Tid>,
     /// It was taken in as a copy.
-    is_taken_in: bool,
+    pub(super) is_taken_in: bool,
     /// It was told.
-    is_told: bool,
+    pub(super) is_told: bool,
     /// The primary that has told this server to be the next one.
     pub(super) former: Option<Tid>,
 }
@@ -27,71 +19,5 @@ impl Moving {
     /// The server that was told to be the next primary.
     pub(super) fn told(&self) -> Option<Tid> {
         self.to.filter(|_| self.is_told)
-    }
-}
-
-/// The space is to move.
-pub(super) fn begin(space: &mut Partition, to: Tid) {
-    let is_free = space.moving.to.is_none() && space.role == Role::Primary && !space.ending;
-    if is_free && to != space.me && !space.drains.has(to) {
-        space.moving = Moving { to: Some(to), ..Moving::default() };
-        space.tend();
-    }
-}
-
-/// The primary takes the next step of the move.
-pub(super) fn go_on(space: &mut Partition) {
-    let Some(to) = space.moving.to else { return };
-    let follower = space.followers.get(&to).filter(|follower| !follower.is_lost).copied();
-    let Some(follower) = follower else {
-        if space.moving.is_taken_in || space.drains.has(to) {
-            space.moving = Moving::default();
-        } else {
-            space.moving.is_taken_in = true;
-            space.take_in(to);
-        }
-        return;
-    };
-    space.moving.is_taken_in = true;
-    let is_named = space.entry.copies.contains(&to) && follower.confirmed.is_some();
-    if is_named && !space.moving.is_told {
-        space.moving.is_told = true;
-        tell(space, to);
-        space.resend_at.get_or_insert(space.now + RESEND_MS);
-        if planted::is(Bug::AnswersWhileItMoves) {
-            space.followers.remove(&to);
-        }
-    }
-}
-
-/// Tells the next primary that it is that.
-pub(super) fn tell(space: &mut Partition, to: Tid) {
-    let (number, term) = (space.entry.space, space.term);
-    space.say(to, Between::Yield { space: number, term });
-}
-
-/// A primary wants this copy to be the next one.
-pub(super) fn yielded(space: &mut Partition, (from, term): (Tid, i32)) {
-    if space.role == Role::Copy && space.begun && term == space.term && from == space.entry.primary
-    {
-        space.moving.former = Some(from);
-        (space.role, space.heir_since) = (Role::Heir, space.now);
-        space.look();
-    }
-}
-
-/// The former primary, if it is a copy that the space does not need any more.
-pub(super) fn surplus(space: &Partition, wanted: usize) -> Option<Tid> {
-    let have_begun = space.followers.values().all(|follower| follower.confirmed.is_some());
-    let is_one_more = space.entry.copies.len() > wanted && have_begun;
-    space.moving.former.filter(|former| is_one_more && space.entry.copies.contains(former))
-}
-
-/// This server is the primary no more: who waits here asks the next one.
-pub(super) fn send_on(space: &mut Partition) {
-    let held = space.held.drain(..).map(|(_, answer)| (answer.client, answer.number));
-    let unanswered: Vec<_> = held.chain(space.store.waiting_requests()).collect();
-    for (client, number) in unanswered {
-        space.tell(client, number, Told::Elsewhere { number });
     }
 }

@@ -1,7 +1,7 @@
 //! The primary: it puts what clients ask into an order and answers what all copies have.
 
 use super::{
-    Output, Partition, RESEND_MS, RESENDS_MAX, Role, dropped, ending, is_no_step, limits, moving,
+    Output, Partition, RESEND_MS, RESENDS_MAX, Role, dropped, ending, is_no_step, limits, moves,
     refuse,
 };
 use crate::frames::{Ask, Between, Told};
@@ -186,7 +186,7 @@ impl Partition {
                 self.unfit.insert(to);
             }
             match follower.confirmed {
-                _ if is_next => moving::tell(self, to),
+                _ if is_next => moves::tell(self, to),
                 None => self.send_all(to),
                 Some(confirmed) => self.send_steps_behind(to, confirmed),
             }

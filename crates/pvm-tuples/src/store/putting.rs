@@ -1,8 +1,7 @@
 //! Putting tuples, and what waits for room.
 
 use super::{Store, cost};
-use crate::frames::Full;
-use crate::ops::{Outcome, Reason};
+use crate::ops::{Full, Outcome, Reason};
 use crate::planted::{self, Bug};
 use crate::snapshot::{Blocked, Kept};
 use crate::tuple::Tuple;

@@ -1,6 +1,6 @@
 //! The view of a space for people.
 
-use super::Store;
+use super::{Store, spilled_bytes};
 use crate::frames::{Claimed, Seen, Waiter};
 use crate::kind::Kind;
 use crate::tuple::Tuple;
@@ -45,7 +45,7 @@ pub(crate) fn page(store: &Store, behind: u64) -> Seen {
         last = id;
     }
     let (tuples, bytes) = (store.tuples.len() as u64, store.bytes);
-    let spilled = store.spilled();
+    let spilled = spilled_bytes(store);
     Seen { tuples, bytes, spilled, oldest, last, waiting: Vec::new(), claimed: Vec::new() }
 }
 
@@ -65,7 +65,7 @@ impl Store {
         Seen {
             tuples: self.tuples.len() as u64,
             bytes: self.bytes,
-            spilled: self.spilled(),
+            spilled: spilled_bytes(self),
             last: 0,
             oldest: oldest.collect(),
             waiting: self.seen_waiting(now_ms, &ids),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Tuple;
 use crate::builder::Builder;
 use crate::kind::{Kind, Shape};
 use crate::ops::Find;

@@ -1,6 +1,6 @@
 //! A shelf in memory, whose disk can be full.
 
-use pvm_tuples::shelf::{Place, Shelf};
+use pvm_tuples::shelf::{Extent, Shelf};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -25,18 +25,18 @@ impl Shelf for MemoryShelf {
         !IS_FULL.get()
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Option<Place> {
-        let place = Place { file: 0, offset: self.end, bytes: bytes.len() as u64 };
+    fn put(&mut self, bytes: &[u8]) -> Option<Extent> {
+        let place = Extent { file: 0, offset: self.end, bytes: bytes.len() as u64 };
         self.end += 1;
         self.all.insert(place.offset, bytes.to_vec());
         Some(place)
     }
 
-    fn get(&self, place: Place) -> Option<Vec<u8>> {
+    fn get(&self, place: Extent) -> Option<Vec<u8>> {
         self.all.get(&place.offset).cloned()
     }
 
-    fn free(&mut self, place: Place) {
+    fn free(&mut self, place: Extent) {
         assert!(self.all.remove(&place.offset).is_some(), "{place:?} was free");
     }
 }

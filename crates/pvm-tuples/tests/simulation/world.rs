@@ -644,7 +644,7 @@ impl World {
         let Ask::Do { number, op, .. } = ask else { return false };
         let partition = self.servers.get_mut(&to).unwrap().partition.as_mut().unwrap();
         if self.spills && directory_of(partition).0.is_empty() {
-            let spilled = partition.store().spilled();
+            let spilled = pvm_tuples::spilled_bytes(partition.store());
             set_full(true);
             let has_room = has_room_for(partition, (client, *number), op);
             set_full(false);
