@@ -99,10 +99,9 @@ languages() {
 
 # A durable space beside Redis with its own log.
 durable() {
-  local round mode what space pids=()
+  local round mode what count options pids=()
   [ -x "$OUT/speed.redis" ] && command -v redis-server >/dev/null || return
   mkdir -p "$OUT/durable"
-  "$PREFIX/bin/pvm" space create speed --durable "$OUT/durable"
   for mode in always everysec; do
     redis-server --port 0 --unixsocket "$OUT/$mode.sock" --save "" --appendonly yes --appendfsync $mode --dir "$OUT" \
       --appenddirname $mode >/dev/null &
@@ -112,17 +111,20 @@ durable() {
   # shellcheck disable=SC2064 # these servers
   trap "kill ${pids[*]} 2>/dev/null" EXIT
   for ((round = 0; round < rounds; round++)); do
-    for what in "pair 500" "bag 4000"; do
-      # shellcheck disable=SC2086 # two words
-      space=$(run space $what | awk '{ print $3 }')
-      for mode in always everysec; do
-        echo "space ${what% *}-$mode $space"
+    for mode in always everysec; do
+      # The loss windows of both are equal.
+      options=() count=1
+      [ $mode = always ] || { options=(--sync-every 1) count=20; }
+      "$PREFIX/bin/pvm" space create speed --durable "$OUT/durable" "${options[@]}"
+      for what in "pair $((500 * count))" "bag $((4000 * count))"; do
+        # shellcheck disable=SC2086 # two words
+        run space $what | awk -v mode=$mode '{ print $1, $2 "-" mode, $3 }'
         # shellcheck disable=SC2086
         REDIS_SOCKET=$OUT/$mode.sock run redis $what | awk -v mode=$mode '{ print $1, $2 "-" mode, $3 }'
       done
+      "$PREFIX/bin/pvm" space delete speed
     done
   done >>"$OUT/tuples.txt"
-  "$PREFIX/bin/pvm" space delete speed
 }
 
 build() {
