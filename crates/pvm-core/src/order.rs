@@ -146,6 +146,8 @@ pub(crate) struct Order {
     now: Time,
     consensus: Consensus,
     leadership: Leadership,
+    /// When the present leader became known.
+    leads_since: Time,
     hearing: Hearing,
     pair: Pair,
     rules: Rules,
@@ -160,6 +162,7 @@ impl Order {
             now: Time(0),
             consensus: Consensus::new(me, quorum),
             leadership: Leadership::Unasked,
+            leads_since: Time(0),
             hearing: Hearing::new(me),
             pair: Pair::new(begins),
             rules: Rules::plain(),

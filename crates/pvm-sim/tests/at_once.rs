@@ -109,3 +109,20 @@ fn a_part_that_cannot_go_on_says_so_within_six_seconds() {
         assert!(all_answer(&mut world, &Request::DaemonStatus, 50, told), "seed {seed}");
     }
 }
+
+/// Two of three hosts were to be taken out, and each led in turn: it handed the lead to the other
+/// one before that one's command had come, for ever.
+#[test]
+fn two_hosts_that_left_at_once_handed_the_lead_to_each_other_for_ever() {
+    for seed in 0..20 {
+        let mut world = machine(3, seed);
+        let both = [FIRST, HostIndex(2)];
+        let operators = both.map(|host| world.connect(host, Role::Operator).expect("a host"));
+        world.run_until(world.now() + 10 * MS);
+        for (host, operator) in both.into_iter().zip(operators) {
+            world.request(host, operator, Request::DelHosts { hosts: vec![".".into()] });
+        }
+        world.run_until(world.now() + 20_000 * MS);
+        assert_eq!(hosts(&world), [HostIndex(3)], "seed {seed}");
+    }
+}

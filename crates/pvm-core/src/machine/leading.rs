@@ -87,7 +87,7 @@ impl Machine {
     /// Without a leader for a while this host says so in its log file, and answers waiting requests
     /// for the host table from the table that it has.
     pub(super) fn say_leaderless(&mut self) {
-        let text = self.order.why_leaderless();
+        let text = self.order.why_leaderless(self.now);
         self.log(text);
         let waits = |_: &u64, held: &Held| held.after == 0 && held.request == Request::Config;
         for number in self.pending.held.keys_where(waits) {

@@ -56,7 +56,7 @@ impl Machine {
     /// A request that can also come from another host, on behalf of `tid` there.
     pub(super) fn serve(&mut self, asker: Asker, tid: Tid, request: Request) {
         // Without a leader an old host table is better than none.
-        let vain = !self.order.why_leaderless().is_empty() && request == Request::Config;
+        let vain = !self.order.why_leaderless(self.now).is_empty() && request == Request::Config;
         let is_ahead = !vain && (self.is_ahead(&request) || self.is_run_ahead(tid, &request));
         if is_ahead && self.agreed.hosts().count() > 1 {
             let number = self.pending.number();
@@ -239,7 +239,7 @@ impl Machine {
             restarts: self.config.restarts,
             // The parent knows.
             guard: String::new(),
-            order: self.order.why_leaderless(),
+            order: self.order.why_leaderless(self.now),
         }
     }
 }

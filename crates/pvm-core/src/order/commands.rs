@@ -7,6 +7,10 @@ use super::{Order, Ordered, Output};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{Command, Said};
 
+/// A leader that is to be taken out leads for at least this long: within it the commands of other
+/// hosts have come.
+const HANDED_ON_NS: u64 = 1_000_000_000;
+
 impl Order {
     /// Proposes a command that this host knows by `mark`. It is put to every leader until it has
     /// been applied. Returns its number among those of this host.
@@ -67,11 +71,14 @@ impl Order {
         let goes = match self.consensus.first_held() {
             None => false,
             Some(&(Command::RemoveHost { host, .. } | Command::Retire { host })) => {
+                // Two leaders that are both to go would hand the lead to each other for ever, each
+                // before the other one's command comes.
+                let soon = host == self.me && self.now < self.leads_since.after(HANDED_ON_NS);
                 // A silent voter is taken out itself before long, or another member that hears it
                 // leads. If it is not known whether the others can go on, they are asked now.
                 let first = self.hearing.suspicion.is_first(host);
                 let may = |log: &mut Consensus| log.may_part(self.now, host).unwrap_or(false);
-                rests && first && may(&mut self.consensus)
+                rests && first && !soon && may(&mut self.consensus)
             }
             Some(_) => true,
         };

@@ -311,24 +311,34 @@ impl Consensus {
 
     /// The command whose turn it is.
     pub(crate) fn first_held(&self) -> Option<&Command> {
-        self.held.front().map(|held| &held.command)
+        self.held.get(self.turn()).map(|held| &held.command)
     }
 
     /// As a leader: puts that command into the log.
     pub(crate) fn order_held(&mut self, now: Time) {
-        if let Some(Held { from, ticket, command }) = self.held.pop_front() {
+        if let Some(Held { from, ticket, command }) = self.held.remove(self.turn()) {
             self.order(now, from, ticket, command);
         }
+    }
+
+    /// The place of that command among the held ones: the first, unless it takes out this host,
+    /// which then leads no more. Commands of other hosts go before it: each host's own commands
+    /// keep their sequence.
+    fn turn(&self) -> usize {
+        let mut behind = Vec::new();
+        for (at, held) in self.held.iter().enumerate() {
+            if !behind.contains(&held.from) && !removes(&held.command, self.me) {
+                return at;
+            }
+            behind.push(held.from);
+        }
+        0
     }
 
     /// As a leader: puts a command into the log, before all held ones.
     pub(crate) fn order(&mut self, now: Time, from: HostIndex, ticket: u64, command: Command) {
         let Some(proposer) = self.member(from) else { return };
-        let removes_this_one = match command {
-            Command::RemoveHost { host, .. } | Command::Retire { host } => host == self.me,
-            _ => false,
-        };
-        if removes_this_one && self.seats.len() > 1 {
+        if removes(&command, self.me) && self.seats.len() > 1 {
             // First another one leads; it is asked next.
             return self.input(now, QuorumInput::Resign { to: None });
         }
@@ -510,5 +520,13 @@ impl Consensus {
             || self.proposed.restore(key, value)
             || self.tickets.restore(key, value)
             || self.long.restore(key, value)
+    }
+}
+
+/// True for a command after which this host is no member.
+fn removes(command: &Command, this: HostIndex) -> bool {
+    match command {
+        Command::RemoveHost { host, .. } | Command::Retire { host } => *host == this,
+        _ => false,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::leadership::Report;
 use super::{Order, Output};
+use crate::Time;
 use crate::io::Act;
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, QuorumInput, QuorumOutput};
@@ -34,6 +35,7 @@ impl Order {
     /// There is a new leader, or no leader is known any more.
     fn led(&mut self, term: u64, leader: Option<Member>) {
         self.consensus.set_leader(term, leader);
+        self.leads_since = self.now;
         if leader.is_none() {
             self.leadership.lost(self.now.0);
         } else if self.leadership.found() {
@@ -85,8 +87,8 @@ impl Order {
         self.put_out(Output::Leaderless);
     }
 
-    /// A description of why no commands are ordered; empty if there is a leader.
-    pub(crate) fn why_leaderless(&self) -> String {
+    /// A description of why no commands are ordered at this time; empty if there is a leader.
+    pub(crate) fn why_leaderless(&self, now: Time) -> String {
         if !self.leadership.is_reported() {
             return String::new();
         }
@@ -103,7 +105,7 @@ impl Order {
             format!("of the {count} hosts that vote {heard} are heard here, and {least} are needed")
         };
         let ends_at = self.leadership.ends_at().unwrap_or(u64::MAX);
-        let left = ends_at.saturating_sub(self.now.0) / SECOND_NS;
+        let left = ends_at.saturating_sub(now.0) / SECOND_NS;
         format!(
             "no leader: {why}. Names, groups and hosts cannot be changed or read; \
              this host ends in {left} s unless they come back"
