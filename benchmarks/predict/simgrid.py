@@ -92,7 +92,7 @@ def replay(name, rate, latency, bandwidth):
             file.writelines(f"h{host}\n" for host in range(4))
         export = [PVM, "trace", "export", "--to", "ti", f"{ROUND}/{name}.trace"]
         lines = subprocess.run(export, check=True, capture_output=True, text=True).stdout.splitlines(True)
-        # SimGrid 3.32 dies of a file that has the lines of all ranks.
+        # Each rank's lines are in a file of its own, as smpirun reads them.
         with open(f"{place}/traces", "w") as traces:
             for rank in range(4):
                 with open(f"{place}/rank{rank}", "w") as own:
