@@ -20,6 +20,9 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 /// A daemon that lives greets at once; one that is being replaced, a moment later.
 const GREETING_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// A connection that is being closed is closed by then.
+const CLOSING_TIME_MAX: Duration = Duration::from_secs(1);
+
 /// The result of a connection.
 enum Greeting {
     Ready(Operator),
@@ -209,6 +212,16 @@ impl Operator {
     /// The next answer, if one comes by then.
     pub(crate) fn next_before(&mut self, until: Instant) -> Result<Option<(u32, Reply)>, Code> {
         self.answers.next_before(Some(until))
+    }
+
+    /// True if the other side has closed the connection: its host has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        loop {
+            match self.next_before(Instant::now() + CLOSING_TIME_MAX) {
+                Ok(Some(_)) => {}
+                other => return other.is_err(),
+            }
+        }
     }
 
     /// Takes the connection apart. The listening side waits without a bound.

@@ -144,3 +144,36 @@ fn a_host_that_is_drained_leaves_when_its_last_task_has_ended() {
     assert_eq!(run.wait().unwrap().code(), Some(128 + 15));
     assert_eq!(json(&place, &["conf"]).1["hosts"].as_array().unwrap().len(), 1);
 }
+
+/// The command asked the host that was leaving, which ended, and took that for a failure. A host
+/// that was named `.` was not waited for at all.
+#[test]
+fn a_host_that_left_at_the_request_of_its_own_command_was_reported_as_a_failure() {
+    for with_other in [false, true] {
+        let place = Place::new();
+        let (code, up) = json(&place, &["up", "--local", "3"]);
+        assert_eq!(code, 0);
+        let name = |at: usize| up["hosts"][at]["name"].as_str().unwrap();
+        let mut run = place.command(&["run", "--host", name(1), "sleep", "60"]);
+        let mut run: Child = run.stderr(Stdio::null()).spawn().unwrap();
+        first_task(&place, &["ps", name(1)]);
+        let named = if with_other { vec![name(0), name(1)] } else { vec!["."] };
+        let mut wait = place.command(&[&["del", "--drain", "--wait", "-v"], &named[..]].concat());
+        let wait = wait.stdout(Stdio::piped()).spawn().unwrap();
+        // `pvm run` is an operator of the first host, which leaves when that one has ended.
+        let end = Instant::now() + TIME_MAX;
+        while json(&place, &["conf"]).1["hosts"][0]["draining"] != true && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(place.command(&["kill", "all"]).status().unwrap().success());
+        let output = wait.wait_with_output().unwrap();
+        let said: String = named.iter().map(|name| format!("{name} has left\n")).collect();
+        assert_eq!(
+            (output.status.code(), String::from_utf8(output.stdout).unwrap()),
+            (Some(0), said)
+        );
+        run.wait().unwrap();
+        let hosts = json(&place, &["conf"]).1["hosts"].as_array().unwrap().len();
+        assert_eq!(hosts, 3 - named.len());
+    }
+}
