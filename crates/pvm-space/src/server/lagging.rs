@@ -78,10 +78,14 @@ impl Lagging {
     }
 }
 
-/// The file is locked as long as the thread has it.
+/// The file is locked as long as the thread has it. A server that ends in order, as when the machine
+/// is halted, leaves no window open: what was written last is synced before the thread ends.
 impl Drop for Lagging {
     fn drop(&mut self) {
-        drop(self.orders.take());
+        if let (Some(orders), Some(_)) = (self.orders.take(), self.written) {
+            // A thread that has failed cannot be told.
+            let _ = orders.send(());
+        }
         if let Some(thread) = self.thread.take() {
             // It has not panicked, as it only syncs.
             let _ = thread.join();
@@ -130,6 +134,18 @@ mod tests {
         begins.recv().expect("begun");
         assert_eq!((lagging.covered, lagging.written), (Some(start + WINDOW / 2), None));
         end.send(Ok(())).expect("the thread runs");
+    }
+
+    #[test]
+    fn the_last_window_of_a_server_that_ended_in_order_was_not_synced() {
+        let (synced, syncs) = channel();
+        let sync = move || synced.send(()).map_err(|_| io::ErrorKind::BrokenPipe.into());
+        let mut lagging = Lagging::new(WINDOW, sync.clone()).expect("a thread");
+        lagging.wrote(Instant::now());
+        drop(lagging);
+        assert_eq!(syncs.try_recv(), Ok(()));
+        drop(Lagging::new(WINDOW, sync).expect("a thread"));
+        assert_eq!(syncs.try_recv(), Err(TryRecvError::Disconnected), "nothing was written");
     }
 
     #[test]
