@@ -202,10 +202,17 @@ impl Server {
         match tag {
             TO_SERVER => {
                 let bytes = self.post.bytes();
-                if let Some(ask) = self.post.read() {
-                    self.turns.push(from, ask, bytes);
+                match self.post.read() {
+                    Some(ask) if self.turns.goes_at_once(from) => {
+                        self.asked(from, ask)?;
+                        self.keep_up()
+                    }
+                    Some(ask) => {
+                        self.turns.push(from, ask, bytes);
+                        Ok(())
+                    }
+                    None => Ok(()),
                 }
-                Ok(())
             }
             BETWEEN => match self.post.read() {
                 Some(said) => self.other_said(from, said),
@@ -492,7 +499,10 @@ fn take_in(server: &mut Server) -> Result<(bool, Glance<()>), Code> {
     for taken in 0..TAKEN_IN_MAX {
         match server.post.glance() {
             Glance::Taken(()) => server.heard()?,
-            other => return Ok((taken > 0, other)),
+            other => {
+                server.turns.all_taken_in();
+                return Ok((taken > 0, other));
+            }
         }
     }
     Ok((true, Glance::More))

@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, VecDeque};
 const WAITING_MAX: usize = 1 << 16;
 /// ... and their bytes, unless it is one alone.
 const BYTES_MAX: usize = 64 << 20;
+/// The number of clients of which one request is served as it comes.
+const AT_ONCE_MAX: usize = 8;
 
 #[derive(Default, Debug)]
 struct Queue {
@@ -27,9 +29,28 @@ pub(super) struct ClientQueues {
     queues: BTreeMap<Tid, Queue>,
     /// Each client that has a queue, the next one first.
     next: VecDeque<Tid>,
+    /// Clients of which a request was served as it came, since nothing was left to take in.
+    at_once: Vec<Tid>,
 }
 
 impl ClientQueues {
+    /// True if a request of this client is served before it is looked for further ones: no other
+    /// one waits, and it is the client's first since nothing was left to take in. So a client that
+    /// asks and waits loses no time by the queues.
+    pub(super) fn goes_at_once(&mut self, client: Tid) -> bool {
+        let is_first = self.at_once.len() < AT_ONCE_MAX && !self.at_once.contains(&client);
+        let goes = self.is_empty() && is_first;
+        if goes {
+            self.at_once.push(client);
+        }
+        goes
+    }
+
+    /// Nothing was left to take in.
+    pub(super) fn all_taken_in(&mut self) {
+        self.at_once.clear();
+    }
+
     /// A request of so many bytes has come.
     pub(super) fn push(&mut self, client: Tid, ask: Ask, bytes: usize) {
         if self.is_empty() {
@@ -105,6 +126,19 @@ mod tests {
             last = Some(ask.number());
         }
         assert!(last == Some(9999) && turns.is_empty());
+    }
+
+    #[test]
+    fn only_the_first_request_of_a_client_is_served_as_it_comes_and_none_before_others_that_wait() {
+        let mut turns = ClientQueues::default();
+        assert_eq!([(); 3].map(|()| turns.goes_at_once(FLOOD)), [true, false, false]);
+        assert!(turns.goes_at_once(Tid(0x4_0002)));
+        turns.push(FLOOD, ask(1), 1);
+        assert!(!turns.goes_at_once(Tid(0x4_0003)), "another one waits");
+        turns.pop();
+        turns.all_taken_in();
+        let many = (0..20).filter(|number| turns.goes_at_once(Tid(0x4_0000 + number)));
+        assert_eq!(many.count(), AT_ONCE_MAX);
     }
 
     #[test]
