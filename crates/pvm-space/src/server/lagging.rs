@@ -78,8 +78,9 @@ impl Lagging {
     }
 }
 
-/// The file is locked as long as the thread has it. A server that ends in order, as when the machine
-/// is halted, leaves no window open: what was written last is synced before the thread ends.
+/// The file is locked as long as the thread has it. A server that ends in order, as when it has had
+/// no space for a while, leaves no window open: what was written last is synced before the thread
+/// ends.
 impl Drop for Lagging {
     fn drop(&mut self) {
         if let (Some(orders), Some(_)) = (self.orders.take(), self.written) {
