@@ -46,6 +46,7 @@ pub use pvm_shm::lane::{Head, Key, SPANNING_MAX};
 pub use pvm_shm::lock_word::Number;
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Reader as RecordReader, cost_ps as record_cost_ps};
+pub use pvm_shm::segment::create_file;
 pub use pvm_shm::ticks::nanoseconds as record_clock;
 #[doc(hidden)]
 pub use route::stream::read_route;

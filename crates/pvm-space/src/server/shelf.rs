@@ -2,14 +2,14 @@
 //!
 //! They have no names, so nothing is left of them when the server has ended. Room is reserved
 //! before a request reaches the space: a full disk is an answer. `pread` and `pwrite` are used as
-//! for messages (`pvm-shm/spill`), so a disk that fails raises no signal.
+//! for messages (`pvm-shm/segment` makes both kinds), so a disk that fails raises no signal.
 
+use pvm::create_file;
 use pvm_tuples::shelf::{Extent, Shelf};
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstatvfs, open, statfs};
-use rustix::io::Errno;
+use rustix::fs::statfs;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
 /// A file has an eighth of what all have, but at least so much ...
@@ -18,8 +18,6 @@ const FILE_MIN: u64 = 16 << 20;
 const FILE_MAX: u64 = 1 << 30;
 /// All files together, unless `PVM_SPILL_MB` says otherwise.
 const ALL_MAX: u64 = 64 << 30;
-/// The part of a disk that stays free.
-const SPARED: u64 = 20;
 /// The kind of a file system that lies in memory, in `statfs`.
 const TMPFS: u64 = 0x0102_1994;
 
@@ -59,7 +57,11 @@ impl Files {
         if bytes < needed {
             return None;
         }
-        let made = |bytes| self.folders.iter().find_map(|folder| nameless(folder, bytes).ok());
+        let made = |bytes| {
+            self.folders
+                .iter()
+                .find_map(|folder| Some(File::from(create_file(folder, bytes).ok()?.0)))
+        };
         // A disk that is nearly full may have room for this tuple.
         let (file, bytes) =
             made(bytes).map(|file| (file, bytes)).or_else(|| Some((made(needed)?, needed)))?;
@@ -81,32 +83,6 @@ fn folders() -> Vec<PathBuf> {
     };
     all.sort_by_cached_key(is_in_memory);
     all
-}
-
-/// A file without a name, with room for so many bytes.
-fn nameless(folder: &PathBuf, bytes: u64) -> std::io::Result<File> {
-    let mode = Mode::RUSR | Mode::WUSR;
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = match open(folder, flags, mode) {
-        Ok(file) => File::from(file),
-        Err(Errno::OPNOTSUPP | Errno::ISDIR) => named_for_a_moment(folder)?,
-        Err(error) => return Err(error.into()),
-    };
-    let of = fstatvfs(&file)?;
-    if of.f_bavail.saturating_mul(of.f_frsize) < bytes + of.f_blocks / SPARED * of.f_frsize {
-        return Err(Errno::NOSPC.into());
-    }
-    fallocate(&file, FallocateFlags::empty(), 0, bytes)?;
-    Ok(file)
-}
-
-/// For file systems that know no files without names.
-fn named_for_a_moment(folder: &std::path::Path) -> std::io::Result<File> {
-    let path = folder.join(format!("pvmtuples.{}.spill", std::process::id()));
-    let mut how = OpenOptions::new();
-    let file = how.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-    std::fs::remove_file(path)?;
-    Ok(file)
 }
 
 impl Shelf for Files {
@@ -167,6 +143,25 @@ mod tests {
         places.iter().for_each(|place| files.free(*place));
         assert_eq!(files.files.len(), 1, "only the last one stays, for what comes: {files:?}");
         assert_eq!(files.put(&of(9)).map(|place| place.offset), Some(0));
+    }
+
+    /// The limit is one of a whole process, so the test runs itself in one of its own.
+    #[test]
+    fn a_users_limit_for_files_ended_the_server_by_a_signal() {
+        if std::env::var_os("FILES_ARE_LIMITED").is_some() {
+            let mut files = files(1 << 30);
+            assert!(files.put(&[1; 100]).is_some(), "a file that is no longer than needed");
+            assert!(!files.reserve(2 << 20));
+            return;
+        }
+        let name = "server::shelf::tests::a_users_limit_for_files_ended_the_server_by_a_signal";
+        // 2048 blocks are one mebibyte.
+        let status = std::process::Command::new("sh")
+            .args(["-c", "ulimit -f 2048; exec \"$0\" --exact \"$1\""])
+            .args([std::env::current_exe().expect("a test program").as_os_str(), name.as_ref()])
+            .env("FILES_ARE_LIMITED", "1")
+            .status();
+        assert!(status.expect("a shell").success());
     }
 
     #[test]
