@@ -7,14 +7,8 @@ export PVM_VMID=late
 trap '"$PVM" halt >/dev/null 2>&1; rm -rf "$folder"' EXIT
 cd "$folder" || exit 2
 fail() { echo "$*: $(cat out err 2>/dev/null)"; exit 1; }
-await() { # COMMAND...: until it succeeds
-    local tick
-    for tick in $(seq 3000); do
-        "$@" && return
-        sleep 0.01
-    done
-    fail "waited in vain: $*"
-}
+# shellcheck source=personalities/tests/await.sh
+. "$(dirname "$0")/await.sh"
 # Each one that is told says so. One that was not told is killed.
 cat >rank <<'SCRIPT'
 #!/bin/bash

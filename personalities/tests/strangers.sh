@@ -5,14 +5,8 @@ folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "$name: $*"; exit 1; }
 seed=$((RANDOM * 32768 + RANDOM))$$
-await() { # COMMAND...: until it succeeds
-    local tick
-    for tick in $(seq 3000); do
-        "$@" && return
-        sleep 0.01
-    done
-    fail "waited in vain: $*, $(cat "$folder"/*)"
-}
+# shellcheck source=personalities/tests/await.sh
+. "$(dirname "$0")/await.sh"
 # The ranks begin when the stranger has begun, so however slow each of them is, they meet.
 "$PVM" run --quiet --as "$name" -n 3 "$program" "$seed" "${OPERATIONS:-6000}" 200 "$folder/go" >"$folder/out" 2>"$folder/err" </dev/null &
 job=$!

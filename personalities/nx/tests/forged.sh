@@ -1,14 +1,8 @@
 # A task that is no rank says that the nodes have ended: the host program waits on.
 set -u
 fail() { echo "$*"; exit 1; }
-await() { # COMMAND...: until it succeeds
-    local tick
-    for tick in $(seq 3000); do
-        "$@" && return
-        sleep 0.01
-    done
-    fail "waited in vain: $*, $(cat out err)"
-}
+# shellcheck source=personalities/tests/await.sh
+. "$(dirname "$0")/../../tests/await.sh"
 rm -f enough
 printf '#!/bin/sh\nexec %s %s\n' "$BUILT/patient" "$PWD/enough" >patient-node && chmod +x patient-node
 "$BUILT/patient" "$PWD/patient-node" "$PWD/enough" >out 2>err </dev/null &

@@ -2,14 +2,8 @@
 # job ended 200 ms later, or five seconds later, without a cause. Now the first one is told to go on, and tells.
 set -u
 fail() { echo "$*"; exit 1; }
-await() { # COMMAND...: until it succeeds
-    local tick
-    for tick in $(seq 3000); do
-        "$@" && return
-        sleep 0.01
-    done
-    fail "waited in vain: $*, $(cat out err)"
-}
+# shellcheck source=personalities/tests/await.sh
+. "$(dirname "$0")/../../tests/await.sh"
 ranks() { pgrep -f "^[^ ]*$BUILT/chance 4$$ "; }
 none() { ! ranks >/dev/null; }
 
