@@ -1,12 +1,8 @@
 /* flooded: many requests of one task wait for a server that is stopped, and then one of another task comes. When the server
    goes on, the one is done behind few of the many: places in the space are counted, no time is. */
-#include "e2e.h"
-#include "neotuple.h"
+#include "spaces.h"
 #include <pthread.h>
 
-#define OK(call) do { int32_t status_ = (call); \
-	if (status_) { fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, neotuple_text(status_)); exit(1); } \
-} while (0)
 #define FLOOD 400
 #define BEHIND_MAX 20
 #define SHORT 1000000LL
@@ -32,18 +28,6 @@ static void *puts_one(void *value)
 {
 	put((int)(long)value);
 	return 0;
-}
-
-static int server(void)
-{
-	unsigned char id[4];
-	struct pvmtaskinfo *task;
-	int count;
-
-	CALL(pvm_setrbuf(CALL(pvm_recvinfo("neopvm.tuple-servers", pvm_mytid() >> 18, 0))));
-	CALL(pvm_upkbyte((char *)id, 4, 1));
-	CALL(pvm_tasks(id[0] | id[1] << 8 | id[2] << 16 | id[3] << 24, &count, &task));
-	return task->ti_pid;
 }
 
 static int number_of(neotuple tuple)

@@ -5,13 +5,8 @@
      bytes     what is no entry, at the first number, at the next one and at the last one
      next      what is no entry where a space's next entry is to be put
      answer    another task says to one that waits for a tuple that there is none */
-#include "e2e.h"
-#include "neotuple.h"
+#include "spaces.h"
 #include <limits.h>
-
-#define OK(call) do { int32_t status_ = (call); \
-	if (status_) { fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, neotuple_text(status_)); exit(1); } \
-} while (0)
 
 enum { CONTEXT = 0x7ec070b1, TO_SERVER = 0x40000000, GONE, JOINED, BETWEEN };
 static const int64_t LIMIT = 100000000000LL;
@@ -45,16 +40,6 @@ static void expect(neotuple_space space, const char *word)
 	OK(neotuple_rd(space, text(word), LIMIT, &found));
 	CHECK(found);
 	OK(neotuple_free(found));
-}
-
-/* The task that keeps the spaces of this host. */
-static int server(void)
-{
-	unsigned char id[4];
-
-	CALL(pvm_setrbuf(CALL(pvm_recvinfo("neopvm.tuple-servers", pvm_mytid() >> 18, 0))));
-	CALL(pvm_upkbyte((char *)id, 4, 1));
-	return id[0] | id[1] << 8 | id[2] << 16 | id[3] << 24;
 }
 
 static void say(int to, int tag, const void *bytes, int count)
@@ -103,7 +88,7 @@ static void insert(const char *space, int index)
 static void notices(neotuple_space victim)
 {
 	neotuple claimed;
-	int to = server();
+	int to = server_task();
 
 	put(victim, "claimed");
 	OK(neotuple_claim(victim, text("claimed"), LIMIT, 0, &claimed));
@@ -195,7 +180,7 @@ int main(int argc, char **argv)
 	}
 	victim = made("victim");
 	put(victim, "precious");
-	keeper = server();
+	keeper = server_task();
 	if (!strcmp(argv[1], "notice"))
 		notices(victim);
 	else if (!strcmp(argv[1], "entry"))
@@ -209,6 +194,6 @@ int main(int argc, char **argv)
 	else
 		CHECK(!"a word that is known");
 	expect(victim, "precious");
-	CHECK(server() == keeper);
+	CHECK(server_task() == keeper);
 	return 0;
 }

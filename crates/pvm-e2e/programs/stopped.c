@@ -1,11 +1,6 @@
 /* stopped: the server of a space is stopped. A call with a limit ends when that has passed, and what was asked for is
    settled when the server goes on: a tuple that was taken behind the caller's back is in the space again, once. */
-#include "e2e.h"
-#include "neotuple.h"
-
-#define OK(call) do { int32_t status_ = (call); \
-	if (status_) { fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, neotuple_text(status_)); exit(1); } \
-} while (0)
+#include "spaces.h"
 
 static const int64_t LIMIT = 100000000000LL, SHORT = 300000000LL;
 
@@ -32,18 +27,6 @@ static void expect(const char *word, uint64_t wanted)
 	if (count != wanted)
 		fprintf(stderr, "%s: %d\n", word, (int)count);
 	CHECK(count == wanted);
-}
-
-static int server(void)
-{
-	unsigned char id[4];
-	struct pvmtaskinfo *task;
-	int count;
-
-	CALL(pvm_setrbuf(CALL(pvm_recvinfo("neopvm.tuple-servers", pvm_mytid() >> 18, 0))));
-	CALL(pvm_upkbyte((char *)id, 4, 1));
-	CALL(pvm_tasks(id[0] | id[1] << 8 | id[2] << 16 | id[3] << 24, &count, &task));
-	return task->ti_pid;
 }
 
 static double since;

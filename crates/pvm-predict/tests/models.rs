@@ -23,7 +23,12 @@ mod tcp;
 #[path = "checks/thesis.rs"]
 mod thesis;
 
+use pvm_predict::model;
+use pvm_predict::platform::Platform;
+use pvm_predict::report::{Report, Unwatched};
+use pvm_predict::source::Ranks;
 use std::fmt::Debug;
+use std::io::Cursor;
 
 /// The result of a check.
 type Told = Result<(), String>;
@@ -32,6 +37,18 @@ type Check = (&'static str, fn() -> Told);
 
 fn is<T: PartialEq + Debug>(what: &str, got: T, expected: T) -> Told {
     if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, not {expected:?}")) }
+}
+
+/// A run of a program at depth `packet`, whose times sum up.
+fn packets(platform: &Platform, text: &str) -> Result<Report, String> {
+    let source = Ranks::new(vec![Cursor::new(text)], 1e9);
+    let mut source = source.map_err(|error| error.to_string())?;
+    let run = model::packet::run(&mut source, platform, 1, &mut Unwatched);
+    let report = run.map_err(|error| error.to_string())?;
+    match report.stations.iter().find(|station| station.total() != station.execution) {
+        Some(station) => Err(format!("times do not sum up: {station:?}")),
+        None => Ok(report),
+    }
 }
 
 fn near(what: &str, got: f64, expected: f64, within: f64) -> Told {

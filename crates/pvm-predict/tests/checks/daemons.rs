@@ -1,12 +1,10 @@
 //! Routes through daemons, datagrams, cards with access to memory, and records, against times that
 //! can be added up by hand.
 
-use super::{Told, is};
+use super::{Told, is, packets};
+use pvm_predict::Time;
 use pvm_predict::platform::{Placement, Platform};
-use pvm_predict::report::{Report, Unwatched};
-use pvm_predict::source::Ranks;
-use pvm_predict::{Time, model};
-use std::io::Cursor;
+use pvm_predict::report::Report;
 
 /// A switch of 10 Mb/s whose frames have no more than their packets: a byte takes 0.8 us on each of
 /// two cables. Through memory a message takes 100 us, and a byte 1 ns.
@@ -18,14 +16,7 @@ fn run(network: &str, transport: &str, place: &str, text: &str) -> Result<Report
     );
     let mut platform = Platform::parse(&file).map_err(|error| error.to_string())?;
     platform.place = Placement::parse(place)?;
-    let source = Ranks::new(vec![Cursor::new(text)], 1e9);
-    let mut source = source.map_err(|error| error.to_string())?;
-    let run = model::packet::run(&mut source, &platform, 1, &mut Unwatched);
-    let report = run.map_err(|error| error.to_string())?;
-    match report.stations.iter().find(|station| station.total() != station.execution) {
-        Some(station) => Err(format!("times do not sum up: {station:?}")),
-        None => Ok(report),
-    }
+    packets(&platform, text)
 }
 
 const TWO: &str = "0 send 1 0 8160\n1 recv 0 0 8160\n";

@@ -1,7 +1,7 @@
 //! Links with routes, cells, a token ring and a crossbar, against times that can be added up by
 //! hand and against published efficiencies.
 
-use super::{Told, is, near};
+use super::{Told, is, near, packets};
 use pvm_predict::link::cells::{self, Cells};
 use pvm_predict::link::fddi::{self, Fddi};
 use pvm_predict::link::hippi::{self, Hippi};
@@ -22,14 +22,7 @@ fn run(network: &str, text: &str) -> Result<Report, String> {
          \"reno\"\nsegment = \"1000 B\"\nheader = \"0 B\"\ntick = \"0 s\"\n"
     );
     let platform = Platform::parse(&file).map_err(|error| error.to_string())?;
-    let source = Ranks::new(vec![Cursor::new(text)], 1e9);
-    let mut source = source.map_err(|error| error.to_string())?;
-    let run = model::packet::run(&mut source, &platform, 1, &mut Unwatched);
-    let report = run.map_err(|error| error.to_string())?;
-    match report.stations.iter().find(|station| station.total() != station.execution) {
-        Some(station) => Err(format!("times do not sum up: {station:?}")),
-        None => Ok(report),
-    }
+    packets(&platform, text)
 }
 
 fn on_switch(network: &str, text: &str) -> Result<Report, String> {
