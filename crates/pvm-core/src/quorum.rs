@@ -51,6 +51,28 @@ impl Wire for Member {
     }
 }
 
+/// The configuration of the votes where one member votes and others are in, which is the machine's
+/// to decide: a majority of one protects nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Voting {
+    /// Nothing is committed before these members have it, besides the majority. A leader that alone
+    /// votes and has other members commits nothing before it has a configuration; it needs a new
+    /// one after each change of the members.
+    With {
+        /// Members; empty for none.
+        members: Vec<Member>,
+        /// The leader leads only while they answer, too: a witness may let them go on alone.
+        lease: bool,
+    },
+    /// This member is the only voter from now on, whatever the others may do: it was made certain
+    /// elsewhere that none of them acts. It is dropped where others may act all the same.
+    Alone {
+        /// The others are gone for certain. Otherwise a witness or a rule let this member go on,
+        /// and the library makes sure that there are no more than two.
+        certain: bool,
+    },
+}
+
 /// An input of the library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum QuorumInput {
@@ -100,26 +122,12 @@ pub enum QuorumInput {
         /// The state.
         state: Blob,
     },
-    /// Nothing is committed before these have it, besides the majority. A leader that alone votes
-    /// and has other members commits nothing before it has been told; it is told again after each
-    /// change of the members.
-    Need {
-        /// Members; empty for none.
-        members: Vec<Member>,
-        /// The leader leads only while they answer, too: a witness may let them go on alone.
-        lease: bool,
-    },
+    /// The configuration of two hosts' votes; see [`Voting`].
+    Votes(Voting),
     /// A member is gone for certain: no need to wait for its silence.
     Gone {
         /// The host that is gone.
         host: HostIndex,
-    },
-    /// This member goes on alone, whatever the others may do: it was made certain elsewhere that
-    /// none of them acts. It is dropped where others may act all the same.
-    TakeOver {
-        /// The others are gone for certain. Otherwise a witness or a rule let this member go on,
-        /// and the library makes sure that there are no more than two.
-        certain: bool,
     },
     /// A linearizable read waits for the confirmation that this member leads.
     Confirm {
@@ -132,10 +140,10 @@ pub enum QuorumInput {
         /// The member.
         member: Member,
     },
-    /// Another member should lead.
-    Resign {
-        /// The host that should lead; none for any. This member stands for election after others
-        /// for a while. This one stands for election after others for a while.
+    /// Another member should lead: leadership transfer, as in Ongaro's thesis (3.10). This member
+    /// stands for election after others for a while.
+    Transfer {
+        /// The host that should lead; none for any.
         to: Option<HostIndex>,
     },
 }
@@ -181,8 +189,7 @@ pub enum QuorumOutput {
     },
     /// There is a new leader, or no leader is known any more.
     Leader {
-        /// The term of the leader. There is at most one leader in a term. There is at most one
-        /// leader in a term.
+        /// The term of the leader. There is at most one leader in a term.
         term: u64,
         /// The leader, if there is one.
         leader: Option<Member>,
@@ -230,6 +237,6 @@ pub trait Quorum: fmt::Debug + Send {
     /// The number of times that a member went on alone.
     fn era(&self) -> u64;
     /// The hosts to which links are to stand for the log's tree, and how often they have changed.
-    /// `None` if the leader sends to all. None where the leader sends to all.
+    /// `None` if the leader sends to all.
     fn kin(&self) -> Option<(u64, Vec<HostIndex>)>;
 }

@@ -9,7 +9,7 @@ use crate::relay::Relay;
 use crate::tree::Tree;
 use pvm_core::Time;
 use pvm_core::planted::{self, Bug};
-use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
+use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput, Voting};
 use pvm_wire::{Blob, HostIndex, Wire, record};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -420,7 +420,7 @@ impl Core {
         }
     }
 
-    /// See [`QuorumInput::TakeOver`].
+    /// See [`Voting::Alone`].
     fn take_over(&mut self, certain: bool) {
         let may = !self.is_blank() && self.may_go_on(certain);
         let Some(me) = self.me.filter(|_| may) else { return };
@@ -497,10 +497,10 @@ impl Quorum for Core {
             QuorumInput::Members { members } => self.set_members(members),
             QuorumInput::Computers { of } => self.computers = of.into_iter().collect(),
             QuorumInput::State { to, number, state } => self.send_state(to, number, state),
-            QuorumInput::Need { members, lease } => self.needs(members, lease),
+            QuorumInput::Votes(Voting::With { members, lease }) => self.needs(members, lease),
+            QuorumInput::Votes(Voting::Alone { certain }) => self.take_over(certain),
             QuorumInput::Gone { host } => self.gone(host),
-            QuorumInput::TakeOver { certain } => self.take_over(certain),
-            QuorumInput::Resign { to } => self.resign(to),
+            QuorumInput::Transfer { to } => self.resign(to),
             QuorumInput::Confirm { mark } => self.confirm(mark),
             QuorumInput::Part { member } => self.part(member),
         }

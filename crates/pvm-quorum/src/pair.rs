@@ -19,7 +19,7 @@ impl Core {
         matches!(self.voters(), [voter] if Some(*voter) == self.me)
     }
 
-    /// See [`pvm_core::quorum::QuorumInput::Need`].
+    /// See [`pvm_core::quorum::Voting::With`].
     pub(crate) fn needs(&mut self, members: Vec<Member>, lease: bool) {
         let since = self.now;
         self.need = Some(Need { members, lease, since });

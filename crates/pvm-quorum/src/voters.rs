@@ -163,7 +163,7 @@ impl Core {
         self.members.iter().any(|member| Some(*member) != self.me)
     }
 
-    /// See [`pvm_core::quorum::QuorumInput::Resign`].
+    /// See [`pvm_core::quorum::QuorumInput::Transfer`].
     pub(crate) fn resign(&mut self, to: Option<HostIndex>) {
         if self.is_leader() && self.resigning.is_none() && self.has_successor() {
             if to.is_some() {
@@ -200,7 +200,7 @@ impl Core {
 mod tests {
     use super::*;
     use pvm_core::Time;
-    use pvm_core::quorum::{Quorum as _, QuorumInput};
+    use pvm_core::quorum::{Quorum as _, QuorumInput, Voting};
 
     const ME: Member = Member::new(1, HostIndex(1));
     const OTHER: Member = Member::new(2, HostIndex(2));
@@ -211,8 +211,11 @@ mod tests {
         core.handle(Time(1), QuorumInput::Begin { me: ME });
         for members in [vec![ME, OTHER], vec![ME]] {
             core.handle(Time(1), QuorumInput::Members { members });
-            core.handle(Time(1), QuorumInput::Need { members: Vec::new(), lease: false });
-            core.handle(Time(1), QuorumInput::Resign { to: None });
+            core.handle(
+                Time(1),
+                QuorumInput::Votes(Voting::With { members: Vec::new(), lease: false }),
+            );
+            core.handle(Time(1), QuorumInput::Transfer { to: None });
             assert_eq!(core.is_current(Time(1)), core.members.len() == 1);
         }
     }

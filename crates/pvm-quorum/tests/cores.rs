@@ -3,7 +3,7 @@
 //! applied anywhere stays.
 
 use pvm_core::Time;
-use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
+use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput, Voting};
 use pvm_quorum::Core;
 use pvm_wire::{Blob, HostIndex, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,8 @@ const FIRST: HostIndex = HostIndex(1);
 const JOIN_MAX: u64 = 100;
 
 /// There is no machine to say which members one of two needs.
-const NOBODY_NEEDED: QuorumInput = QuorumInput::Need { members: Vec::new(), lease: false };
+const NOBODY_NEEDED: QuorumInput =
+    QuorumInput::Votes(Voting::With { members: Vec::new(), lease: false });
 
 type Applied = Vec<(u64, u64)>;
 

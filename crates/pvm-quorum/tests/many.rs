@@ -3,7 +3,7 @@
 //! more.
 
 use pvm_core::Time;
-use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
+use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput, Voting};
 use pvm_quorum::Core;
 use pvm_wire::{Blob, HostIndex, Wire as _};
 use std::cmp::Reverse;
@@ -121,7 +121,7 @@ impl Net {
     fn tell_members(&mut self, host: HostIndex) {
         let members = self.members(&self.hosts[&host].applied);
         self.input(host, QuorumInput::Members { members });
-        self.input(host, QuorumInput::Need { members: Vec::new(), lease: false });
+        self.input(host, QuorumInput::Votes(Voting::With { members: Vec::new(), lease: false }));
     }
 
     fn drain(&mut self, host: HostIndex) {

@@ -2,7 +2,7 @@
 //! a wire twice.
 
 use pvm_core::Time;
-use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
+use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput, Voting};
 use pvm_quorum::Core;
 use pvm_wire::{Blob, HostIndex, Wire as _};
 use std::collections::{BTreeMap, VecDeque};
@@ -164,7 +164,10 @@ impl Net {
         core.handle(now, input);
         if told_members {
             // There is no machine to say which members one of two needs.
-            core.handle(now, QuorumInput::Need { members: Vec::new(), lease: false });
+            core.handle(
+                now,
+                QuorumInput::Votes(Voting::With { members: Vec::new(), lease: false }),
+            );
         }
     }
 

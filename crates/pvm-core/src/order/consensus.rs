@@ -340,7 +340,7 @@ impl Consensus {
         let Some(proposer) = self.member(from) else { return };
         if removes(&command, self.me) && self.seats.len() > 1 {
             // First another one leads; it is asked next.
-            return self.input(now, QuorumInput::Resign { to: None });
+            return self.input(now, QuorumInput::Transfer { to: None });
         }
         let without = match &command {
             Command::Fence { host, .. }

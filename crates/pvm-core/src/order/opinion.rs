@@ -63,7 +63,7 @@ impl Order {
             let text =
                 format!("host {host} hears hosts that this one does not: it leads from now on");
             self.put_out(Output::Log(text));
-            self.tell(QuorumInput::Resign { to: Some(host) });
+            self.tell(QuorumInput::Transfer { to: Some(host) });
         }
     }
 }

@@ -6,17 +6,17 @@ use super::two::{Lock, Sight, Verdict};
 use super::{Order, Output};
 use crate::agreed::Rules;
 use crate::io::Act;
-use crate::quorum::{Member, QuorumInput};
+use crate::quorum::{Member, QuorumInput, Voting};
 use pvm_wire::HostIndex;
 
 impl Order {
-    /// All that was committed is applied. Tells the library whether the other one of two is needed,
-    /// if it does not know it: nothing is ordered before it does. Then, as a leader, asks others
+    /// All that was committed is applied. Gives the library the configuration of the votes, if it
+    /// does not know it: nothing is ordered before it does. Then, as a leader, asks others
     /// about suspects.
     pub(super) fn arrange(&mut self) {
         let sight = sight(&self.consensus, &self.hearing, &self.rules);
-        if let Some(input) = self.pair.arrange(&sight) {
-            self.tell(input);
+        if let Some(voting) = self.pair.arrange(&sight) {
+            self.tell(QuorumInput::Votes(voting));
         }
         if !self.consensus.has_output() {
             self.ask_opinions();
@@ -55,7 +55,7 @@ impl Order {
 
     /// This host goes on alone.
     pub(super) fn take_over(&mut self, certain: bool) {
-        self.tell(QuorumInput::TakeOver { certain });
+        self.tell(QuorumInput::Votes(Voting::Alone { certain }));
         self.pair.forget_told();
     }
 }

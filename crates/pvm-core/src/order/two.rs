@@ -6,7 +6,7 @@
 //! to be done; it does none of it.
 
 use crate::planted::{self, Bug};
-use crate::quorum::{Member, QuorumInput};
+use crate::quorum::{Member, Voting};
 use pvm_wire::Blob;
 
 /// The knowledge of one of two hosts about the other one.
@@ -90,9 +90,8 @@ pub(crate) enum Verdict {
 /// One of two hosts.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    /// The other one, where nothing is ordered without it, as the library was told last, and
-    /// whether the lease hangs on it.
-    told: Option<(Vec<Member>, bool)>,
+    /// The configuration of the votes, as the library was told it last.
+    told: Option<Voting>,
     /// The lock that this host has been granted.
     granted: Option<Lock>,
     /// False after a restart until another host was heard, or found silent.
@@ -110,25 +109,25 @@ impl Pair {
         self.met = true;
     }
 
-    /// The library has forgotten the needed members, so they are told again.
+    /// The library has forgotten the configuration, so it is told again.
     pub(crate) fn forget_told(&mut self) {
         self.told = None;
     }
 
-    /// Tells the library whether the other host is needed, and whether this host leads only while
-    /// it answers, if the library does not know that yet. It must know that before it acts, also on
-    /// a host that does not lead.
-    pub(crate) fn arrange(&mut self, sight: &Sight) -> Option<QuorumInput> {
-        let need = |partner| Some((vec![partner], self.standing(sight, partner).need()?));
-        let need = sight.partner.and_then(need).filter(|_| !planted::is(Bug::SecondNotNeeded));
-        let need = need.unwrap_or_default();
+    /// The configuration of the votes, if the library does not know it yet: it names the other host
+    /// if that one is needed. The library must know it before it acts, also on a host that does not
+    /// lead.
+    pub(crate) fn arrange(&mut self, sight: &Sight) -> Option<Voting> {
+        let needs = |partner| Some((vec![partner], self.standing(sight, partner).need()?));
+        let needs = sight.partner.and_then(needs).filter(|_| !planted::is(Bug::SecondNotNeeded));
+        let (members, lease) = needs.unwrap_or_default();
+        let voting = Voting::With { members, lease };
         let late = planted::is(Bug::NeedForgotten) && !sight.leads;
-        if late || self.told.as_ref() == Some(&need) {
+        if late || self.told.as_ref() == Some(&voting) {
             return None;
         }
-        self.told = Some(need.clone());
-        let (members, lease) = need;
-        Some(QuorumInput::Need { members, lease })
+        self.told = Some(voting.clone());
+        Some(voting)
     }
 
     fn standing(&self, sight: &Sight, partner: Member) -> Standing {
@@ -210,8 +209,8 @@ mod tests {
         Lock { witness: witness.into(), pair: 7 }
     }
 
-    fn need(members: &[Member], lease: bool) -> Option<QuorumInput> {
-        Some(QuorumInput::Need { members: members.to_vec(), lease })
+    fn need(members: &[Member], lease: bool) -> Option<Voting> {
+        Some(Voting::With { members: members.to_vec(), lease })
     }
 
     #[test]

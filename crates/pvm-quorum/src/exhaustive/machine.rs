@@ -6,7 +6,7 @@ use super::world::World;
 use crate::frame::Frame;
 use pvm_core::Time;
 use pvm_core::planted::{self, Bug};
-use pvm_core::quorum::{Quorum as _, QuorumInput, QuorumOutput};
+use pvm_core::quorum::{Quorum as _, QuorumInput, QuorumOutput, Voting};
 use pvm_wire::{Blob, Wire as _};
 use std::rc::Rc;
 
@@ -53,7 +53,7 @@ impl World {
         }
         it.needed = Some(need.clone());
         let (members, lease) = need;
-        self.tell(host, QuorumInput::Need { members, lease });
+        self.tell(host, QuorumInput::Votes(Voting::With { members, lease }));
         true
     }
 

@@ -3,7 +3,7 @@
 use super::host::{ADD, Host, REMOVE, number_of, place};
 use crate::frame::{Frame, Word};
 use pvm_core::Time;
-use pvm_core::quorum::{Member, Quorum as _, QuorumInput};
+use pvm_core::quorum::{Member, Quorum as _, QuorumInput, Voting};
 use pvm_wire::{Blob, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -234,7 +234,7 @@ impl World {
             }
             Step::Resign(host) => {
                 self.left.resigns -= 1;
-                self.input(host, QuorumInput::Resign { to: None });
+                self.input(host, QuorumInput::Transfer { to: None });
             }
         }
         self.forget_idle();
@@ -382,7 +382,7 @@ impl World {
         it.met |= it.suspects;
         if it.suspects && !it.core.is_leader() {
             it.needed = None;
-            self.input(host, QuorumInput::TakeOver { certain: false });
+            self.input(host, QuorumInput::Votes(Voting::Alone { certain: false }));
             let leads = self.host(host).core.is_leader();
             self.seen.extend(leads.then_some("takes over"));
         }

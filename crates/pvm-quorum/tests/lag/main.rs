@@ -82,7 +82,7 @@ impl Net {
 
     fn give_way(&mut self, to: Option<HostIndex>) {
         if let Some(&leader) = self.leading().first() {
-            self.input(leader, QuorumInput::Resign { to });
+            self.input(leader, QuorumInput::Transfer { to });
         }
     }
 

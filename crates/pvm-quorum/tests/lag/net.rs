@@ -1,7 +1,7 @@
 //! The network of the random runs, the hosts on it, and what must be true of them at any time.
 
 use pvm_core::Time;
-use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
+use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput, Voting};
 use pvm_quorum::{Core, Limits};
 use pvm_wire::{Blob, HostIndex, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub(crate) const SMALL: Limits = Limits {
 pub(crate) const TREE: Limits = Limits { star_count: 5, tree_width: 1, failures_max: 1, ..SMALL };
 /// There is no machine to say which members one of two needs.
 pub(crate) const NOBODY_NEEDED: QuorumInput =
-    QuorumInput::Need { members: Vec::new(), lease: false };
+    QuorumInput::Votes(Voting::With { members: Vec::new(), lease: false });
 
 pub(crate) type Applied = Vec<(u64, u64)>;
 pub(crate) type Direction = (HostIndex, HostIndex);
