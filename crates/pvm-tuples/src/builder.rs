@@ -3,10 +3,10 @@
 use crate::kind::{Kind, Shape};
 use crate::tuple::{ALIGNMENT, FIELD, FIELDS_MAX, HEAD, Head, Tuple, is_sound};
 
-/// Room in front of the data, for the heads of this many fields: then a large tuple is made without
-/// a copy of its data.
+/// Free bytes in front of the data, enough for the heads of this many fields. With them a large
+/// tuple is finished without copying its data.
 const ROOM: usize = HEAD + FIELD * 16;
-/// A tuple with more bytes of data is made without a copy.
+/// A tuple with more bytes of data than this is finished without a copy.
 const LARGE: usize = 16 << 10;
 
 /// The reason why a field cannot be added.
@@ -14,9 +14,9 @@ const LARGE: usize = 16 << 10;
 pub enum BuildError {
     /// A tuple has at most [`FIELDS_MAX`] fields.
     TooMany,
-    /// The type has no such shape, or the bytes are not whole items of it.
+    /// The type cannot have this shape, or the bytes are not a whole number of items.
     Misfit,
-    /// There is no memory.
+    /// The memory allocation failed.
     NoMemory,
 }
 
@@ -24,20 +24,19 @@ pub enum BuildError {
 #[derive(Clone, Default, Debug)]
 pub struct Builder {
     heads: Vec<u8>,
-    /// The data, after [`ROOM`] free bytes, once there are some.
+    /// The data, behind [`ROOM`] free bytes; empty until the first data come.
     data: Vec<u8>,
 }
 
 impl Builder {
-    /// One without fields.
+    /// Returns a builder without fields.
     pub const fn new() -> Self {
         Self { heads: Vec::new(), data: Vec::new() }
     }
 
-    /// One with the fields of a tuple.
+    /// Returns a builder with the fields of a tuple.
     ///
-    /// # Errors
-    /// There is no memory.
+    /// # Errors [`BuildError::NoMemory`] if the data cannot be copied.
     pub fn of(tuple: &Tuple) -> Result<Self, BuildError> {
         let mut builder = Self::new();
         for field in tuple.fields() {
@@ -49,7 +48,7 @@ impl Builder {
         Ok(builder)
     }
 
-    /// Takes all fields away.
+    /// Removes all fields.
     pub fn clear(&mut self) {
         self.heads.clear();
         self.data.clear();
@@ -115,10 +114,9 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a formal. `size` is that of a struct.
+    /// Adds a formal. `size` is the size of a struct, and has no meaning for other types.
     ///
-    /// # Errors
-    /// See [`BuildError`].
+    /// # Errors See [`BuildError`].
     pub fn formal(&mut self, kind: Kind, shape: Shape, size: u64) -> Result<(), BuildError> {
         if !kind.has_shape() && shape == Shape::Array {
             return Err(BuildError::Misfit);
@@ -143,14 +141,14 @@ impl Builder {
         self.actual(Kind::Int, Shape::Scalar, &value.to_le_bytes())
     }
 
-    /// The first bytes of the tuple; none without fields.
+    /// The first bytes of the tuple; none if there are no fields.
     fn beginning(&self) -> Option<[u8; HEAD]> {
         let mut bytes = [0; HEAD];
         bytes[0] = u8::try_from(self.arity()).ok().filter(|count| *count > 0)?;
         Some(bytes)
     }
 
-    /// The tuple; none without fields.
+    /// Returns the tuple; none if there are no fields.
     pub fn tuple(&self) -> Option<Tuple> {
         let size = HEAD + self.heads.len() + self.stored().len();
         let mut bytes = Vec::with_capacity(size);
@@ -160,8 +158,8 @@ impl Builder {
         Some(if size > LARGE { Tuple::lying(bytes, 0..size) } else { Tuple::alone(&bytes) })
     }
 
-    /// The tuple, as [`Builder::tuple`] makes it. The data of a large one are not copied, and the
-    /// builder is empty then.
+    /// Returns the tuple, as [`Builder::tuple`] does. The data of a large tuple are not copied:
+    /// they move into the tuple, and the builder is empty afterwards.
     pub fn finish(&mut self) -> Option<Tuple> {
         let heads = HEAD + self.heads.len();
         let Some(start) = ROOM.checked_sub(heads) else { return self.tuple() };

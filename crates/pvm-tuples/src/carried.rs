@@ -16,7 +16,7 @@ use pvm_wire::{DecodeError, Reader, Wire};
 /// Tuples from this size on are large.
 pub const LARGE_BYTES: usize = 16 << 10;
 
-/// A message between clients and servers.
+/// A message between clients and servers that may carry a large tuple.
 pub trait Frame: Wire + Clone {
     /// The tuple, if the frame has exactly one that may be large.
     fn sole_tuple(&mut self) -> Option<&mut Tuple>;
@@ -24,8 +24,8 @@ pub trait Frame: Wire + Clone {
     /// True if that tuple is large.
     fn is_large(&self) -> bool;
 
-    /// Writes the frame into an empty buffer; if its tuple is large, without that, which is to
-    /// follow then.
+    /// Writes the frame into an empty buffer. A large tuple is left out and returned: the caller
+    /// sends it behind these bytes.
     fn encode_apart(&self, out: &mut Vec<u8>) -> Option<Tuple> {
         let mut small = self.is_large().then(|| self.clone());
         let Some((frame, place)) = small.as_mut().map(|frame| (frame, stand_in())) else {
@@ -41,10 +41,9 @@ pub trait Frame: Wire + Clone {
         Some(tuple)
     }
 
-    /// The frame that a message is, with or without a tuple behind it.
+    /// Decodes a message, with or without a large tuple behind the frame.
     ///
-    /// # Errors
-    /// It is none.
+    /// # Errors The message holds no frame.
     fn decode_whole(message: Vec<u8>) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(&message);
         if u32::decode(&mut reader)? != 0 {
@@ -59,7 +58,7 @@ pub trait Frame: Wire + Clone {
     }
 }
 
-/// The stand-in for a large tuple: any small one.
+/// A small tuple that stands in the frame for the large one.
 fn stand_in() -> Tuple {
     let mut builder = crate::Builder::new();
     builder.int(0).expect("one field fits");

@@ -1,40 +1,43 @@
-//! A client of a space: its requests, each of which is done once, even if the primary changes.
+//! A client of a space. The servers carry out each of its requests once, even if the primary
+//! changes.
 
 use crate::frames::{Ask, Entry, Seen, Told};
 use crate::ops::{Op, Outcome, Reason};
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A request that was not answered is sent again after this time, then after twice as long ...
+/// The time after which a request without an answer is sent again; each further wait is twice as
+/// long.
 const ASK_AGAIN_MS: u64 = 2000;
-/// ... and at the latest after this time.
+/// The longest of these waits.
 const ASK_AGAIN_MAX_MS: u64 = 60_000;
-/// While no server is known to hold the space, the names are looked up at this interval.
+/// The interval at which the names are looked up while no server is known to hold the space.
 const LOOK_AGAIN_MS: u64 = 10;
-/// A request that was cancelled and is not answered within this is left behind: its caller waits no
-/// longer.
+/// The time that a cancelled request waits for its answer. After it the request is left behind, and
+/// its caller goes on.
 const PATIENCE_MS: u64 = 500;
-/// A space whose primary has ended and whose copies have put no entry for this long is lost.
+/// The time after which a space counts as lost if its primary has ended and none of its copies has
+/// put an entry.
 const LOST_MS: u64 = 60_000;
 
 /// An output of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// To be sent to a server.
+    /// A request is to be sent to a server.
     Send {
         /// The server.
         to: Tid,
         /// The request.
         ask: Ask,
     },
-    /// To be watched: [`Client::gone`] is to be called when it has ended.
+    /// A task is to be watched; [`Client::gone`] is called when it has ended.
     Watch {
         /// The task.
         task: Tid,
     },
-    /// The last entry of the space is to be looked up, for [`Client::looked`].
+    /// The last entry of the space is to be looked up; [`Client::looked`] takes the result.
     Look {
-        /// The number of the look.
+        /// The number of the look, which the result repeats.
         number: u64,
     },
 }
@@ -42,30 +45,30 @@ pub enum Output {
 /// The end of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
-    /// As the server says.
+    /// The outcome that the server has sent.
     Answered(Outcome),
     /// The content of the space.
     Seen(Seen),
     /// The servers that held the space are gone.
     Lost,
-    /// No server has answered, and the request has been left behind. A look for tuples comes to
-    /// nothing then: what it takes comes back. Whatever else was asked for may be done later.
+    /// No server has answered, and the request has been left behind. If it looked for a tuple, the
+    /// tuple that it may take comes back. Any other request may still be carried out later.
     Unanswered,
 }
 
 #[derive(Debug)]
 struct Request {
     ask: Ask,
-    /// The client waits until then.
+    /// The time at which the wait ends.
     deadline: Option<u64>,
-    /// The time since which it is to end.
+    /// The time at which the request was cancelled.
     cancelled: Option<u64>,
     again_at: u64,
     pause: u64,
     end: Option<End>,
 }
 
-/// A message that is still due to the servers of a request without a waiter.
+/// A message that the servers must still get about a request that no caller waits for.
 #[derive(Debug)]
 struct LeftBehind {
     asks: Vec<Ask>,
@@ -74,8 +77,8 @@ struct LeftBehind {
 }
 
 impl LeftBehind {
-    /// True if an answer is the last one: what a look for tuples has found comes before its
-    /// withdrawal is heard of.
+    /// True if an answer is the last one for this message. A look for tuples that has found one is
+    /// answered before its withdrawal is.
     fn is_settled_by(&self, told: &Told) -> bool {
         let finds = matches!(
             told,
@@ -90,24 +93,24 @@ impl LeftBehind {
 pub struct Client {
     space: u64,
     primary: Option<Tid>,
-    /// The primary of which it is known that it has ended.
+    /// A primary that is known to have ended.
     ended: Option<Tid>,
     watched: Option<Tid>,
     requests: BTreeMap<u64, Request>,
     left_behind: BTreeMap<u64, LeftBehind>,
-    /// When the names are looked up again, while there is no primary.
+    /// The time of the next look at the names, while there is no primary.
     look_at: Option<u64>,
-    /// The last look.
+    /// The number of the last look.
     look: u64,
-    /// Looks before this one may have seen a primary that has ended since.
+    /// Results of looks before this one are ignored: they may name a primary that has ended since.
     first_look: u64,
-    /// The time since which there is none.
+    /// The time since which the space has no primary.
     without_since: u64,
     outputs: VecDeque<Output>,
 }
 
 impl Client {
-    /// A space, as its last entry says.
+    /// Opens a space from its last entry.
     pub fn new(entry: &Entry) -> Self {
         let mut client = Self {
             space: entry.space,
@@ -139,8 +142,8 @@ impl Client {
         }
     }
 
-    /// Asks for something. `number` must be larger than those before. A request that may wait ends
-    /// at the deadline.
+    /// Begins an operation. `number` must be larger than all earlier ones. An operation that may
+    /// wait ends at the deadline.
     pub fn ask(&mut self, now_ms: u64, number: u64, mut op: Op, deadline_ms: Option<u64>) {
         let space = self.space;
         if let Op::Find { wait: true, limit_ms, .. } = &mut op {
@@ -150,7 +153,7 @@ impl Client {
         self.begin(now_ms, Ask::Do { space, number, settled: 0, op }, deadline_ms);
     }
 
-    /// Asks for something that is no operation.
+    /// Begins a request that is not an operation.
     pub fn begin(&mut self, now_ms: u64, ask: Ask, deadline: Option<u64>) {
         let (number, pause) = (ask.number(), ASK_AGAIN_MS);
         let again_at = now_ms + pause;
@@ -159,7 +162,7 @@ impl Client {
         self.send(number);
     }
 
-    /// Sends a request, and its cancellation if it was cancelled.
+    /// Sends a request, and its cancellation if it has been cancelled.
     fn send(&mut self, number: u64) {
         let first = self.first_open().unwrap_or(number);
         let (Some(to), Some(request)) = (self.primary, self.requests.get(&number)) else { return };
@@ -173,14 +176,14 @@ impl Client {
         }
     }
 
-    /// The client has got the answers to all requests before this one.
+    /// The oldest request without an answer: the client has the answers to all earlier ones.
     fn first_open(&self) -> Option<u64> {
         let first = self.requests.first_key_value().map(|(first, _)| *first);
         let left = self.left_behind.first_key_value().map(|(first, _)| *first);
         first.into_iter().chain(left).min()
     }
 
-    /// Requests without a waiter whose outcome no server has told yet.
+    /// Requests that no caller waits for and whose outcome no server has sent.
     pub fn left_behind(&self) -> impl Iterator<Item = u64> {
         self.left_behind.keys().copied()
     }
@@ -191,9 +194,9 @@ impl Client {
         self.outputs.extend(asks.map(|ask| Output::Send { to, ask }));
     }
 
-    /// A request has no waiter any more.
+    /// The caller of a request stops waiting for it.
     pub fn leave(&mut self, now_ms: u64, number: u64) {
-        // What it has found is given back, as nobody takes it here.
+        // A tuple that it has found is given back, because no caller takes it.
         let finds = |end: &End| {
             matches!(end, End::Answered(Outcome::Found { .. } | Outcome::Gathered { .. }))
         };
@@ -206,7 +209,8 @@ impl Client {
         self.requests.remove(&number);
     }
 
-    /// A request has no waiter any more; if it has no end yet, its end is that it was not answered.
+    /// The caller of a request stops waiting for it. A request without an end is given the end
+    /// *unanswered*.
     fn leave_behind(&mut self, now_ms: u64, number: u64) {
         let Some(request) = self.requests.get_mut(&number).filter(|one| one.end.is_none()) else {
             return;
@@ -217,7 +221,7 @@ impl Client {
             Ask::Do { op: Op::Find { .. } | Op::Gather { .. }, .. } => {
                 vec![Ask::Withdraw { space, number }]
             }
-            // It changes nothing, or is not said again.
+            // These requests change nothing, or need not be sent again.
             Ask::Look { .. }
             | Ask::Page { .. }
             | Ask::Delete { .. }
@@ -229,7 +233,7 @@ impl Client {
         self.send_left_behind(number);
     }
 
-    /// A server has said something.
+    /// Takes a frame of a server.
     pub fn told(&mut self, now_ms: u64, told: Told) {
         let number = told.number();
         if self.left_behind.get(&number).is_some_and(|left| left.is_settled_by(&told)) {
@@ -253,7 +257,7 @@ impl Client {
         }
     }
 
-    /// True if a request has ended, or there is none.
+    /// True if a request has ended, or if there is no such request.
     pub fn has_ended(&self, number: u64) -> bool {
         self.requests.get(&number).is_none_or(|request| request.end.is_some())
     }
@@ -264,7 +268,7 @@ impl Client {
         self.requests.remove(&number)?.end
     }
 
-    /// A task that was watched has ended.
+    /// A watched task has ended.
     pub fn gone(&mut self, now_ms: u64, task: Tid) {
         if self.watched == Some(task) {
             (self.watched, self.ended) = (None, Some(task));
@@ -283,8 +287,8 @@ impl Client {
         }
     }
 
-    /// Takes the result of a look: the last entry of the space; none if the space has none any
-    /// more.
+    /// Takes the result of a look: the last entry of the space, or none if the space has no entry
+    /// any more.
     pub fn looked(&mut self, now_ms: u64, number: u64, entry: Option<&Entry>) {
         if self.primary.is_some() || number < self.first_look {
             return;
@@ -320,7 +324,7 @@ impl Client {
         end.map_or(request.again_at, |end| end.min(request.again_at))
     }
 
-    /// A request ends now: at the latest when half a second has passed.
+    /// Cancels a request: it ends within half a second.
     pub fn cancel(&mut self, now_ms: u64, number: u64) {
         if let Some(request) = self.requests.get_mut(&number) {
             request.deadline = Some(now_ms);
@@ -328,7 +332,7 @@ impl Client {
         }
     }
 
-    /// When [`Client::handle_timeout`] is to be called.
+    /// The time at which [`Client::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Option<u64> {
         let open = self.requests.values().filter(|request| request.end.is_none());
         let left = self.left_behind.values().map(|left| left.again_at);
@@ -338,8 +342,8 @@ impl Client {
         open.map(Self::due).chain(self.look_at).chain(left).min()
     }
 
-    /// When [`Client::handle_timeout`] is to be called for this request: a caller that waits for it
-    /// alone sleeps until then, and not until something is due for one of a thousand others.
+    /// The time at which [`Client::handle_timeout`] must be called for this request. A caller that
+    /// waits for one request sleeps until then, and is not woken by timeouts of a thousand others.
     pub fn poll_timeout_of(&self, number: u64) -> Option<u64> {
         let open = self.requests.get(&number).filter(|request| request.end.is_none())?;
         self.look_at.into_iter().chain([Self::due(open)]).min()
@@ -387,12 +391,12 @@ impl Client {
         }
     }
 
-    /// True if there is something to do.
+    /// True if there is an output.
     pub fn has_output(&self) -> bool {
         !self.outputs.is_empty()
     }
 
-    /// The next thing to do.
+    /// Takes the next output.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
@@ -428,7 +432,7 @@ mod tests {
         let first = 100 + ASK_AGAIN_MS;
         assert_eq!(client.poll_timeout(), Some(300));
         assert_eq!([1, 2, 3].map(|of| client.poll_timeout_of(of)), [Some(first), Some(300), None]);
-        // While the names are looked up, all of them wait for that.
+        // During the look at the names all requests wait for its result.
         client.look_at = Some(250);
         assert_eq!([1, 2].map(|of| client.poll_timeout_of(of)), [Some(250); 2]);
     }

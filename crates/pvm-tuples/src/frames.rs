@@ -1,5 +1,5 @@
-//! The messages between clients and servers of a space: each message has one frame
-//! ([`crate::carried`] says how).
+//! The messages between clients and servers of a space. Each message holds one frame;
+//! [`crate::carried`] describes its bytes.
 
 pub use crate::ops::Full;
 use crate::ops::{Input, Op, Outcome, Reason};
@@ -7,125 +7,126 @@ use crate::snapshot::Snapshot;
 use crate::tuple::Tuple;
 use pvm_wire::{Blob, Tid, choice, record};
 
-/// In this context both say it, in messages of raw bytes.
+/// The context of all these messages, which hold raw bytes.
 pub const CONTEXT: i32 = 0x7ec0_70b1;
-/// The tag of what is said to a server. An answer has the low 30 bits of its request's number as
+/// The tag of messages to a server. An answer has the low 30 bits of its request's number as its
 /// tag.
 pub const TO_SERVER: i32 = 0x4000_0000;
-/// The tag of what servers say to one another.
+/// The tag of messages between servers.
 pub const BETWEEN: i32 = 0x4000_0003;
 /// The tag of notices that a task has ended.
 pub const GONE: i32 = 0x4000_0001;
 /// The tag of the notice that a host has joined.
 pub const JOINED: i32 = 0x4000_0002;
-/// The tag of the answer to this request.
+/// The tag of the answer to a request.
 pub const fn answer_tag(number: u64) -> i32 {
     (number & 0x3fff_ffff) as i32
 }
 
 choice! {
-    /// From a client to a server.
+    /// A message from a client to a server.
     pub enum Ask {
-        /// Something is to be done in a space. `number` and `settled`: see [`Input::Asked`].
+        /// Carries out an operation in a space. `number` and `settled`: see [`Input::Asked`].
         1 => Do { /// The space.
             space: u64, /// The request's number.
-            number: u64, /// See there.
-            settled: u64, /// What.
+            number: u64, /// As in [`Input::Asked`].
+            settled: u64, /// The operation.
             op: Op },
         /// See [`Input::Cancelled`].
         2 => Cancel { /// The space.
-            space: u64, /// Which request.
+            space: u64, /// The request's number.
             number: u64 },
-        /// A new space is to be made.
-        3 => Create { /// For the answer.
-            number: u64, /// Its name.
-            name: Blob, /// What it is like.
-            options: Options, /// The space ends with the asker.
-            owned: bool, /// Where it is kept on disk; empty if it is in memory only.
+        /// Makes a new space.
+        3 => Create { /// Repeated by the answer.
+            number: u64, /// The name of the space.
+            name: Blob, /// Its options.
+            options: Options, /// True if the space ends with this client.
+            owned: bool, /// The directory for its files; empty for a space in memory only.
             directory: Blob },
-        /// A space is to be deleted.
-        4 => Delete { /// For the answer.
+        /// Deletes a space.
+        4 => Delete { /// Repeated by the answer.
             number: u64, /// The space.
             space: u64 },
-        /// The content of a space, and the waiting clients.
-        5 => Look { /// For the answer.
+        /// Asks for the content of a space, and for its waiting clients.
+        5 => Look { /// Repeated by the answer.
             number: u64, /// The space.
-            space: u64, /// At most so many tuples.
+            space: u64, /// The most tuples in the answer.
             tuples: u64 },
         /// See [`Input::Withdrawn`].
         6 => Withdraw { /// The space.
-            space: u64, /// Which request.
+            space: u64, /// The request's number.
             number: u64 },
-        /// A part of all tuples, the claimed ones too, by age.
-        7 => Page { /// For the answer.
+        /// Asks for one page of all tuples by age, the claimed ones included.
+        7 => Page { /// Repeated by the answer.
             number: u64, /// The space.
-            space: u64, /// Behind the tuple with this number.
+            space: u64, /// The number of the tuple before the page.
             behind: u64 },
     }
 
-    /// From a server to a client.
+    /// A message from a server to a client.
     pub enum Told {
         /// The outcome of a request.
-        1 => Answer { /// Which.
-            number: u64, /// What.
+        1 => Answer { /// The request.
+            number: u64, /// The outcome.
             outcome: Outcome },
-        /// The server does not hold this space (any more): look up its servers in the machine's
-        /// names.
+        /// The server does not hold this space, or holds it no longer. The client looks up the
+        /// servers in the machine's names.
         2 => Elsewhere { /// The request.
             number: u64 },
         /// The content of the space.
         3 => Seen { /// The request.
-            number: u64, /// What.
+            number: u64, /// The content.
             seen: Seen },
-        /// The space stands.
+        /// The space has been made.
         4 => Created { /// The request.
-            number: u64, /// Its number.
-            space: u64, /// What whoever makes it should know, in words.
+            number: u64, /// The number of the space.
+            space: u64, /// A note for the client, in words.
             note: Blob },
-        /// A request for something besides tuples was not done.
+        /// A request that is not an operation was refused.
         5 => Refused { /// The request.
-            number: u64, /// Why.
-            reason: Reason, /// What there is to say beside that, in words.
+            number: u64, /// The reason.
+            reason: Reason, /// Details of the reason, in words.
             text: Blob },
     }
 }
 
 choice! {
-    /// From a server of a space to another one. The *term* of a primary is the epoch in which it
-    /// became that.
+    /// A message between two servers of a space. The *term* of a primary is the epoch in which it
+    /// became the primary.
     pub enum Between {
-        /// From the primary: apply this next.
+        /// The primary sends the next step.
         1 => Step { /// The space.
             space: u64, /// The sender's term.
-            term: i32, /// Its number; the first one is 1.
-            number: u64, /// When, in milliseconds of the primary's clock.
-            at_ms: u64, /// What.
+            term: i32, /// The number of the step; the first is 1.
+            number: u64, /// The time, in milliseconds of the primary's clock.
+            at_ms: u64, /// The input.
             input: Input },
-        /// From the primary: hold this space, as it is behind the step `number`.
-        2 => Begin { /// Its name.
+        /// The primary sends the state behind the step `number`: the receiver begins a copy with
+        /// it.
+        2 => Begin { /// The name of the space.
             name: Blob, /// The sender's term.
-            term: i32, /// What stands in the machine's names.
+            term: i32, /// The entry in the machine's names.
             entry: Entry, /// The last step.
-            number: u64, /// The space.
+            number: u64, /// The state of the space.
             snapshot: Snapshot },
-        /// To the primary: all steps up to this one have been applied.
+        /// A copy confirms that it has applied all steps up to this one.
         3 => Ack { /// The space.
             space: u64, /// The primary's term.
             term: i32, /// The last step.
             number: u64 },
-        /// To a primary that may be none any more: another one has said something.
+        /// A copy answers a primary of an earlier term: it follows a later primary.
         4 => Later { /// The space.
             space: u64 },
-        /// From the primary: hold this space no longer, and keep no file of it.
+        /// The primary tells a copy to drop the space and its file.
         5 => Drop { /// The space.
             space: u64, /// The sender's term.
             term: i32 },
-        /// The answer to it.
+        /// The answer to `Drop`.
         6 => Dropped { /// The space.
             space: u64, /// The primary's term.
-            term: i32, /// No file is left.
+            term: i32, /// True if no file is left.
             is_gone: bool },
-        /// From the primary to a copy that is named: be the next primary.
+        /// The primary tells a named copy to become the next primary.
         7 => Yield { /// The space.
             space: u64, /// The sender's term.
             term: i32 },
@@ -133,7 +134,7 @@ choice! {
 }
 
 impl Ask {
-    /// The request that is to be answered.
+    /// The number of the request, which the answer repeats.
     pub const fn number(&self) -> u64 {
         match self {
             Self::Do { number, .. }
@@ -146,7 +147,7 @@ impl Ask {
         }
     }
 
-    /// The space that it is about; none for one that is to be made.
+    /// The space of the request; none for a space that is to be made.
     pub const fn space(&self) -> Option<u64> {
         match self {
             Self::Do { space, .. }
@@ -161,7 +162,7 @@ impl Ask {
 }
 
 impl Told {
-    /// The request that it is about.
+    /// The request that the message answers.
     pub const fn number(&self) -> u64 {
         match self {
             Self::Answer { number, .. }
@@ -174,7 +175,7 @@ impl Told {
 }
 
 impl Between {
-    /// The space that it is about.
+    /// The space of the message.
     pub const fn space(&self) -> u64 {
         match self {
             Self::Step { space, .. }
@@ -192,35 +193,36 @@ record! {
     /// The options of a space.
     #[derive(Copy)]
     pub struct Options {
-        /// Copies on other hosts.
+        /// The number of copies on other hosts.
         pub copies: u8,
-        /// Bytes of all tuples.
+        /// The most bytes that all tuples together may have.
         pub limit_bytes: u64,
-        /// The effect of a put where there is no room.
+        /// The effect of a put that finds no room.
         pub when_full: Full,
-        /// A durable space answers so many milliseconds before the disk has it, at the most: a loss
-        /// of power takes what was answered last. 0: it answers when the disk has it.
+        /// A durable space may answer this many milliseconds before the disk has the step. A loss
+        /// of power then loses the steps that were answered last. With 0 the answer waits for the
+        /// disk.
         pub loss_ms: u32,
     }
 
-    /// An entry of the machine's names: the servers of a space.
+    /// An entry of the machine's names, which lists the servers of a space.
     pub struct Entry {
-        /// The number of the space, which no other one has or had.
+        /// The number of the space; no other space has or had it.
         pub space: u64,
-        /// The server that answers for it.
+        /// The primary.
         pub primary: Tid,
-        /// The servers that have all that was answered.
+        /// The copies: servers that have every step that was answered.
         pub copies: Vec<Tid>,
-        /// Its options.
+        /// The options of the space.
         pub options: Options,
-        /// The task with which it ends; [`Tid::NONE`] for none.
+        /// The task with which the space ends; [`Tid::NONE`] for none.
         pub owner: Tid,
-        /// It was deleted.
+        /// True if the space was deleted.
         pub deleted: bool,
-        /// The directory in which each of its servers keeps it on disk; empty if it is in memory
+        /// The directory in which each server keeps the space on disk; empty for a space in memory
         /// only.
         pub directory: Blob,
-        /// The number of times that it was made again of what was on disk.
+        /// The number of times that the space was made again from its files.
         pub generation: u64,
     }
 
@@ -228,25 +230,26 @@ record! {
     pub struct Waiter {
         /// The client.
         pub client: Tid,
-        /// For what; for a put, what is to be put.
+        /// The template that it waits for; for a put, the tuple to be put.
         pub template: Tuple,
-        /// `rd`, `in`, `claim` or `out`.
+        /// The operation: `rd`, `in`, `claim` or `out`.
         pub operation: String,
-        /// For how long, in milliseconds.
+        /// The time that it has waited, in milliseconds.
         pub waited_ms: u64,
-        /// Tuples that are there and differ only in types or in the number of fields.
+        /// Tuples of the space that differ from the template only in types or in the number of
+        /// fields.
         pub near: Vec<Tuple>,
     }
 
     /// A tuple that is claimed.
     pub struct Claimed {
-        /// By whom.
+        /// The client that holds the claim.
         pub client: Tid,
         /// The tuple.
         pub tuple: Tuple,
-        /// The number of times that it came back before.
+        /// The number of times that the tuple has come back from earlier claims.
         pub tries: u32,
-        /// For how long it has been claimed, in milliseconds.
+        /// The age of the claim, in milliseconds.
         pub held_ms: u64,
     }
 
@@ -254,15 +257,15 @@ record! {
     pub struct Seen {
         /// The number of tuples.
         pub tuples: u64,
-        /// Their bytes, with the claimed ones.
+        /// Their bytes, claimed tuples included.
         pub bytes: u64,
-        /// The bytes of those that lie in files of the server.
+        /// The bytes of tuples that are in files of the server.
         pub spilled: u64,
-        /// The oldest ones; of a page those that are in it.
+        /// The oldest tuples; in an answer for a page, the tuples of the page.
         pub oldest: Vec<Tuple>,
-        /// The number of the last one of a page; 0 if there are no more.
+        /// The number of the last tuple of a page; 0 behind the last page.
         pub last: u64,
-        /// The waiting clients, in sequence.
+        /// The waiting clients, in the order in which they came.
         pub waiting: Vec<Waiter>,
         /// The claimed tuples.
         pub claimed: Vec<Claimed>,

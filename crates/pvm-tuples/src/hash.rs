@@ -1,5 +1,5 @@
-//! Hashes that are the same on all hosts. They only choose where to look: what is found is
-//! compared.
+//! Hashes that are equal on all hosts. A hash only chooses where to search: the tuples that are
+//! found there are compared.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -20,16 +20,16 @@ pub(crate) fn of_bytes(hash: u64, bytes: &[u8]) -> u64 {
     mix(mix(hash, u64::from_le_bytes(last)), bytes.len() as u64)
 }
 
-/// So many bytes of a value are hashed whole; of more the ends are, and a sample of each stretch
-/// between them.
+/// A value of up to this many bytes is hashed whole. Of a longer value the two ends are hashed, and
+/// a sample of each stretch between them.
 const WHOLE_MAX: usize = 4096;
 const END: usize = 1024;
 const STRETCH: usize = 4096;
 const SAMPLE: usize = 64;
 
-/// The hash of a value, by which it is looked for. A hash of all bytes of a large one would take
-/// longer than all its copies together. Values that differ only between the samples are told apart
-/// when they are compared.
+/// The hash of a value for the index. Hashing all bytes of a large value would take longer than all
+/// its copies together. Two values that differ only between the samples get one hash; the
+/// comparison then tells them apart.
 pub(crate) fn of_value(hash: u64, bytes: &[u8]) -> u64 {
     if bytes.len() <= WHOLE_MAX {
         return of_bytes(hash, bytes);
@@ -41,7 +41,7 @@ pub(crate) fn of_value(hash: u64, bytes: &[u8]) -> u64 {
     mix(of_bytes(hash, last), bytes.len() as u64)
 }
 
-/// For maps whose keys are hashes, or numbers that count up.
+/// A hasher for keys that are hashes, or numbers that count up.
 #[derive(Default, Clone, Copy, Debug)]
 pub(crate) struct Ready(u64);
 
@@ -57,7 +57,7 @@ impl Hasher for Ready {
     }
 }
 
-/// A map by such a key. Nothing walks through it: its order is that of no host.
+/// A map by such a key. No code iterates over it, because its order differs between hosts.
 pub(crate) type Map<V> = std::collections::HashMap<u64, V, BuildHasherDefault<Ready>>;
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
         }
         assert_ne!(whole, of_value(2, &value[1..]));
         assert_ne!(of_value(2, &value[..WHOLE_MAX]), of_value(2, &value[..=WHOLE_MAX]));
-        // Every byte of a small one counts.
+        // Every byte of a small value counts.
         let small = |at: usize| {
             let mut small = vec![7; WHOLE_MAX];
             small[at] = 8;

@@ -1,4 +1,4 @@
-//! The free tuples of a store: in memory, and on a [`Shelf`] those that find no room there.
+//! The free tuples of a store: in memory, or, for lack of memory, on a [`Shelf`].
 
 use crate::hash::Map;
 use crate::planted::{self, Bug};
@@ -8,7 +8,7 @@ use crate::tuple::Tuple;
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// The cost of a tuple beside its bytes: its places in the tables of the store.
+/// The cost of a tuple beside its bytes: its entries in the tables of the store.
 const TUPLE_COST: u64 = 128;
 
 /// The bytes that a tuple counts against the limit.
@@ -26,22 +26,22 @@ enum Stored {
 #[derive(Default, Debug)]
 pub(crate) struct Heap {
     all: Map<Stored>,
-    /// The cost of those in memory.
+    /// The cost of the tuples in memory.
     here: u64,
-    /// The bytes of those on the shelf.
+    /// The bytes of the tuples on the shelf.
     away: u64,
-    /// The shelf, and the cost of the tuples that memory has room for.
+    /// The shelf, and the cost of the tuples for which memory has room.
     shelf: Option<(Box<dyn Shelf>, u64)>,
-    /// A tuple could not be read.
+    /// True once a tuple could not be read from the shelf.
     has_failed: Cell<bool>,
 }
 
 impl Heap {
-    /// Tuples above this cost lie on a shelf from now on.
+    /// From now on tuples beyond this cost go to a shelf.
     pub(crate) fn spill_to(&mut self, shelf: Box<dyn Shelf>, room: u64) {
         self.shelf = Some((shelf, room));
         let mut ids: Vec<u64> = self.ids().collect();
-        // The oldest are wanted first.
+        // The oldest stay in memory, because they are asked for first.
         ids.sort_unstable();
         while self.here > room
             && let Some(id) = ids.pop()
@@ -62,7 +62,7 @@ impl Heap {
         self.shelf.is_some()
     }
 
-    /// Has room for tuples of this cost.
+    /// Reserves room for tuples of this cost; false if there is none.
     pub(crate) fn reserve(&mut self, needed: u64) -> bool {
         match &mut self.shelf {
             Some((shelf, room)) if self.here + needed > *room => shelf.reserve(needed),
@@ -88,7 +88,7 @@ impl Heap {
         Stored::Here(kept)
     }
 
-    /// A tuple is there no more.
+    /// Removes a tuple.
     pub(crate) fn remove(&mut self, id: u64) {
         match self.all.remove(&id) {
             Some(Stored::Here(kept)) => self.here -= cost(&kept.tuple),
@@ -121,12 +121,12 @@ impl Heap {
         self.all.len()
     }
 
-    /// In no order.
+    /// The numbers of all tuples, in no order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = u64> {
         self.all.keys().copied()
     }
 
-    /// All of them by age.
+    /// All tuples by age.
     pub(crate) fn in_order(&self) -> Vec<(u64, Kept)> {
         let mut ids: Vec<u64> = self.ids().collect();
         ids.sort_unstable();
@@ -137,7 +137,7 @@ impl Heap {
         told.filter_map(|id| Some((id, self.get(id)?.into_owned()))).collect()
     }
 
-    /// Bytes on the shelf.
+    /// The bytes on the shelf.
     pub(crate) const fn away(&self) -> u64 {
         self.away
     }

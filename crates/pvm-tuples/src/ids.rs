@@ -1,16 +1,16 @@
-//! Few or many numbers in order.
+//! A set of numbers in ascending order, few or many.
 
 use std::collections::BTreeSet;
 
-/// A set of numbers. Most have one member, which needs no memory of its own.
+/// A set of numbers. Most sets have one member, which needs no memory of its own.
 #[derive(Clone, Default, Debug)]
 pub(crate) enum Ids {
-    /// No number.
+    /// The empty set.
     #[default]
     None,
-    /// One.
+    /// One number.
     One(u64),
-    /// More; stays after it has shrunk, as what was large may grow again.
+    /// Several numbers. The set stays in this form when it shrinks, because it may grow again.
     #[expect(
         clippy::box_collection,
         reason = "most sets have one member: the others pay for a smaller one"
@@ -43,7 +43,7 @@ impl Ids {
         }
     }
 
-    /// In ascending order.
+    /// The numbers in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         let (one, many) = match self {
             Self::None => (None, None),

@@ -5,11 +5,11 @@ use crate::hash::{Map, mix};
 use crate::ids::Ids;
 use crate::matching::Marks;
 
-/// Numbers of tuples, or of waiters, by what they are looked for with.
+/// The numbers of tuples, or of waiters, by the key of the search.
 #[derive(Default, Debug)]
 pub(crate) struct Index(Map<Ids>);
 
-/// A place of the index: signature and the keys of two fields.
+/// A key of the index, made of a signature and the keys of two fields.
 fn place(signature: u64, keys: [Option<u64>; 2]) -> u64 {
     keys.iter().fold(signature, |hash, key| match key {
         Some(key) => mix(mix(hash, 1), *key),
@@ -17,7 +17,7 @@ fn place(signature: u64, keys: [Option<u64>; 2]) -> u64 {
     })
 }
 
-/// The places of the waiters that a tuple may serve: one for each form of a template's first two
+/// The keys of the waiters that a tuple may serve: one for each form of a template's first two
 /// fields.
 fn places_of_waiters(marks: Marks) -> impl Iterator<Item = u64> {
     let Marks { signature, keys: [first, second] } = marks;
@@ -26,15 +26,15 @@ fn places_of_waiters(marks: Marks) -> impl Iterator<Item = u64> {
     paired.into_iter().flatten().chain(alone).map(move |keys| place(signature, keys))
 }
 
-/// The places where a tuple lies. There is none for a formal followed by a value: few templates are
-/// so, and each place costs memory.
+/// The keys of a tuple. There is none for a formal followed by a value: few templates have this
+/// form, and each key costs memory.
 fn places_of_tuple(marks: Marks) -> impl Iterator<Item = u64> {
     let Marks { signature, keys: [first, second] } = marks;
     let paired = second.is_some().then_some([first, second]);
     paired.into_iter().chain([[first, None], [None, None]]).map(move |keys| place(signature, keys))
 }
 
-/// The one of them where a template looks.
+/// The key with which a template searches.
 fn place_for_template(Marks { signature, keys: [first, second] }: Marks) -> u64 {
     place(signature, [first, first.and(second)])
 }
@@ -53,7 +53,7 @@ impl Index {
         }
     }
 
-    /// A tuple is there, or no more.
+    /// Adds a tuple, or removes it.
     pub(crate) fn put_tuple(&mut self, marks: Marks, id: u64) {
         places_of_tuple(marks).for_each(|place| self.put(place, id));
     }
@@ -62,12 +62,12 @@ impl Index {
         places_of_tuple(marks).for_each(|place| self.take(place, id));
     }
 
-    /// Tuples that may fit, the oldest first.
+    /// Tuples that may fit a template, the oldest first.
     pub(crate) fn for_template(&self, marks: Marks) -> impl Iterator<Item = u64> {
         self.0.get(&place_for_template(marks)).into_iter().flat_map(Ids::iter)
     }
 
-    /// A waiter with a template comes.
+    /// Adds a waiter with its template.
     pub(crate) fn put_waiter(&mut self, marks: Marks, id: u64) {
         self.put(place(marks.signature, marks.keys), id);
     }
@@ -76,9 +76,9 @@ impl Index {
         self.take(place(marks.signature, marks.keys), id);
     }
 
-    /// The waiters whose template this tuple may fit, in the sequence in which they came.
+    /// The waiters whose template this tuple may fit, in the order in which they came.
     pub(crate) fn for_tuple(&self, marks: Marks) -> impl Iterator<Item = u64> {
-        // There are no waiters most of the time.
+        // Most of the time there are no waiters.
         let places = (!self.0.is_empty()).then(|| places_of_waiters(marks));
         let mut queues: Vec<_> = places
             .into_iter()

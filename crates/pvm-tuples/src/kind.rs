@@ -16,12 +16,12 @@ macro_rules! kinds {
                 match number { $($number => Some(Self::$name),)* _ => None }
             }
 
-            /// Bytes of one item in a tuple, which are the same on all hosts.
+            /// The bytes of one item in a tuple, equal on all hosts.
             pub const fn size(self) -> usize {
                 match self { $(Self::$name => $size),* }
             }
 
-            /// Its name in C, and that of the three types that C does not have.
+            /// The name of the type in C, or our name of the three types that C does not have.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),* }
             }
@@ -44,7 +44,7 @@ kinds! {
     Int = 6, 4, "int";
     /// `unsigned int`.
     UnsignedInt = 7, 4, "unsigned int";
-    /// `long`: 8 bytes in a tuple, whatever a host's C compiler makes of it.
+    /// `long`: 8 bytes in a tuple, whatever its size in the C of a host.
     Long = 8, 8, "long";
     /// `unsigned long`.
     UnsignedLong = 9, 8, "unsigned long";
@@ -66,9 +66,9 @@ kinds! {
     DoubleComplex = 17, 16, "double complex";
     /// A string.
     Text = 32, 1, "text";
-    /// Bytes of any number.
+    /// Bytes, of any number.
     Bytes = 33, 1, "bytes";
-    /// Bytes of a number that is part of the type.
+    /// Bytes of a fixed number, which is a part of the type.
     Struct = 34, 1, "struct";
 }
 
@@ -78,8 +78,8 @@ impl Kind {
         (self as u8) < Self::Text as u8
     }
 
-    /// Bytes of a number of which items of this type are made: what a host with another byte order
-    /// turns round.
+    /// The bytes of each number in an item of this type: a host with another byte order swaps
+    /// these.
     pub const fn part(self) -> usize {
         match self {
             Self::FloatComplex => 4,
@@ -94,7 +94,7 @@ impl Kind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Shape {
-    /// One value; also text, bytes and structs.
+    /// One value, or a text, bytes or a struct.
     Scalar = 0,
     /// Any number of values.
     Array = 1,

@@ -1,9 +1,9 @@
 //! Tuple spaces, without I/O and without a clock.
 //!
-//! A [`Tuple`] is a row of typed fields, and also the template that others are matched with. A
-//! [`Store`] holds the tuples of one space and the waiters for some: a state machine that gives the
-//! same answers for the same inputs, so that several servers can hold the same space. [`frames`] is
-//! what clients and servers say to each other. `doc/tuples.md` says what a space guarantees.
+//! A [`Tuple`] is a row of typed fields; a tuple with formals is a template. A [`Store`] holds the
+//! tuples of one space and its waiters. It is a state machine that gives equal answers for equal
+//! inputs, so several servers can hold one space. [`frames`] are the messages between clients and
+//! servers. `doc/tuples.md` describes what a space guarantees.
 
 #![forbid(unsafe_code)]
 

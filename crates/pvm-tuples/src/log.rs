@@ -28,25 +28,25 @@ const HEAD: usize = 16;
 choice! {
     /// A part of a log.
     pub enum Record {
-        /// A space as it is behind the step `number`.
-        1 => Begun { /// Its epoch.
-            epoch: i32, /// That epoch's entry.
+        /// The state of the space behind the step `number`.
+        1 => Begun { /// The epoch.
+            epoch: i32, /// The entry of that epoch.
             entry: Entry, /// The last step.
-            number: u64, /// What is in it.
+            number: u64, /// The state of the space.
             snapshot: Snapshot },
         /// The next step.
-        2 => Step { /// Its number.
-            number: u64, /// When, in milliseconds of the primary's clock.
-            at_ms: u64, /// What.
+        2 => Step { /// The number of the step.
+            number: u64, /// The time, in milliseconds of the primary's clock.
+            at_ms: u64, /// The input.
             input: Input },
-        /// There is another entry.
-        3 => Named { /// Its epoch.
-            epoch: i32, /// What it says.
+        /// The space has a new entry.
+        3 => Named { /// The epoch.
+            epoch: i32, /// The entry.
             entry: Entry },
     }
 }
 
-/// Appends a record to what is to be written.
+/// Appends a record to the bytes that are to be written.
 pub fn append(out: &mut Vec<u8>, record: &Record) {
     let start = out.len();
     out.resize(start + HEAD, 0);
@@ -61,7 +61,7 @@ fn hash(length: [u8; 8], record: &[u8]) -> u64 {
     of_bytes(u64::from_le_bytes(length), record)
 }
 
-/// A space as its log says.
+/// A space as its log describes it.
 #[derive(Debug)]
 pub struct Replay {
     /// The last epoch.
@@ -72,19 +72,19 @@ pub struct Replay {
     pub number: u64,
     /// The content of the space.
     pub store: Store,
-    /// The number of bytes that are whole: the bytes behind them are damaged, or were never written
-    /// to their end.
+    /// The number of sound bytes. The bytes behind them are damaged, or their writing was not
+    /// completed.
     pub whole: usize,
 }
 
-/// The version of a log that other programs than these have written.
+/// The version of a log that other versions of this program have written.
 pub fn other_version(bytes: &[u8]) -> Option<u8> {
     let (version, name) = MAGIC.split_last()?;
     let (own, rest) = bytes.split_at_checked(name.len())?;
     rest.first().copied().filter(|other| own == name && other != version)
 }
 
-/// Reads a log up to its first damage; none if there is no space in it.
+/// Reads a log up to its first damage; none if it holds no space.
 pub fn replay(bytes: &[u8]) -> Option<Replay> {
     let mut at = MAGIC.len();
     if bytes.get(..at)? != MAGIC {
@@ -104,7 +104,7 @@ pub fn replay(bytes: &[u8]) -> Option<Replay> {
     Some(replay)
 }
 
-/// The first record of these bytes and its length, with what is in front of it.
+/// The first record of these bytes, and its length including its head.
 fn record(bytes: &[u8]) -> Option<(Record, usize)> {
     let (head, rest) = bytes.split_at_checked(HEAD)?;
     let (length, own_hash) = head.split_first_chunk::<8>()?;
@@ -117,7 +117,7 @@ fn record(bytes: &[u8]) -> Option<(Record, usize)> {
 }
 
 impl Replay {
-    /// False for what cannot come next.
+    /// Applies a record; false for a record that cannot come next.
     fn apply(&mut self, record: Record) -> bool {
         match record {
             Record::Step { number, at_ms, input } if number == self.number + 1 => {
@@ -133,8 +133,8 @@ impl Replay {
         }
     }
 
-    /// The space as a new server begins with it. Its clients are gone, or have been told that it is
-    /// lost: tuples that they had claimed are free again, and there are no waiters.
+    /// The state with which a new server begins. The clients of the old one have ended, or know
+    /// that the space was lost. So their claimed tuples become free, and the waiters are removed.
     pub fn into_store(mut self, options: Options) -> Store {
         for client in self.store.clients().collect::<Vec<_>>() {
             self.store.apply(0, Input::Gone { client }, &mut Vec::new());
@@ -144,11 +144,10 @@ impl Replay {
         self.store
     }
 
-    /// True if this one of two logs of a space has all that the other one has, of what was
-    /// answered.
+    /// True if this log, of two logs of one space, has every answered step that the other one has.
     ///
-    /// Logs under one primary have the same steps, so that the longer one counts: the primary's own
-    /// may have lost its end. Otherwise the log of the later primary does.
+    /// Logs under one primary have equal steps, so the longer one counts: the primary's own log may
+    /// lack its end. Otherwise the log of the later primary counts.
     pub fn is_later_than(&self, other: &Self) -> bool {
         let of_primary = |log: &Self| (log.entry.generation, log.entry.primary);
         let age = |log: &Self| (log.entry.generation, log.epoch, log.number);
@@ -276,7 +275,7 @@ mod tests {
         };
         let (damaged, copy) = (of(3, 1, 2), of(1, 1, 6));
         assert!(copy.is_later_than(&damaged) && !damaged.is_later_than(&copy));
-        // Steps of a later primary count, however many of an earlier one were not answered.
+        // The steps of a later primary count, however many steps of an earlier one had no answer.
         let heir = of(4, 2, 5);
         assert!(heir.is_later_than(&copy) && !copy.is_later_than(&heir));
         let again = of(4, 2, 5);

@@ -1,15 +1,15 @@
-//! The match of a tuple with a template, and the hashes by which one finds the other.
+//! The match of a tuple with a template, and the hashes that find one for the other.
 
 use crate::hash::{mix, of_bytes, of_value};
 use crate::kind::{Kind, Shape};
 use crate::tuple::{FieldView, Tuple};
 
-/// The hashes by which a tuple or a template is found.
+/// The hashes that find a tuple or a template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Marks {
-    /// Arity and types.
+    /// The hash of the number of fields and of their types.
     pub(crate) signature: u64,
-    /// Hashes of the first two fields; none for a formal, or where there is no field.
+    /// Hashes of the first two fields; none for a formal or a missing field.
     pub(crate) keys: [Option<u64>; 2],
 }
 
@@ -20,12 +20,13 @@ impl Tuple {
             && self.fields().zip(template.fields()).all(|(own, wanted)| fits(&own, &wanted))
     }
 
-    /// The hash of arity and types: only tuples and templates with equal ones can fit.
+    /// The hash of the number of fields and of their types: a tuple fits only a template with an
+    /// equal one.
     pub(crate) fn signature(&self) -> u64 {
         self.marks().signature
     }
 
-    /// The hashes by which it is found, in one pass over its fields.
+    /// The hashes for the index, from one pass over the fields.
     pub(crate) fn marks(&self) -> Marks {
         let mut marks = Marks { signature: mix(1, self.arity() as u64), keys: [None; 2] };
         for (place, field) in self.fields().enumerate() {
@@ -51,7 +52,7 @@ fn fits(own: &FieldView<'_>, wanted: &FieldView<'_>) -> bool {
     }
 }
 
-/// As C's `==` says for numbers.
+/// Compares as C's `==` does for numbers.
 fn are_equal(kind: Kind, one: &[u8], other: &[u8]) -> bool {
     match kind {
         Kind::Float | Kind::FloatComplex => {
@@ -73,12 +74,12 @@ fn pairs<const N: usize>(
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(*one, *other))
 }
 
-/// Equal values have equal keys.
+/// The key of a field. Equal values have equal keys.
 fn key(field: &FieldView<'_>) -> Option<u64> {
     let data = field.data?;
     Some(match (field.kind, field.shape) {
-        // 0 and -0 are equal and differ in their bytes: all floating numbers of a length share a
-        // key.
+        // 0 and -0 are equal but differ in their bytes. So all arrays of floating-point numbers of
+        // one length share a key.
         (Kind::Float | Kind::Double | Kind::FloatComplex | Kind::DoubleComplex, Shape::Array) => {
             mix(3, data.len() as u64)
         }
@@ -90,7 +91,7 @@ fn key(field: &FieldView<'_>) -> Option<u64> {
     })
 }
 
-/// The hash, or another one where a part of the number is a zero of either sign.
+/// The hash; a fixed one if a part of the number is a zero of either sign.
 fn zeroless(hash: u64, data: &[u8], part: usize) -> u64 {
     let is_zero = |part: &[u8]| match part {
         [low @ .., high] => high & 0x7f == 0 && low.iter().all(|byte| *byte == 0),

@@ -1,4 +1,4 @@
-//! The operations of clients, their changes of a store, and their outcomes.
+//! The operations of clients, the changes that they make in a store, and their outcomes.
 
 use crate::tuple::Tuple;
 use pvm_wire::{Tid, choice, record};
@@ -6,73 +6,73 @@ use pvm_wire::{Tid, choice, record};
 choice! {
     /// An operation of a client.
     pub enum Op {
-        /// Puts tuples, all in one step. `wait`: until there is room.
-        1 => Put { /// Which.
-            tuples: Vec<Tuple>, /// Until there is room.
+        /// Puts tuples, all in one step. With `wait` it waits for room.
+        1 => Put { /// The tuples.
+            tuples: Vec<Tuple>, /// True if the put waits for room.
             wait: bool },
-        /// Looks for a tuple; [`Find`] says what becomes of it. `wait`: until there is one.
-        /// `limit_ms`: a server that has heard nothing else ends the wait then; 0 has no end.
-        2 => Find { /// What it has to fit.
-            template: Tuple, /// A [`Find`].
-            how: Find, /// Until there is one.
-            wait: bool, /// At the latest.
+        /// Finds a tuple; [`Find`] describes its use. With `wait` it waits for one. A server ends
+        /// the wait after `limit_ms` if it has not heard of its end; 0 means no limit.
+        2 => Find { /// The template.
+            template: Tuple, /// The use of the tuple.
+            how: Find, /// True if it waits for a tuple.
+            wait: bool, /// The limit of the wait.
             limit_ms: u64 },
         /// Counts the tuples that fit.
-        3 => Count { /// What.
+        3 => Count { /// The template.
             template: Tuple },
-        /// All that fit, at most `room`.
-        4 => Gather { /// What.
-            template: Tuple, /// Takes them.
-            take: bool, /// At most so many.
+        /// Copies or takes the tuples that fit, at most `room` of them.
+        4 => Gather { /// The template.
+            template: Tuple, /// True if the tuples are taken, false if they are copied.
+            take: bool, /// The most tuples.
             room: u64 },
         /// Ends a claim and puts tuples in the same step.
-        5 => Done { /// Its number.
-            claim: u64, /// What is put.
+        5 => Done { /// The claim's number.
+            claim: u64, /// The tuples that are put.
             tuples: Vec<Tuple> },
-        /// Ends a claim; its tuple comes back.
-        6 => GiveBack { /// Its number.
+        /// Ends a claim; its tuple becomes free.
+        6 => GiveBack { /// The claim's number.
             claim: u64 },
-        /// Its lease begins anew, in milliseconds; 0 has no end.
-        7 => Renew { /// Its number.
+        /// Renews the lease of a claim, in milliseconds; 0 means no end.
+        7 => Renew { /// The claim's number.
             claim: u64, /// The new lease.
             lease_ms: u64 },
         /// Ends all claims of the client and puts tuples in the same step.
-        8 => DoneAll { /// What is put.
+        8 => DoneAll { /// The tuples that are put.
             tuples: Vec<Tuple> },
     }
 
     /// The use of a tuple that is found.
     pub enum Find {
-        /// It is copied (`rd`).
+        /// The tuple is copied (`rd`).
         1 => Copy,
-        /// It is taken (`in`).
+        /// The tuple is taken (`in`).
         2 => Take,
-        /// It is claimed, for `lease_ms` milliseconds; 0 has no end.
-        3 => Claim { /// Its lease.
+        /// The tuple is claimed for `lease_ms` milliseconds; 0 means no end.
+        3 => Claim { /// The lease.
             lease_ms: u64 },
     }
 
-    /// A change of a store. Every server of a space applies the same changes in the same sequence.
+    /// A change of a store. Every server of a space applies these changes in one order.
     pub enum Input {
-        /// A client asks for something. Asked again it is answered again.
-        1 => Asked { /// By whom.
-            client: Tid, /// Its number, which counts up.
-            number: u64, /// It has the answers to all below this one.
-            settled: u64, /// What.
+        /// A client requests an operation. A repeated request gets the answer of the first one.
+        1 => Asked { /// The client.
+            client: Tid, /// The request's number; it counts up.
+            number: u64, /// The client has the answers to all requests below this one.
+            settled: u64, /// The operation.
             op: Op },
-        /// A client waits no longer for this request.
-        2 => Cancelled { /// Which.
-            client: Tid, /// Its number.
+        /// A client cancels its wait for this request.
+        2 => Cancelled { /// The client.
+            client: Tid, /// The request's number.
             number: u64 },
-        /// A client is gone.
-        3 => Gone { /// Which.
+        /// A client has ended.
+        3 => Gone { /// The client.
             client: Tid },
-        /// The lease of a claim has ended.
-        4 => Lapsed { /// Its number.
+        /// The lease of a claim has run out.
+        4 => Lapsed { /// The claim's number.
             claim: u64 },
-        /// A client has left a request behind without its answer. It is not done any more, and the
-        /// tuples that it has taken come back.
-        5 => Withdrawn { /// Which client.
+        /// A client has left a request behind without its answer. The request is not carried out
+        /// any more, and tuples that it has taken come back.
+        5 => Withdrawn { /// The client.
             client: Tid, /// The request's number.
             number: u64 },
     }
@@ -81,35 +81,36 @@ choice! {
 choice! {
     /// The outcome of a request.
     pub enum Outcome {
-        /// It was done.
+        /// The operation was carried out.
         1 => Done,
-        /// Nothing fitted, or there was no room, and the client did not want to wait (longer).
+        /// No tuple fitted, or there was no room, and the client did not want to wait, or to wait
+        /// longer.
         2 => Nothing,
-        /// A tuple. `claim` is 0 unless it was claimed.
-        3 => Found { /// Which.
+        /// A tuple was found. `claim` is 0 unless it was claimed.
+        3 => Found { /// The tuple.
             tuple: Tuple, /// The claim's number.
-            claim: u64, /// How often it came back before.
+            claim: u64, /// The number of times that it came back before.
             tries: u32 },
-        /// A number of tuples.
-        4 => Counted { /// How many.
+        /// Tuples were counted.
+        4 => Counted { /// The number.
             count: u64 },
-        /// Tuples.
-        5 => Gathered { /// Which.
+        /// Tuples were copied or taken.
+        5 => Gathered { /// The tuples.
             tuples: Vec<Tuple> },
-        /// It could not be done.
-        6 => Failed { /// Why.
+        /// The operation failed.
+        6 => Failed { /// The reason.
             reason: Reason },
     }
 
     /// The effect of a put that finds no room within the limit of a space.
     #[derive(Copy, Default)]
     pub enum Full {
-        /// It waits for its turn.
+        /// The put waits until there is room.
         #[default]
         0 => Wait,
-        /// It fails.
+        /// The put fails.
         1 => Fail,
-        /// Its tuples lie in a file of the server.
+        /// The tuples go to a file of the server.
         2 => Spill,
     }
 
@@ -119,17 +120,17 @@ choice! {
         1 => Full,
         /// The tuples are larger than the space may be.
         2 => TooLarge,
-        /// The claim is over.
+        /// The claim has ended.
         3 => ClaimOver,
-        /// There is no such space, or no more.
+        /// There is no such space, or it has ended.
         4 => NoSpace,
-        /// There is such a space.
+        /// A space of this name exists.
         5 => Exists,
-        /// A template was put.
+        /// The tuple to be put has a formal.
         6 => Formal,
-        /// The machine refused something.
+        /// The machine refused a call that the server needs.
         7 => Machine,
-        /// The disk of a durable space is full, or fails.
+        /// The disk of a durable space is full, or reports an error.
         8 => Disk,
     }
 }
@@ -137,9 +138,9 @@ choice! {
 record! {
     /// An answer to a client.
     pub struct Answer {
-        /// The client that it is for.
+        /// The client that gets it.
         pub client: Tid,
-        /// To which request.
+        /// The number of the client's request.
         pub number: u64,
         /// The outcome.
         pub outcome: Outcome,

@@ -1,11 +1,12 @@
-//! A space as one server holds it: as the primary, which orders and answers, or as a copy.
+//! A space as one server holds it: as the primary, which orders requests and answers them, or as a
+//! copy.
 //!
-//! The machine's named messages hold an entry for each epoch of a space, and the entry of an epoch
-//! can be put once: the server that puts the last one is the primary. Two rules keep tuples from
-//! being lost or taken twice. *The primary answers nothing before all copies that its entry names
-//! have it.* *Only a server that the last entry names puts the next one, and confirms nothing to
-//! the old primary from then on.* So an old primary that does not know yet that it is none can
-//! answer nothing any more, and the new one has everything that was answered.
+//! The machine's named messages hold an entry for each epoch of a space. The entry of an epoch can
+//! be put once, and the server that puts the last one is the primary. Two rules keep tuples from
+//! being lost or taken twice. *The primary answers only when all copies that its entry names have
+//! the step.* *Only a server that the last entry names puts the next entry; from then on it
+//! confirms nothing to the old primary.* So an old primary that has been replaced without knowing
+//! it can answer nothing, and the new primary has every step that was answered.
 
 mod copy;
 mod drains;
@@ -39,55 +40,56 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub use events::{Event, Output};
 
-/// Steps that a copy has not confirmed are sent again after this time.
+/// The time after which unconfirmed steps are sent to a copy again.
 pub const RESEND_MS: u64 = 1000;
-/// The time after which a server for a missing copy is looked for again, if none was found.
+/// The time after which a server for a missing copy is searched for again, if none was found.
 const SEARCH_AGAIN_MS: u64 = 10_000;
-/// A server that has not found its entry in the names looks again after this time ...
+/// A server that does not find its entry in the names looks again after this time ...
 const LOOK_AGAIN_MS: u64 = 500;
-/// ... for this long: the last entry of its primary may still come, and name it.
+/// ... and does so for this long: the last entry of its primary, which names it, may still come.
 const UNDECIDED_MS: u64 = 60_000;
-/// A copy that confirms nothing this many times is given up.
+/// A copy that has left this many repetitions unconfirmed is given up.
 const RESENDS_MAX: u32 = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
-    /// Orders and answers.
+    /// Orders requests and answers them.
     Primary,
-    /// Follows.
+    /// Follows the primary.
     Copy,
-    /// A copy whose primary has ended: it wants to be the primary.
+    /// A copy whose primary has ended: it tries to become the primary.
     Heir,
-    /// Nothing any more.
+    /// The partition has ended.
     Closed,
 }
 
 /// Another server that follows this primary.
 #[derive(Clone, Copy, Default, Debug)]
 struct Follower {
-    /// The last step that it has confirmed; none before it has what there is to begin with.
+    /// The last step that it has confirmed; none until it has confirmed the first state.
     confirmed: Option<u64>,
-    /// The number of times in a row that something was sent to it again.
+    /// The number of repetitions since its last confirmation.
     resends: u32,
-    /// It has ended, or confirms nothing: it is dropped once the entry does not name it.
+    /// True if it has ended or confirms nothing. It is removed when the entry does not name it any
+    /// more.
     is_lost: bool,
 }
 
 /// The search for one more server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Search {
-    /// There may be one.
+    /// A search may find a server.
     Open,
-    /// It goes on.
+    /// A search is under way.
     Asked,
-    /// There was none; a host that joins changes that, and so may time.
+    /// The last search found none. The next one begins when a host joins, or at a time.
     InVain {
-        /// When it is looked again.
+        /// The time of the next search.
         until: u64,
     },
 }
 
-/// The entry in the machine's names.
+/// The entry in the machine's names, with its epoch.
 #[derive(Clone, Debug)]
 pub struct Title {
     /// The name of the space.
@@ -106,83 +108,83 @@ pub struct Partition {
     role: Role,
     /// The epoch of the last entry.
     epoch: i32,
-    /// The term of the primary that this is, or follows.
+    /// The term of this primary, or of the primary that this copy follows.
     term: i32,
     entry: Entry,
     store: Store,
-    /// A copy has got what there is to begin with.
+    /// True if this copy has received its first state.
     begun: bool,
-    /// The step behind which that was.
+    /// The step behind which the first state was taken.
     begun_at: u64,
-    /// The last step that was applied.
+    /// The last step that was applied here.
     applied: u64,
-    /// Steps that not all copies have confirmed: number, time, input.
+    /// Steps that some copy has not confirmed: number, time, input.
     steps: VecDeque<(u64, u64, Input)>,
-    /// Other servers that have, or are to get, all steps.
+    /// Other servers that have all steps, or are to get them.
     followers: BTreeMap<Tid, Follower>,
-    /// Answers, each behind the step that it waits for.
+    /// Answers, each with the step that must be confirmed before it is sent.
     held: VecDeque<(u64, Answer)>,
-    /// The last look at the names.
+    /// The number of the last look at the names.
     look: u64,
-    /// Answers to looks before this one are late: a primary has begun something new since.
+    /// Results of looks before this one are outdated, because a primary has sent a new first state
+    /// since.
     first_look: u64,
-    /// When an heir looks again.
+    /// The time at which an heir looks again.
     look_at: Option<u64>,
-    /// The time since which this is an heir.
+    /// The time at which this copy became an heir.
     heir_since: u64,
-    /// The entry that is being put.
+    /// The entry that is being put into the names.
     putting: Option<Entry>,
     search: Search,
-    /// Servers that have never confirmed what there is to begin with, in this search.
+    /// Servers that have not confirmed their first state during this search.
     unfit: BTreeSet<Tid>,
     watched: BTreeSet<Tid>,
-    /// Ends of leases by claim.
+    /// The ends of leases, by claim.
     leases: Schedule<u64>,
-    /// When requests end that wait.
+    /// The times at which waiting requests end.
     limits: Limits,
     resend_at: Option<u64>,
-    /// The client that waits for the space to be made, with the request's number.
+    /// The client that waits until the space has been made, with its request's number.
     creator: Option<(Tid, u64)>,
-    /// The clients that wait for its end.
+    /// The clients that wait for the end of the space.
     deleters: Vec<(Tid, u64)>,
     ending: bool,
-    /// A space that was deleted, while copies remove their files.
+    /// The state of a deleted space while its copies remove their files.
     erasing: Option<Erasing>,
     drains: Drains,
     moving: Moving,
     refused: Refused,
     journal: Journal,
-    /// A note for the client that makes the space.
+    /// A note for the client that made the space.
     note: Blob,
     outputs: VecDeque<Output>,
     now: u64,
 }
 
-/// True if a request to a durable space changes nothing that has to be on disk: it was asked
-/// before, or it looks only and no copy has to know. It can be asked again as well.
+/// True if a request to a durable space needs no step on the disk: it is a repetition, or it only
+/// reads and there are no copies. Such a request can be repeated as well.
 pub fn is_no_step(space: &Partition, asked: (Tid, u64), op: &Op) -> bool {
     let looks = || space.followers.is_empty() && op.only_looks(&space.store);
     space.journal.is_durable() && (is_known(space, asked) || looks())
 }
 
-/// True for a request that waits or was answered.
+/// True for a request that waits or has been answered.
 fn is_known(space: &Partition, (client, number): (Tid, u64)) -> bool {
     let knows = || space.store.known(client).is_some_and(|known| known.knows(number));
     knows() && !planted::is(Bug::RefusesAgain)
 }
 
-/// Tuples beyond the limit lie on this shelf from now on.
+/// From now on tuples beyond the limit go to this shelf.
 pub fn spill_to(space: &mut Partition, shelf: Box<dyn Shelf>) {
     store::spill_to(&mut space.store, shelf);
 }
 
-/// True if what a request puts has room in memory or on the shelf; a request that comes again needs
-/// none.
+/// True if the tuples of a put have room in memory or on the shelf. A repeated request needs none.
 pub fn has_room_for(space: &mut Partition, asked: (Tid, u64), op: &Op) -> bool {
     is_known(space, asked) || store::reserve(&mut space.store, op)
 }
 
-/// A copy has removed its file, could not, or has ended.
+/// A copy has removed its file, has failed to do so, or has ended.
 fn dropped(space: &mut Partition, (from, term): (Tid, i32), is_gone: bool) {
     let own = space.erasing.as_mut().filter(|_| term == space.term);
     if own.is_some_and(|erasing| erasing.answered(from, is_gone)) {
@@ -190,7 +192,7 @@ fn dropped(space: &mut Partition, (from, term): (Tid, i32), is_gone: bool) {
     }
 }
 
-/// The own file goes, and the space with it.
+/// Removes the own file, and the space with it.
 fn erase(space: &mut Partition) {
     let Some(erasing) = space.erasing.take() else { return };
     let is_partial = space.journal.is_durable() && erasing.is_partial();
@@ -199,7 +201,7 @@ fn erase(space: &mut Partition) {
     space.close(true, None);
 }
 
-/// The space is to move.
+/// Begins to move the space to another server.
 fn begin_move(space: &mut Partition, to: Tid) {
     let is_free = space.moving.to.is_none() && space.role == Role::Primary && !space.ending;
     if is_free && to != space.me && !space.drains.has(to) {
@@ -208,7 +210,7 @@ fn begin_move(space: &mut Partition, to: Tid) {
     }
 }
 
-/// A primary wants this copy to be the next one.
+/// Handles the primary's request that this copy becomes the next primary.
 fn yielded(space: &mut Partition, (from, term): (Tid, i32)) {
     if space.role == Role::Copy && space.begun && term == space.term && from == space.entry.primary
     {
@@ -218,7 +220,7 @@ fn yielded(space: &mut Partition, (from, term): (Tid, i32)) {
     }
 }
 
-/// The disk has no room for a request.
+/// Handles a request for which the disk has no room.
 fn has_no_room(space: &mut Partition, (client, number): (Tid, u64)) {
     if space.role != Role::Primary || space.ending {
         return space.tell(client, number, Told::Elsewhere { number });
@@ -228,13 +230,13 @@ fn has_no_room(space: &mut Partition, (client, number): (Tid, u64)) {
     refuse(space, (client, number));
 }
 
-/// A request is not done: the disk is full.
+/// Refuses a request because the disk is full.
 fn refuse(space: &mut Partition, (client, number): (Tid, u64)) {
     let outcome = Outcome::Failed { reason: Reason::Disk };
     space.tell(client, number, Told::Answer { number, outcome });
 }
 
-/// True if the server may end: the space goes on at others, which stay.
+/// True if the server may end: other servers, which stay, hold the space.
 pub fn may_leave(space: &Partition) -> bool {
     let has_all = |copy: &Tid| {
         let follower = space.followers.get(copy);
@@ -251,15 +253,15 @@ pub fn may_leave(space: &Partition) -> bool {
     }
 }
 
-/// The directory in which each server of a space keeps it on disk; empty if it is in memory only.
+/// The directory in which each server keeps the space on disk; empty for a space in memory only.
 pub const fn directory_of(space: &Partition) -> &Blob {
     &space.entry.directory
 }
 
-/// Ends the leases and the waits whose time is over.
+/// Ends the leases and the waits whose time has come.
 fn end_due(space: &mut Partition) {
     while let Some(claim) = space.leases.pop_due(space.now) {
-        // The death of its client, or the end of all its claims, has ended some before.
+        // The claim may have ended already, by the death of its client or by an operation.
         if space.store.lease(claim).is_some() {
             space.step(Input::Lapsed { claim });
         }
@@ -314,8 +316,8 @@ impl Partition {
         }
     }
 
-    /// A new space, whose entry has been put for this server. `creator` is told when the copies
-    /// stand. `held` is what was on disk, and what is to be said of that.
+    /// Makes a new space, after its entry for this server has been put. `creator` gets the answer
+    /// when the copies have been made. `held` is the content of the disk, with a note on its state.
     pub fn create(
         me: Tid,
         title: Title,
@@ -337,7 +339,7 @@ impl Partition {
         new
     }
 
-    /// Takes what a server of another host has begun: the frame must be a [`Between::Begin`].
+    /// Begins a copy from the frame of another host's server, which must be a [`Between::Begin`].
     pub fn follow(me: Tid, primary: Tid, begin: Between, now_ms: u64) -> Option<Self> {
         let Between::Begin { name, term, entry, .. } = &begin else { return None };
         let store = Store::new(0, Full::Fail);
@@ -358,18 +360,18 @@ impl Partition {
         &self.name
     }
 
-    /// All of it, as the first record of a log.
+    /// The whole space, as the first record of a log.
     pub fn checkpoint(&self) -> Record {
         let (epoch, entry, number) = (self.epoch, self.entry.clone(), self.applied);
         Record::Begun { epoch, entry, number, snapshot: self.store.snapshot() }
     }
 
-    /// Its content.
+    /// The content of the space.
     pub const fn store(&self) -> &Store {
         &self.store
     }
 
-    /// True if this server answers for it.
+    /// True if this server is the primary.
     pub const fn is_primary(&self) -> bool {
         matches!(self.role, Role::Primary)
     }
@@ -380,7 +382,7 @@ impl Partition {
         match event {
             _ if self.role == Role::Closed => {}
             Event::Asked { client, ask } => {
-                // What is put now must not go to a wait that is over.
+                // A wait whose time is over ends first, so that no tuple goes to it.
                 end_due(self);
                 self.asked(client, ask);
             }
@@ -388,7 +390,7 @@ impl Partition {
             Event::Heard { from, said } => self.heard(from, said),
             Event::Gone { task } => self.gone(task),
             Event::Put { epoch } => self.put_done(epoch),
-            // The names are looked up again, and the rest follows from that.
+            // The names are looked up again, and their entry decides what is done.
             Event::Refused => {
                 self.putting = None;
                 self.look_at = Some(now_ms + LOOK_AGAIN_MS);
@@ -418,7 +420,7 @@ impl Partition {
         }
     }
 
-    /// When [`Partition::handle_timeout`] is to be called.
+    /// The time at which [`Partition::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Option<u64> {
         let search_at = match self.search {
             Search::InVain { until } if self.role == Role::Primary => Some(until),
@@ -450,7 +452,7 @@ impl Partition {
         }
     }
 
-    /// The next thing to do.
+    /// Takes the next output.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
@@ -479,7 +481,7 @@ impl Partition {
                 self.begin((from, term), entry, number, snapshot);
             }
             Between::Ack { term, number, .. } => self.confirmed((from, term), number),
-            // A copy that follows another primary by now is that one's.
+            // A copy that follows another primary by now has sent this.
             Between::Later { .. } if self.role == Role::Copy && from != self.entry.primary => {}
             Between::Later { .. } => self.look(),
             Between::Yield { term, .. } => yielded(self, (from, term)),

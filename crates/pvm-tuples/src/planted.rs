@@ -1,26 +1,25 @@
-//! Bugs that the simulation must find: one at a time is planted by its test, with the feature
-//! `planted`.
+//! Bugs that the simulation must find. Its test plants one at a time, with the feature `planted`.
 
 /// A bug.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bug {
     /// The primary answers before its copies have the step.
     AnswersEarly,
-    /// A request that comes again is done again.
+    /// A repeated request is carried out again.
     DoesTwice,
-    /// A server that the last entry does not name takes over, too.
+    /// A server that the last entry does not name takes over.
     UnnamedTakesOver,
-    /// Tuples that a dead client had claimed stay away.
+    /// The tuples that a dead client had claimed do not come back.
     KeepsClaims,
-    /// A claim that comes back stays a claim.
+    /// A claimed tuple that comes back is also still claimed.
     ReturnsTwice,
-    /// A copy applies a step though the one before is missing.
+    /// A copy applies a step although the step before is missing.
     SkipsSteps,
-    /// A beginning that comes again undoes what came behind it.
+    /// A repeated first state undoes the steps that came after it.
     BeginsAgain,
-    /// A claim ends, and what was to be put with it is not.
+    /// A claim ends, but the tuples to be put with it are lost.
     ForgetsPuts,
-    /// The last one of tuples that are put together is lost.
+    /// Of several tuples that are put together the last one is lost.
     PutsAPart,
     /// A snapshot lacks the claims.
     SnapshotWithoutClaims,
@@ -28,30 +27,30 @@ pub enum Bug {
     SnapshotWithoutAnswers,
     /// A snapshot lacks the waiters.
     SnapshotWithoutWaiters,
-    /// A new tuple goes to a waiter and into the space.
+    /// A new tuple goes to a waiter, and into the space as well.
     OffersTwice,
-    /// A client that does not want to wait is told that there is nothing.
+    /// A client that does not want to wait is told that no tuple fits.
     SaysNothing,
-    /// A tuple that a dead client waited for is taken for it.
+    /// A tuple is given to a waiter that has died.
     ServesTheDead,
-    /// A tuple that a withdrawn request has taken stays away.
+    /// A tuple that a withdrawn request had taken does not come back.
     KeepsWithdrawn,
-    /// A step that is not on the disk yet is answered.
+    /// A step is answered before it is on the disk.
     AnswersBeforeTheDisk,
-    /// A server that is to leave its host leaves, whether others have what it holds or not.
+    /// A server on a host that is to be left ends, even if no other server holds its spaces.
     LeavesNothing,
-    /// On a full disk a request that comes again is refused, though it waits or was done.
+    /// On a full disk a repeated request is refused, although it waits or was carried out.
     RefusesAgain,
-    /// A record of a log whose hash is not its own is believed.
+    /// A record of a log is used although its hash is wrong.
     TrustsTheDisk,
-    /// A snapshot lacks the tuples that have no room in memory.
+    /// A snapshot lacks the tuples on the shelf.
     ForgetsTheShelf,
-    /// A primary that has told another server to be the next one still answers without it.
+    /// A primary that has told another server to replace it still answers without that server.
     AnswersWhileItMoves,
 }
 
 impl Bug {
-    /// All of them.
+    /// All bugs.
     pub const ALL: [Self; 22] = [
         Self::AnswersEarly,
         Self::DoesTwice,
@@ -89,13 +88,13 @@ pub fn plant(bug: Option<Bug>) {
     PLANTED.set(bug);
 }
 
-/// True where this bug is planted.
+/// True while this bug is planted.
 #[cfg(feature = "planted")]
 pub(crate) fn is(bug: Bug) -> bool {
     PLANTED.get() == Some(bug)
 }
 
-/// Never true in what is shipped.
+/// Always false in a program without the feature.
 #[cfg(not(feature = "planted"))]
 pub(crate) const fn is(_: Bug) -> bool {
     false

@@ -1,5 +1,5 @@
-//! The place for the bytes of tuples that have no room in memory: files of the server, in a
-//! simulation some memory.
+//! The storage for the bytes of tuples that have no room in memory: files of the server, or memory
+//! in a simulation.
 
 use std::fmt;
 
@@ -16,15 +16,15 @@ pub struct Extent {
 
 /// Files of a server.
 ///
-/// What lies on it does not outlive the server, and what lies there and what in memory may differ
-/// from server to server: that changes no answer.
+/// Their content ends with the server. Which tuples are in files may differ between servers, and
+/// changes no answer.
 pub trait Shelf: fmt::Debug {
-    /// Has room for so many bytes, whatever else happens; false if it cannot have it.
+    /// Reserves room for this many bytes; false if there is none.
     fn reserve(&mut self, bytes: u64) -> bool;
-    /// Puts bytes; none if they are not there now.
+    /// Stores bytes; none if that fails.
     fn put(&mut self, bytes: &[u8]) -> Option<Extent>;
-    /// Reads them; none if that fails.
+    /// Reads bytes; none if that fails.
     fn get(&self, place: Extent) -> Option<Vec<u8>>;
-    /// They are not needed any more.
+    /// Frees the storage of bytes.
     fn free(&mut self, place: Extent);
 }

@@ -1,15 +1,15 @@
-//! All that a store holds, as bytes: a server that joins begins with it.
+//! The whole content of a store as bytes, with which a server that joins begins.
 
 use crate::ops::{Find, Full, Outcome};
 use crate::tuple::Tuple;
 use pvm_wire::{Tid, record};
 
 record! {
-    /// A tuple of the space that is free.
+    /// A free tuple of the space.
     pub struct Kept {
         /// The tuple.
         pub tuple: Tuple,
-        /// The number of times that it came back.
+        /// The number of times that it came back from a claim.
         pub tries: u32,
     }
 
@@ -23,13 +23,13 @@ record! {
         pub template: Tuple,
         /// The use of that tuple.
         pub how: Find,
-        /// Since when.
+        /// The time at which the wait began.
         pub since: u64,
-        /// It ends after so many milliseconds; 0 has no end.
+        /// The limit of the wait in milliseconds; 0 for none.
         pub limit_ms: u64,
     }
 
-    /// Tuples for which there is no room yet.
+    /// A put that waits for room.
     pub struct Blocked {
         /// The client.
         pub client: Tid,
@@ -37,55 +37,55 @@ record! {
         pub number: u64,
         /// The tuples.
         pub tuples: Vec<Tuple>,
-        /// Since when.
+        /// The time at which the wait began.
         pub since: u64,
     }
 
     /// A claimed tuple.
     pub struct Claim {
-        /// By whom.
+        /// The client that holds the claim.
         pub client: Tid,
         /// The tuple's number, which is its age.
         pub id: u64,
         /// The tuple.
         pub tuple: Tuple,
-        /// The number of times that it came back before.
+        /// The number of times that the tuple came back from earlier claims.
         pub tries: u32,
-        /// Its lease; 0 has no end.
+        /// The lease in milliseconds; 0 for none.
         pub lease_ms: u64,
-        /// Since when.
+        /// The time at which the claim, or its lease, began.
         pub since: u64,
     }
 
-    /// An answer that a client got.
+    /// The answers that a client has received or may repeat its request for.
     pub struct Remembered {
         /// The client.
         pub client: Tid,
-        /// It has the answers to all requests below this one.
+        /// The client has the answers to all requests below this one.
         pub settled: u64,
-        /// The answers that it may not have.
+        /// The answers that it may not have received.
         pub answered: Vec<(u64, Outcome)>,
         /// The numbers of the tuples that these requests have taken.
         pub taken: Vec<(u64, Vec<u64>)>,
     }
 
-    /// A store. Lists are in the order of their numbers.
+    /// The whole content of a store. Lists are in the order of their numbers.
     pub struct Snapshot {
-        /// The most bytes that the space may have.
+        /// The most bytes that the space may hold.
         pub limit: u64,
-        /// The effect of a put where there is no room.
+        /// The effect of a put that finds no room.
         pub when_full: Full,
-        /// The last number that was given.
+        /// The last number that was given to a tuple, a waiter or a claim.
         pub last: u64,
-        /// Free tuples.
+        /// The free tuples.
         pub tuples: Vec<(u64, Kept)>,
-        /// Claimed ones.
+        /// The claimed tuples.
         pub claims: Vec<(u64, Claim)>,
         /// The waiters.
         pub waiting: Vec<(u64, Waiting)>,
         /// The puts that wait for room.
         pub blocked: Vec<Blocked>,
-        /// Clients.
+        /// The clients.
         pub clients: Vec<Remembered>,
     }
 }

@@ -1,7 +1,7 @@
-//! The tuples of one space and the waiters for some.
+//! The tuples of one space and its waiters.
 //!
-//! [`Store::apply`] takes one [`Input`] after another. What it answers depends on nothing else, so
-//! all servers of a space give the same answers and one can go on for another.
+//! [`Store::apply`] takes one [`Input`] after another. Its answers depend on these inputs alone. So
+//! all servers of a space give the same answers, and any of them can continue for another one.
 
 mod claims;
 mod clients;
@@ -21,7 +21,7 @@ use crate::snapshot::{Blocked, Claim, Waiting};
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes of all tuples in one answer.
+/// The most bytes of all tuples in one answer.
 pub(crate) const GATHERED_BYTES_MAX: usize = 64 << 20;
 
 /// One space.
@@ -29,7 +29,7 @@ pub(crate) const GATHERED_BYTES_MAX: usize = 64 << 20;
 pub struct Store {
     pub(crate) limit: u64,
     pub(crate) when_full: Full,
-    /// Tuples, by a number that grows with their age.
+    /// The free tuples, by a number that grows as they are put.
     tuples: Heap,
     index: Index,
     waiting: Map<Waiting>,
@@ -37,7 +37,7 @@ pub struct Store {
     blocked: VecDeque<Blocked>,
     claims: BTreeMap<u64, Claim>,
     clients: BTreeMap<Tid, Client>,
-    /// The bytes of tuples, claimed and free.
+    /// The bytes of all tuples, claimed and free.
     bytes: u64,
     /// The last number that was given to a tuple, a waiter or a claim.
     last: u64,
@@ -66,7 +66,7 @@ impl Store {
         }
     }
 
-    /// Applies an input at a time in milliseconds; what it answers is appended.
+    /// Applies an input at a time in milliseconds, and appends its answers.
     pub fn apply(&mut self, at_ms: u64, input: Input, answers: &mut Vec<Answer>) {
         self.now = at_ms;
         match input {
@@ -129,12 +129,12 @@ impl Store {
         self.tuples.len()
     }
 
-    /// Clients of which something is kept.
+    /// The clients of which the store keeps data.
     pub fn clients(&self) -> impl Iterator<Item = Tid> {
         self.clients.keys().copied()
     }
 
-    /// The requests of a client of which something is kept.
+    /// The data that the store keeps of a client.
     pub(crate) fn known(&self, client: Tid) -> Option<&Client> {
         self.clients.get(&client)
     }
@@ -144,20 +144,20 @@ impl Store {
         self.bytes
     }
 
-    /// Requests that wait.
+    /// The requests that wait.
     pub fn waiting_requests(&self) -> impl Iterator<Item = (Tid, u64)> {
         self.clients
             .iter()
             .flat_map(|(client, known)| known.waiting.keys().map(move |number| (*client, *number)))
     }
 
-    /// Claims that have a lease, with their clients' leases in milliseconds.
+    /// The claims that have a lease, with their leases in milliseconds.
     pub fn leases(&self) -> impl Iterator<Item = (u64, u64)> {
         let leases = self.claims.iter().map(|(number, claim)| (*number, claim.lease_ms));
         leases.filter(|(_, lease)| *lease > 0)
     }
 
-    /// The lease of a claim, if it is one and has one.
+    /// The lease of a claim; none if the claim has ended or has no lease.
     pub fn lease(&self, claim: u64) -> Option<u64> {
         self.claims.get(&claim).map(|claim| claim.lease_ms).filter(|lease| *lease > 0)
     }
@@ -168,20 +168,20 @@ pub(crate) fn is_claimed_by(store: &Store, claim: u64, client: Tid) -> bool {
     store.claims.get(&claim).is_some_and(|claim| claim.client == client)
 }
 
-/// Requests that wait for a tuple and have a limit, in milliseconds.
+/// The requests that wait for a tuple and have a limit, with the limit in milliseconds.
 pub(crate) fn limits(store: &Store) -> impl Iterator<Item = (Tid, u64, u64)> {
     let limits =
         store.waiting.values().map(|waiting| (waiting.client, waiting.number, waiting.limit_ms));
     limits.filter(|(.., limit_ms)| *limit_ms > 0)
 }
 
-/// The limit in milliseconds of a request that waits for a tuple, if it does and has one.
+/// The limit of a request in milliseconds, if it waits for a tuple and has a limit.
 pub(crate) fn limit_of(store: &Store, (client, number): (Tid, u64)) -> Option<u64> {
     let waiter = store.clients.get(&client)?.waiting.get(&number)?;
     store.waiting.get(waiter).map(|waiting| waiting.limit_ms).filter(|limit_ms| *limit_ms > 0)
 }
 
-/// Tuples beyond the limit lie on a shelf from now on, if that was asked for.
+/// From now on tuples beyond the limit go to a shelf, if the space has this option.
 pub fn spill_to(store: &mut Store, shelf: Box<dyn Shelf>) {
     if store.when_full == Full::Spill {
         store.tuples.spill_to(shelf, store.limit);
@@ -193,17 +193,17 @@ pub const fn spilled_bytes(store: &Store) -> u64 {
     store.tuples.away()
 }
 
-/// True once a tuple on the shelf could not be read: answers are wrong from then on.
+/// True once a tuple on the shelf could not be read. The answers are wrong from then on.
 pub fn has_unread_tuples(store: &Store) -> bool {
     store.tuples.has_failed()
 }
 
-/// True if the tuples beyond the limit are to lie on a shelf, and there is none yet.
+/// True if tuples beyond the limit are to go to a shelf, and there is no shelf yet.
 pub(crate) fn wants_shelf(store: &Store) -> bool {
     store.when_full == Full::Spill && !store.tuples.has_shelf()
 }
 
-/// Has room on the shelf for what an operation puts.
+/// Reserves room on the shelf for the tuples that an operation puts.
 pub(crate) fn reserve(store: &mut Store, op: &Op) -> bool {
     let needed = op.puts().map_or(0, |tuples| tuples.iter().map(cost).sum());
     store.tuples.reserve(needed)

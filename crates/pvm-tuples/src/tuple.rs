@@ -15,22 +15,22 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fields of a tuple.
+/// The most fields of a tuple.
 pub const FIELDS_MAX: usize = 255;
 pub(crate) const HEAD: usize = 16;
 pub(crate) const FIELD: usize = 16;
 pub(crate) const ALIGNMENT: usize = 16;
 
-/// A tuple or a template whose bytes have been checked. Clones share them.
+/// A tuple or a template whose bytes have been checked. Clones share the bytes.
 #[derive(Clone)]
 pub struct Tuple(Lying);
 
 /// The memory of a tuple's bytes.
 #[derive(Clone)]
 enum Lying {
-    /// In memory of their own.
+    /// Memory of its own.
     Alone(Arc<[u8]>),
-    /// In a part of other memory: a large tuple stays where it was built, or came.
+    /// A part of other memory: a large tuple stays where it was built or received.
     Within { memory: Arc<Vec<u8>>, start: usize, end: usize },
 }
 
@@ -45,13 +45,13 @@ impl Eq for Tuple {}
 /// A field of a tuple.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FieldView<'a> {
-    /// Its type.
+    /// The type of the field.
     pub kind: Kind,
-    /// Its shape.
+    /// The shape of the field.
     pub shape: Shape,
-    /// Its items, little-endian; none for a formal.
+    /// The items, little-endian; none for a formal.
     pub data: Option<&'a [u8]>,
-    /// Items; for a formal struct its size.
+    /// The number of items; for a formal struct its size.
     pub count: u64,
 }
 
@@ -84,7 +84,7 @@ impl Head {
         out.extend(self.number.to_le_bytes());
     }
 
-    /// The value stands in the head itself.
+    /// True if the value stands in the head itself.
     pub(crate) fn is_inline(&self) -> bool {
         self.kind.has_shape() && self.shape == Shape::Scalar && self.kind.size() <= 8
     }
@@ -94,7 +94,7 @@ impl Head {
         if is_scalar { 1 } else { self.number }
     }
 
-    /// The bytes of its data after the heads, if their number fits.
+    /// The bytes of the data behind the heads, if their number fits into a `usize`.
     fn size(&self) -> Option<usize> {
         if self.formal || self.is_inline() {
             return Some(0);
@@ -103,7 +103,7 @@ impl Head {
     }
 }
 
-/// Checks the bytes of a tuple: every length is compared with what is there.
+/// Checks the bytes of a tuple: every length is compared with the bytes that are there.
 fn check(bytes: &[u8]) -> Result<(), DecodeError> {
     let mut reader = Reader::new(bytes);
     let head = reader.bytes(HEAD)?;
@@ -123,7 +123,7 @@ fn check(bytes: &[u8]) -> Result<(), DecodeError> {
     if reader.remaining() == 0 { Ok(()) } else { Err(DecodeError::Trailing) }
 }
 
-/// True if the values are some of their type's, and what has no meaning is 0.
+/// True if each value is one of its type, and the bytes without a meaning are 0.
 pub(crate) fn is_sound(head: &Head, data: &[u8]) -> bool {
     if head.formal {
         return head.number == 0 || head.kind == Kind::Struct;
@@ -143,34 +143,32 @@ pub(crate) fn is_sound(head: &Head, data: &[u8]) -> bool {
 impl Tuple {
     /// Checks bytes that another process has sent.
     ///
-    /// # Errors
-    /// They are no tuple.
+    /// # Errors The bytes are not a tuple.
     pub fn from_encoded(bytes: &[u8]) -> Result<Self, DecodeError> {
         check(bytes)?;
         Ok(Self(Lying::Alone(bytes.into())))
     }
 
-    /// Like `from_encoded`, for what lies from `start` on in some memory, which is not copied.
+    /// Like `from_encoded`, for the bytes from `start` on in some memory, which are not copied.
     ///
-    /// # Errors
-    /// They are no tuple.
+    /// # Errors The bytes are not a tuple.
     pub(crate) fn behind(memory: Vec<u8>, start: usize) -> Result<Self, DecodeError> {
         check(memory.get(start..).ok_or(DecodeError::Short)?)?;
         let end = memory.len();
         Ok(Self::lying(memory, start..end))
     }
 
-    /// A tuple of bytes that are known to be one.
+    /// Makes a tuple of a part of some memory whose bytes have been checked.
     pub(crate) fn lying(memory: Vec<u8>, Range { start, end }: Range<usize>) -> Self {
         Self(Lying::Within { memory: Arc::new(memory), start, end })
     }
 
-    /// A tuple of bytes that are known to be one, copied.
+    /// Makes a tuple by copying bytes that have been checked.
     pub(crate) fn alone(bytes: &[u8]) -> Self {
         Self(Lying::Alone(bytes.into()))
     }
 
-    /// Its bytes.
+    /// The bytes of the tuple.
     pub fn encoded(&self) -> &[u8] {
         match &self.0 {
             Lying::Alone(bytes) => bytes,
@@ -206,7 +204,7 @@ impl Tuple {
         self.fields().nth(index)
     }
 
-    /// True if it is a template only: one of its fields is a formal.
+    /// True if one of the fields is a formal: the tuple is a template only.
     pub fn has_formals(&self) -> bool {
         self.fields().any(|field| field.data.is_none())
     }
@@ -224,7 +222,7 @@ impl Wire for Tuple {
     }
 }
 
-/// As a program would write it: `("task", 7, ?double[])`.
+/// Writes the tuple as a program would: `("task", 7, ?double[])`.
 impl fmt::Display for Tuple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
@@ -241,9 +239,9 @@ impl fmt::Debug for Tuple {
     }
 }
 
-/// Items of an array that are shown.
+/// The most items of an array that are shown.
 const SHOWN: usize = 4;
-/// Bytes of a text that are shown.
+/// The most bytes of a text that are shown.
 const SHOWN_TEXT: usize = 60;
 
 impl fmt::Display for FieldView<'_> {

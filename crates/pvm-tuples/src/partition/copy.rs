@@ -1,4 +1,4 @@
-//! A copy: it does as the primary says, and is its heir.
+//! A copy: it applies the primary's steps, and tries to replace the primary when that has ended.
 
 use super::limits::Limits;
 use super::moves;
@@ -23,8 +23,8 @@ impl Partition {
         if term < self.term || (term == self.term && self.role == Role::Primary) {
             return self.say(from, Between::Later { space });
         }
-        // The steps of a later term come behind its beginning, which comes again if it was lost. An
-        // heir may be the next primary already, so it confirms nothing.
+        // A step of a later term must wait for the first state of that term, which is sent again if
+        // it was lost. An heir may be the next primary already, so it confirms nothing.
         if term > self.term || self.role != Role::Copy || !self.begun {
             return;
         }
@@ -38,7 +38,7 @@ impl Partition {
         self.acknowledge();
     }
 
-    /// Tells the primary what this copy has, and keeps.
+    /// Confirms to the primary the last step that this copy has and keeps.
     pub(super) fn acknowledge(&mut self) {
         let (space, term) = (self.entry.space, self.term);
         // The first state is confirmed as a whole, by its number.
@@ -63,7 +63,7 @@ impl Partition {
         if self.role == Role::Heir && term == self.term {
             return;
         }
-        // A repeated first state must not undo the steps after it.
+        // A repeated first state must not undo the steps that came after it.
         let again = planted::is(Bug::BeginsAgain);
         if !self.begun || term > self.term || number > self.applied || again {
             if self.role == Role::Primary {
@@ -83,7 +83,7 @@ impl Partition {
         self.acknowledge();
     }
 
-    /// Follows this primary; what only a primary has is dropped.
+    /// Follows this primary from now on, and drops the data that only a primary has.
     fn follow_from_now(&mut self, primary: Tid, term: i32, entry: Entry) {
         self.steps.clear();
         self.followers.clear();
@@ -94,7 +94,7 @@ impl Partition {
         self.first_look = self.look + 1;
         self.moving = Moving::default();
         (self.role, self.begun, self.term) = (Role::Copy, true, term);
-        // Its file must not look like one of an earlier primary.
+        // Its file must not look like a file of an earlier primary.
         self.epoch = self.epoch.max(term);
         self.entry = Entry { primary, ..entry };
         self.watch(primary);
@@ -107,7 +107,7 @@ impl Partition {
         }
     }
 
-    /// Handles the last entry, which another server may have put.
+    /// Handles the last entry of the names, which another server may have put.
     pub(super) fn latest(&mut self, look: u64, latest: Option<(i32, Entry)>) {
         if look < self.first_look {
             return;
@@ -121,7 +121,8 @@ impl Partition {
         match self.role {
             _ if entry.primary == self.me && epoch > self.epoch => self.adopt(epoch, entry),
             Role::Primary if entry.primary == self.me => self.tend(),
-            // The server to which the space was to move is the primary, and may have ended since.
+            // The server to which the space was to move has become the primary, and may have ended
+            // since.
             Role::Primary if names_me && self.moving.told() == Some(entry.primary) => {
                 moves::send_on(self);
                 self.steps.clear();
@@ -136,14 +137,15 @@ impl Partition {
                 (self.epoch, self.entry) = (epoch, entry);
                 self.put_next();
             }
-            // Another one was quicker. It answers nothing before this copy has what it sends.
+            // Another copy has put its entry first. It answers nothing before this copy has its
+            // first state.
             Role::Heir if names_me => {
                 self.role = Role::Copy;
                 self.watch(entry.primary);
                 self.entry = entry;
             }
             Role::Copy if names_me => {}
-            // The entry that the old primary wanted to put last may still come.
+            // The last entry that the old primary wanted to put may still come.
             Role::Heir
                 if entry.primary == self.entry.primary
                     && self.now < self.heir_since + UNDECIDED_MS =>
@@ -156,7 +158,7 @@ impl Partition {
 
     pub(super) fn become_primary(&mut self) {
         (self.role, self.term) = (Role::Primary, self.epoch);
-        // What was seen before may be an older entry, which names another primary.
+        // An earlier look may have returned an older entry, which names another primary.
         self.first_look = self.look + 1;
         let clients: Vec<Tid> = self.store.clients().collect();
         clients.into_iter().for_each(|client| self.watch(client));

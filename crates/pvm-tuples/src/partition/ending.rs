@@ -1,4 +1,5 @@
-//! The end of a space: whoever has deleted it is told when no server has a file of it any more.
+//! The end of a space: the client that deletes it gets its answer when no server has a file of it
+//! any more.
 
 use super::erasing::Erasing;
 use super::limits::Limits;
@@ -9,10 +10,10 @@ use crate::ops::{Outcome, Reason};
 use pvm_wire::Tid;
 use std::collections::BTreeSet;
 
-/// A copy that has not removed its file within this does not hold up the deleters any longer.
+/// The time after which the deleting clients do not wait for a copy's file any longer.
 const ERASE_MS: u64 = 6000;
 
-/// A client wants to hear of the end. It may ask again.
+/// Notes a client that deletes the space. The client may repeat its request.
 pub(super) fn deletes(space: &mut Partition, client: Tid, number: u64) {
     if !space.deleters.contains(&(client, number)) {
         space.deleters.push((client, number));
@@ -20,7 +21,7 @@ pub(super) fn deletes(space: &mut Partition, client: Tid, number: u64) {
 }
 
 impl Partition {
-    /// The space is deleted: all clients and servers are told.
+    /// Ends the space: all clients and servers get a message.
     pub(super) fn ended(&mut self) {
         let held = self.held.drain(..).map(|(_, answer)| (answer.client, answer.number));
         let unanswered: Vec<_> = held.chain(self.store.waiting_requests()).collect();
@@ -28,7 +29,8 @@ impl Partition {
             let outcome = Outcome::Failed { reason: Reason::NoSpace };
             self.tell(client, number, Told::Answer { number, outcome });
         }
-        // This comes before the answers: a client that has deleted a space finds its name gone.
+        // The names are cleared before the answers go out, so a client that has deleted a space
+        // does not find its name.
         self.outputs.push_back(Output::Forget { before: None });
         let (space, term) = (self.entry.space, self.term);
         let left: BTreeSet<Tid> = std::mem::take(&mut self.followers).into_keys().collect();

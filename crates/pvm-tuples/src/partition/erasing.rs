@@ -1,4 +1,4 @@
-//! A space that is over, while copies remove their files.
+//! A deleted space while its copies remove their files.
 
 use pvm_wire::Tid;
 use std::collections::BTreeSet;
@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 pub(super) struct Erasing {
     /// Servers that have not answered.
     left: BTreeSet<Tid>,
-    /// At the latest.
+    /// The time at which the wait for them ends.
     pub(super) until: u64,
-    /// A server could not remove its file, or has ended.
+    /// True if a server could not remove its file, or has ended.
     has_failed: bool,
 }
 
@@ -19,7 +19,7 @@ impl Erasing {
         Self { left, until, has_failed: false }
     }
 
-    /// A server has removed its file, or not; true if it was the last one.
+    /// Notes that a server has removed its file, or has failed to; true for the last server.
     pub(super) fn answered(&mut self, from: Tid, is_gone: bool) -> bool {
         let was_asked = self.left.remove(&from);
         self.has_failed |= was_asked && !is_gone;

@@ -1,4 +1,4 @@
-//! The inputs of a partition, and what it wants done.
+//! The inputs and the outputs of a partition.
 
 use crate::frames::{Ask, Between, Entry, Told};
 use crate::log::Record;
@@ -8,67 +8,69 @@ use std::collections::BTreeSet;
 /// An input of a partition.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A client says something.
+    /// A client has sent a request.
     Asked {
         /// The client.
         client: Tid,
         /// The request.
         ask: Ask,
     },
-    /// The disk is full: this request of a client is refused.
+    /// The disk is full, so this request is to be refused.
     Full {
         /// The client.
         client: Tid,
         /// The request's number.
         number: u64,
     },
-    /// Another server says something.
+    /// Another server has sent a message.
     Heard {
         /// The server.
         from: Tid,
         /// The message.
         said: Between,
     },
-    /// A task that was watched has ended.
+    /// A watched task has ended.
     Gone {
         /// The task.
         task: Tid,
     },
     /// The answer to [`Output::Put`].
     Put {
-        /// The epoch in which the entry was put: that which was asked for, or a later one. None if
-        /// another server has put one.
+        /// The epoch of the entry that was put: the one asked for, or a later one. None if another
+        /// server has put the entry of that epoch.
         epoch: Option<i32>,
     },
-    /// Another answer to [`Output::Put`] or [`Output::Look`]: the machine cannot do it now.
+    /// The machine cannot carry out [`Output::Put`] or [`Output::Look`] now.
     Refused,
-    /// The answer to [`Output::Look`]: the last entry; none if the space has none any more.
+    /// The answer to [`Output::Look`]: the last entry, or none if the space has no entry any more.
     Latest {
         /// The look that it answers.
         look: u64,
-        /// Its epoch and what it says.
+        /// The epoch and the entry.
         entry: Option<(i32, Entry)>,
     },
-    /// An answer to [`Output::Want`]: another server, on another host; none if there is no more.
+    /// The answer to [`Output::Want`]: a server on another host, or none if no further one was
+    /// found.
     Helper {
         /// The server.
         server: Option<Tid>,
     },
-    /// A host has joined: more servers may be found.
+    /// A host has joined, so a search may find more servers.
     Joined,
-    /// The space is to move to a server of another host.
+    /// The space must move to a server of another host.
     Move {
         /// The server.
         to: Tid,
     },
-    /// These hosts are to be left: their servers move what they hold to others.
+    /// Hosts are to be left: their servers move their spaces to other hosts.
     Draining {
-        /// All of them.
+        /// The hosts.
         hosts: BTreeSet<HostIndex>,
     },
-    /// To [`Output::Persist`] and [`Output::Rewrite`]: the steps up to this one are on disk.
+    /// The answer to [`Output::Persist`] and [`Output::Rewrite`]: the steps up to this one are on
+    /// disk.
     Persisted {
-        /// The last of them.
+        /// The last step on disk.
         number: u64,
     },
 }
@@ -76,7 +78,7 @@ pub enum Event {
 /// An output of a partition.
 #[derive(Clone, Debug)]
 pub enum Output {
-    /// To be sent to a client.
+    /// A message is to be sent to a client.
     Tell {
         /// The client.
         client: Tid,
@@ -85,66 +87,68 @@ pub enum Output {
         /// The answer.
         told: Told,
     },
-    /// To be sent to another server.
+    /// A message is to be sent to another server.
     Say {
         /// The server.
         to: Tid,
         /// The message.
         what: Between,
     },
-    /// To be watched: [`Event::Gone`] is the answer, also if it has ended already.
+    /// A task is to be watched. [`Event::Gone`] is the answer, also for a task that has ended
+    /// already.
     Watch {
         /// The task.
         task: Tid,
     },
-    /// The entry of an epoch is to be put, if neither that epoch nor a later one has one.
+    /// The entry of an epoch is to be put into the names, if neither that epoch nor a later one has
+    /// an entry.
     Put {
         /// The epoch.
         epoch: i32,
         /// The entry to be put.
         entry: Entry,
     },
-    /// The last entry is to be looked up.
+    /// The last entry is to be looked up in the names.
     Look {
-        /// For the answer.
+        /// The number of the look, which the answer repeats.
         look: u64,
     },
-    /// One more server is wanted, which is none of these and not on their hosts.
+    /// One more server is needed, on a host that none of these servers is on.
     Want {
-        /// The servers that there are.
+        /// The servers of the space.
         besides: Vec<Tid>,
     },
-    /// Entries before this epoch are not needed any more.
+    /// The entries before this epoch can be removed from the names.
     Forget {
-        /// The first that is; none if all are to go.
+        /// The first epoch whose entry is kept; none if all entries are to be removed.
         before: Option<i32>,
     },
-    /// A record is to be written behind the others, for [`Event::Persisted`].
+    /// A record must be appended to the file; [`Event::Persisted`] is the answer.
     Persist {
         /// The record.
         record: Record,
     },
-    /// A new file is to be begun with `Partition::checkpoint`, for [`Event::Persisted`].
+    /// A new file must be begun with `Partition::checkpoint`; [`Event::Persisted`] is the answer.
     Rewrite,
-    /// A shelf is wanted for the tuples beyond the limit (`pvm_tuples::partition::spill_to`).
+    /// A shelf is needed for the tuples beyond the limit (`pvm_tuples::partition::spill_to`).
     Shelve,
-    /// The files of the space go. Then its deleters are told: that it is done, or that the disk
-    /// fails.
+    /// The files of the space must be removed. Then the deleting clients get their answer: success,
+    /// or an error of the disk.
     Erase {
-        /// Each with the number of its request.
+        /// The deleting clients, each with its request's number.
         deleters: Vec<(Tid, u64)>,
-        /// Files of copies may be left.
+        /// True if files of copies may be left.
         is_partial: bool,
     },
-    /// The space is held here no longer. `deleted`: it has no entries any more, either.
+    /// This server stops holding the space. `deleted`: the space has no entries any more, either.
     Close {
-        /// It was deleted.
+        /// True if the space was deleted.
         deleted: bool,
-        /// It is over, here and everywhere: what is on disk goes, too. Otherwise it may be all that
-        /// is left.
+        /// True if the space has ended on all servers, so that its files must be removed. Otherwise
+        /// these files may be all that is left of it.
         is_over: bool,
-        /// The primary that is to be told whether the files are gone ([`Between::Dropped`]), and
-        /// its term.
+        /// The primary, with its term, that waits for the message that the files are gone
+        /// ([`Between::Dropped`]).
         tell: Option<(Tid, i32)>,
     },
 }

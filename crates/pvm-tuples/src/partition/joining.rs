@@ -1,11 +1,11 @@
-//! Epochs: servers come and go, and each change is an entry of the machine's names.
+//! Epochs: each change of the servers of a space is a new entry of the machine's names.
 
 use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search, moves};
 use crate::frames::{Between, Entry, Told};
 use crate::log::Record;
 use pvm_wire::Tid;
 
-/// Gives up the copies on hosts that are to be left, and a former primary; false if there are none.
+/// Removes copies on hosts that are to be left, and a former primary; false if there are none.
 fn let_go(space: &mut Partition, wanted: usize) -> bool {
     let surplus = moves::surplus(space, wanted);
     let (drains, named) = (&space.drains, &space.entry.copies);
@@ -14,8 +14,8 @@ fn let_go(space: &mut Partition, wanted: usize) -> bool {
     leaving.map(|(_, follower)| follower.is_lost = true).count() > 0
 }
 
-/// Forgets lost followers. One that lives nevertheless looks at the names and finds itself dropped;
-/// on a host that is to be left nobody needs its file, either.
+/// Forgets lost followers. A follower that is alive nevertheless finds by the names that it was
+/// dropped. The file of one on a host that is to be left is not needed either.
 fn drop_lost(space: &mut Partition) {
     let is_lost = |(_, follower): &(&Tid, &Follower)| follower.is_lost;
     let lost = space.followers.iter().filter(is_lost).map(|(tid, _)| *tid).collect::<Vec<_>>();
@@ -29,7 +29,7 @@ fn drop_lost(space: &mut Partition) {
 }
 
 impl Partition {
-    /// Brings the entry and the number of copies to what they should be, step by step.
+    /// Brings the entry and the number of copies one step nearer to what is wanted.
     pub(super) fn tend(&mut self) {
         if self.role != Role::Primary || self.putting.is_some() || self.erasing.is_some() {
             return;
@@ -37,7 +37,7 @@ impl Partition {
         if self.ending || self.copies() != self.entry.copies {
             return self.put_next();
         }
-        // The entry does not name them: answers need not wait for them.
+        // The entry does not name these servers, so answers need not wait for them.
         drop_lost(self);
         self.release();
         moves::go_on(self);
@@ -60,7 +60,8 @@ impl Partition {
         }
     }
 
-    /// The servers that the entry should name: each has everything, or is named already and lives.
+    /// The servers that the next entry should name: each has every step, or is named already and
+    /// lives.
     fn copies(&self) -> Vec<Tid> {
         let fit = self.followers.iter().filter(|(tid, follower)| {
             !follower.is_lost && (follower.confirmed.is_some() || self.entry.copies.contains(tid))
@@ -81,7 +82,7 @@ impl Partition {
         self.tend();
     }
 
-    /// The space is as it can be now: the client that has made it is told.
+    /// All possible copies have been made: the client that made the space gets its answer.
     fn stands(&mut self) {
         if let Some((client, number)) = self.creator.take() {
             let (space, note) = (self.entry.space, std::mem::take(&mut self.note));
@@ -89,7 +90,7 @@ impl Partition {
         }
     }
 
-    /// From now on a server follows; nothing is answered any more that it does not have.
+    /// Adds a follower. From now on an answer waits until that server has the step.
     pub(super) fn take_in(&mut self, server: Tid) {
         self.followers.insert(server, Follower::default());
         self.send_all(server);
@@ -108,7 +109,7 @@ impl Partition {
         self.say(to, what);
     }
 
-    /// Has the entry of the next epoch put.
+    /// Asks for the entry of the next epoch to be put.
     pub(super) fn put_next(&mut self) {
         let copies = match self.role {
             Role::Primary => self.copies(),
@@ -131,7 +132,7 @@ impl Partition {
         }
     }
 
-    /// An entry of this server's holds.
+    /// Takes over an entry that this server has put.
     pub(super) fn adopt(&mut self, epoch: i32, entry: Entry) {
         self.putting = None;
         (self.epoch, self.entry) = (epoch, entry);

@@ -1,9 +1,9 @@
-//! When requests that wait for a tuple end by themselves.
+//! The ends of requests that wait for a tuple.
 //!
-//! A client ends its request at its limit, by a message. That message may be lost with the primary
-//! that it was sent to, and a client that computes says nothing more. So each server that holds the
-//! space measures the limit by its own clock, and whichever is the primary ends the request. A
-//! server that joins later begins to measure then, so a wait never ends too early.
+//! A client ends its request at its limit by a message. This message may be lost together with the
+//! primary to which it was sent, and a client that computes does not repeat it. So each server that
+//! holds the space measures the limit with its own clock, and the primary of that moment ends the
+//! request. A server that joins later begins to measure at that time, so no wait ends too early.
 
 use super::schedule::Schedule;
 use crate::ops::{Answer, Input, Op};
@@ -25,7 +25,7 @@ pub(super) const fn begun_by(input: &Input) -> Option<(Tid, u64)> {
 }
 
 impl Limits {
-    /// Those of a store that a server begins with.
+    /// The limits of the requests in a store with which a server begins.
     pub(super) fn of(store: &Store, now_ms: u64) -> Self {
         let mut limits = Self::default();
         for (client, number, limit_ms) in store::limits(store) {
@@ -34,7 +34,7 @@ impl Limits {
         limits
     }
 
-    /// An input was applied: `begun` is the request that it may have begun.
+    /// Updates the limits after an input; `begun` is the request that it may have begun.
     pub(super) fn applied(
         &mut self,
         store: &Store,
@@ -53,17 +53,17 @@ impl Limits {
         }
     }
 
-    /// A client is gone.
+    /// Removes the limits of a client that has ended.
     pub(super) fn gone(&mut self, client: Tid) {
         self.0.end_range((client, 0)..=(client, u64::MAX));
     }
 
-    /// When the first one ends.
+    /// The time at which the next request ends.
     pub(super) fn first(&self) -> Option<u64> {
         self.0.first()
     }
 
-    /// A request whose time is over; it is told once.
+    /// Takes out a request whose time has come; each request is returned once.
     pub(super) fn pop_due(&mut self, now_ms: u64) -> Option<(Tid, u64)> {
         self.0.pop_due(now_ms)
     }

@@ -1,9 +1,10 @@
-//! A space that moves to a server of another host, while its primary lives.
+//! The move of a space to a server of another host while its primary lives.
 //!
-//! The primary takes the other server in as a copy. When the entry names it, the primary says
-//! [`Between::Yield`], and the copy puts the next entry, as an heir does: only a server itself can
-//! put an entry as the primary. The entry names the former primary as a copy, so that nothing is
-//! lost if the new one dies at once; when all copies have begun anew, the new primary lets it go.
+//! The primary adds the other server as a copy. When the entry names the copy, the primary sends
+//! [`Between::Yield`], and the copy puts the next entry, as an heir does: an entry can be put only
+//! by the server that it makes the primary. The entry names the former primary as a copy, so that
+//! nothing is lost if the new primary dies at once. When all copies have their first state, the new
+//! primary removes the former one.
 
 use super::moving::Moving;
 use super::{Partition, RESEND_MS};
@@ -36,7 +37,7 @@ pub(super) fn go_on(space: &mut Partition) {
     }
 }
 
-/// Tells the next primary that it is that.
+/// Tells the copy to become the primary.
 pub(super) fn tell(space: &mut Partition, to: Tid) {
     let (number, term) = (space.entry.space, space.term);
     space.say(to, Between::Yield { space: number, term });
@@ -49,7 +50,7 @@ pub(super) fn surplus(space: &Partition, wanted: usize) -> Option<Tid> {
     space.moving.former.filter(|former| is_one_more && space.entry.copies.contains(former))
 }
 
-/// This server is the primary no more: who waits here asks the next one.
+/// This server has stopped being the primary: the clients that wait here are sent to the next one.
 pub(super) fn send_on(space: &mut Partition) {
     let held = space.held.drain(..).map(|(_, answer)| (answer.client, answer.number));
     let unanswered: Vec<_> = held.chain(space.store.waiting_requests()).collect();

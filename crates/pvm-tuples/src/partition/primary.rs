@@ -1,4 +1,5 @@
-//! The primary: it puts what clients ask into an order and answers what all copies have.
+//! The primary: it puts the requests of clients into an order, and answers when all copies have the
+//! step.
 
 use super::{
     Output, Partition, RESEND_MS, RESENDS_MAX, Role, dropped, ending, is_no_step, limits, moves,
@@ -15,7 +16,7 @@ fn waits(space: &Partition, (client, number): (Tid, u64)) -> bool {
     space.store.known(client).is_some_and(|known| known.waiting.contains_key(&number))
 }
 
-/// Applies an input to the store; what it answers.
+/// Applies an input to the store and returns its answers.
 pub(super) fn apply(space: &mut Partition, at_ms: u64, input: Input) -> Vec<Answer> {
     let begun = limits::begun_by(&input);
     if let Input::Gone { client } = input {
@@ -46,9 +47,10 @@ impl Partition {
             Ask::Do { number, .. } if self.refused.has(client, number) => {
                 refuse(self, (client, number));
             }
-            // It changes nothing, and is not answered.
+            // This cancellation changes nothing, and gets no answer.
             Ask::Cancel { number, .. } if !waits(self, (client, number)) => {}
-            // What is no step must not make a difference to the steps that are on disk.
+            // A request that makes no step must not change the state, because the steps on disk
+            // would not have the change.
             Ask::Do { number, .. } | Ask::Cancel { number, .. } | Ask::Withdraw { number, .. }
                 if self.journal.is_durable()
                     && self.store.known(client).is_some_and(|known| number < known.settled) => {}
@@ -56,7 +58,7 @@ impl Partition {
                 let (input, mut answers) =
                     (Input::Asked { client, number, settled, op }, Vec::new());
                 self.store.apply(self.now, input, &mut answers);
-                // They are told when what they have seen is on disk.
+                // The answer waits until every step that it shows is on disk.
                 let behind = self.applied;
                 self.held.extend(answers.into_iter().map(|answer| (behind, answer)));
                 self.release();
@@ -87,7 +89,7 @@ impl Partition {
                 self.ending = true;
                 self.tend();
             }
-            // The server itself makes spaces.
+            // The server itself handles this request.
             Ask::Create { .. } => {}
         }
     }
@@ -96,7 +98,7 @@ impl Partition {
         self.outputs.push_back(Output::Tell { client, number, told });
     }
 
-    /// Applies an input and hands it to the copies.
+    /// Applies an input and sends it to the copies.
     pub(super) fn step(&mut self, input: Input) {
         self.applied += 1;
         let (number, at_ms) = (self.applied, self.now);
@@ -127,7 +129,7 @@ impl Partition {
         Between::Step { space, term, number, at_ms, input }
     }
 
-    /// Notes when the lease of a claim ends.
+    /// Notes the end of a claim's lease.
     fn time(&mut self, claim: u64) {
         match self.store.lease(claim) {
             Some(lease) => self.leases.set(claim, self.now.saturating_add(lease)),
@@ -135,7 +137,7 @@ impl Partition {
         }
     }
 
-    /// Gives out the answers that all copies have.
+    /// Sends the answers whose steps all copies have.
     pub(super) fn release(&mut self) {
         let confirmed = self.followers.values().map(|follower| follower.confirmed.unwrap_or(0));
         let confirmed = confirmed.min().unwrap_or(self.applied);
@@ -160,7 +162,7 @@ impl Partition {
         }
         let followed = self.role == Role::Primary && self.followers.contains_key(&from);
         let Some(follower) = self.followers.get_mut(&from).filter(|_| followed) else {
-            // It follows a primary that is none any more, or was given up.
+            // This copy follows a primary that has been replaced, or it was given up.
             let space = self.entry.space;
             return self.say(from, Between::Later { space });
         };
@@ -170,7 +172,7 @@ impl Partition {
         self.tend();
     }
 
-    /// Sends unconfirmed steps again: they may have been lost.
+    /// Sends unconfirmed steps again, because they may have been lost.
     pub(super) fn resend(&mut self) {
         self.resend_at = Some(self.now + RESEND_MS);
         let last = Some(self.applied);
@@ -203,7 +205,7 @@ impl Partition {
 
     pub(super) fn gone_from_primary(&mut self, task: Tid) {
         if self.erasing.is_some() {
-            // What the task's host has on its disk is not known.
+            // The disk of the ended server's host cannot be asked, so its file may be left.
             return dropped(self, (task, self.term), false);
         }
         if self.store.known(task).is_some() {

@@ -1,10 +1,10 @@
-//! Requests that a full disk has refused. One that comes again, late, must not be done: its client
-//! was told that it is not.
+//! Requests that were refused because the disk was full. A late repetition of such a request must
+//! not be carried out, because its client knows it as refused.
 
 use pvm_wire::Tid;
 use std::collections::BTreeSet;
 
-/// The numbers of such requests, as long as they may come again.
+/// The numbers of these requests, as long as a repetition may come.
 #[derive(Default, Debug)]
 pub(super) struct Refused(BTreeSet<(Tid, u64)>);
 
@@ -17,7 +17,7 @@ impl Refused {
         self.0.contains(&(client, number))
     }
 
-    /// The client has its answers below this number.
+    /// Forgets a client's numbers below this one, because the client has those answers.
     pub(super) fn settle(&mut self, client: Tid, below: u64) {
         while let Some(first) = self.0.range((client, 0)..(client, below)).next().copied() {
             self.0.remove(&first);

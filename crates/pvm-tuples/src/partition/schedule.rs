@@ -1,8 +1,8 @@
-//! Ends by time, each with its key: the first one is found without a look at the others.
+//! Deadlines with keys. The first deadline is found without looking at the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ends by key and by time.
+/// Deadlines by key and by time.
 #[derive(Debug)]
 pub(super) struct Schedule<K> {
     ends: BTreeMap<K, u64>,
@@ -16,21 +16,21 @@ impl<K> Default for Schedule<K> {
 }
 
 impl<K: Copy + Ord> Schedule<K> {
-    /// The key ends at this time, and at no other any more.
+    /// Sets the deadline of a key, in place of an earlier one.
     pub(super) fn set(&mut self, key: K, at_ms: u64) {
         self.end(key);
         self.ends.insert(key, at_ms);
         self.by_time.insert((at_ms, key));
     }
 
-    /// The key has ended.
+    /// Removes the deadline of a key.
     pub(super) fn end(&mut self, key: K) {
         if let Some(at_ms) = self.ends.remove(&key) {
             self.by_time.remove(&(at_ms, key));
         }
     }
 
-    /// All keys from one to another have ended.
+    /// Removes the deadlines of a range of keys.
     pub(super) fn end_range(&mut self, keys: std::ops::RangeInclusive<K>) {
         for key in self.ends.range(keys).map(|(key, _)| *key).collect::<Vec<_>>() {
             self.end(key);
@@ -50,12 +50,12 @@ impl<K: Copy + Ord> Schedule<K> {
         self.ends.contains_key(&key)
     }
 
-    /// When the first one ends.
+    /// The first deadline.
     pub(super) fn first(&self) -> Option<u64> {
         self.by_time.first().map(|(at_ms, _)| *at_ms)
     }
 
-    /// A key whose time is over; it is told once.
+    /// Takes out a key whose deadline is over; each is returned once.
     pub(super) fn pop_due(&mut self, now_ms: u64) -> Option<K> {
         let (_, key) = *self.by_time.first().filter(|(at_ms, _)| *at_ms <= now_ms)?;
         self.end(key);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model is a list of pairs, searched as a whole for each answer.
+        /// The model is a list of pairs that is searched whole for each answer.
         #[test]
         fn a_schedule_is_a_list_that_is_searched_for_its_minimum(
             steps in prop::collection::vec(step(), 1..200),

@@ -1,4 +1,4 @@
-//! One server's space, driven by hand.
+//! The space of one server, driven by hand.
 
 use super::*;
 use crate::frames::{Ask, Full, Options};
@@ -66,7 +66,7 @@ fn alone(tuples: i32) -> (Partition, Tuple) {
     (space, any.tuple().expect("a field"))
 }
 
-/// A client asks at a time; what it is told.
+/// Sends a client's request at a time, and returns the answers to it.
 fn said(space: &mut Partition, (now, client, number): (u64, Tid, u64), op: Op) -> Vec<Outcome> {
     let ask = Ask::Do { space: 7, number, settled: 1, op };
     space.handle(now, Event::Asked { client, ask });
@@ -153,7 +153,7 @@ fn whoever_deleted_a_space_was_told_before_the_files_of_copies_were_gone() {
         let ask = Ask::Delete { space: 7, number: 4 };
         space.handle(1, Event::Asked { client: Tid(9), ask: ask.clone() });
         space.handle(1, Event::Put { epoch: Some(2) });
-        // It is asked again, and is told once.
+        // The request is repeated and gets an answer.
         space.handle(1, Event::Asked { client: Tid(9), ask });
         assert_eq!(erased(&mut space), None, "the copy has not answered");
         space
@@ -174,7 +174,7 @@ fn whoever_deleted_a_space_was_told_before_the_files_of_copies_were_gone() {
     assert_eq!(erased(&mut space), Some((vec![(Tid(9), 4)], true)));
 }
 
-/// The deleters that are told now, and whether files may be left.
+/// The deleting clients that get their answer now, and whether files may be left.
 fn erased(space: &mut Partition) -> Option<(Vec<(Tid, u64)>, bool)> {
     outputs(space).into_iter().find_map(|output| match output {
         Output::Erase { deleters, is_partial } => Some((deleters, is_partial)),
@@ -191,7 +191,7 @@ fn reads_and_repetitions_ate_the_disk_of_a_durable_space() {
     template.int(1).expect("fits");
     let tuple = template.tuple().expect("a field");
     let find = |how| Op::Find { template: tuple.clone(), how, wait: true, limit_ms: 0 };
-    // How many steps are to be written and which requests are answered.
+    // The number of steps to be written, and the requests that are answered.
     let mut ask = |number, op| {
         let ask = Ask::Do { space: 7, number, settled: 1, op };
         space.handle(1, Event::Asked { client: Tid(9), ask });
@@ -200,7 +200,7 @@ fn reads_and_repetitions_ate_the_disk_of_a_durable_space() {
             match output {
                 Output::Persist { record: Record::Step { number, .. } } => {
                     steps += 1;
-                    // The disk is slow.
+                    // From the second request on the disk does not answer.
                     if number > 1 {
                         space.handle(1, Event::Persisted { number });
                     }
@@ -237,11 +237,11 @@ fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
         snapshot: Store::new(1 << 20, Full::Wait).snapshot(),
     };
     let mut copy = Partition::follow(OTHER, ME, begin, 100).expect("it begins");
-    // The clock of the primary shows another time.
+    // The clock of the primary shows another time than the clock of the copy.
     let said = Between::Step { space: 7, term: 0, number: 1, at_ms: 900_000, input: asked };
     copy.handle(100, Event::Heard { from: ME, said });
     assert_eq!(copy.poll_timeout(), None, "the primary ends it");
-    // The client has ended its call at 6600, by a message to the primary, which is gone.
+    // The client has ended its call at 6600 by a message to the primary, which has died.
     copy.handle(6700, Event::Gone { task: ME });
     let entry = Entry { primary: OTHER, directory: Blob::default(), ..title().entry };
     copy.handle(6700, Event::Latest { look: 1, entry: Some((1, entry)) });

@@ -1,4 +1,4 @@
-//! Tuples that come back unless they are done with.
+//! Claims: tuples that come back unless their client ends the claim.
 
 use super::{Store, cost};
 use crate::ops::{Op, Outcome, Reason};
@@ -8,7 +8,7 @@ use crate::tuple::Tuple;
 use pvm_wire::Tid;
 
 impl Store {
-    /// Notes a claim; its number.
+    /// Notes a claim and returns its number.
     pub(super) fn claim(&mut self, claim: Claim) -> u64 {
         let number = self.next();
         self.clients.entry(claim.client).or_default().claims.insert(number);
@@ -16,7 +16,7 @@ impl Store {
         number
     }
 
-    /// Ends a claim, but only one of the client itself.
+    /// Ends a claim of this client; claims of other clients stay.
     pub(super) fn end_claim(&mut self, client: Tid, number: u64) -> Option<Claim> {
         if self.claims.get(&number)?.client != client {
             return None;
@@ -76,7 +76,7 @@ impl Store {
         }
     }
 
-    /// A claim ends without its client: the tuple is free again.
+    /// Ends a claim in place of its client: the tuple becomes free.
     pub(super) fn bring_back(&mut self, number: u64) {
         let Some(client) = self.claims.get(&number).map(|claim| claim.client) else { return };
         if let Some(known) = self.clients.get_mut(&client) {
@@ -118,7 +118,7 @@ impl Op {
         }
     }
 
-    /// The tuples that are put, to be changed.
+    /// The tuples that are put, for changing them.
     pub(crate) const fn puts_mut(&mut self) -> Option<&mut Vec<Tuple>> {
         match self {
             Self::Put { tuples, .. } | Self::Done { tuples, .. } | Self::DoneAll { tuples } => {

@@ -1,4 +1,4 @@
-//! The data of each client, so that each of its requests is done once.
+//! The data of each client, by which each of its requests is carried out once.
 
 use super::{Store, cost};
 use crate::known::Answered;
@@ -8,7 +8,7 @@ use crate::snapshot::{Claim, Kept};
 use pvm_wire::Tid;
 
 impl Store {
-    /// True if a request has not been seen yet. One that was answered is answered again.
+    /// True if a request is new. A request that was answered gets its answer again.
     pub(super) fn is_new(&mut self, client: Tid, number: u64, settled: u64) -> bool {
         let known = self.clients.entry(client).or_default();
         if settled > known.settled {
@@ -27,7 +27,8 @@ impl Store {
             || (number >= known.settled && !known.waiting.contains_key(&number))
     }
 
-    /// A request that waits is answered: nothing was found. One that was answered stays so.
+    /// Ends a waiting request with the answer that no tuple fitted. A request that was answered
+    /// keeps its answer.
     pub(super) fn cancel(&mut self, client: Tid, number: u64) {
         let waiting = self.clients.get(&client).and_then(|known| known.waiting.get(&number));
         if let Some(&waiter) = waiting {
@@ -36,8 +37,9 @@ impl Store {
         }
     }
 
-    /// A request is left behind: it waits no longer, what it has taken comes back, and one that
-    /// comes behind this is not done. What cannot be undone is answered as it was.
+    /// Withdraws a request: it stops waiting, the tuples that it has taken come back, and a late
+    /// repetition of it is not carried out. An operation that cannot be undone gets its answer
+    /// again.
     pub(super) fn withdraw(&mut self, client: Tid, number: u64) {
         let known = self.clients.entry(client).or_default();
         if number < known.settled {
@@ -55,7 +57,7 @@ impl Store {
         self.answer((client, number), outcome);
     }
 
-    /// Undoes what a request has done, if it has found tuples; its outcome then.
+    /// Undoes a request that has found tuples, and returns its new outcome.
     fn undo(&mut self, client: Tid, Answered { outcome, taken }: Answered) -> Outcome {
         let (tuples, tries) = match outcome {
             Outcome::Found { claim, .. } if claim != 0 => {
@@ -86,7 +88,7 @@ impl Store {
         }
     }
 
-    /// A client has ended: it waits no more, and what it had claimed comes back.
+    /// Removes a client that has ended: its waits end, and its claimed tuples come back.
     pub(super) fn gone(&mut self, client: Tid) {
         let Some(known) = self.clients.remove(&client) else { return };
         for (number, waiter) in known.waiting {

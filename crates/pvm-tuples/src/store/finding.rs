@@ -1,4 +1,4 @@
-//! Looking for tuples: `in`, `rd`, claims, `count`, bulk.
+//! Finding tuples: `in`, `rd`, claims, `count`, and bulk operations.
 
 use super::{GATHERED_BYTES_MAX, Store, cost};
 use crate::ids::Ids;
@@ -48,7 +48,7 @@ impl Store {
         self.waiting.insert(waiter, Waiting { client, number, template, how, since, limit_ms });
     }
 
-    /// A tuple that is free no more is its finder's.
+    /// Gives a tuple that has just been taken out to the client that asked for it.
     fn hand_over(&mut self, asked: (Tid, u64), how: &Find, id: u64, kept: Kept) {
         let Kept { tuple, tries } = kept;
         let mut taken = Ids::None;
@@ -72,8 +72,8 @@ impl Store {
         self.index.take_tuple(marks, id);
     }
 
-    /// A tuple becomes free. Its waiters get it: each that copies, in sequence, up to the first
-    /// that takes.
+    /// Offers a tuple that has become free to its waiters in their order: each that copies gets it,
+    /// up to the first that takes it.
     pub(super) fn offer(&mut self, id: u64, kept: Kept) {
         let marks = kept.tuple.marks();
         let served = self.served_by(&kept.tuple, marks);
@@ -128,7 +128,7 @@ impl Store {
 }
 
 impl Op {
-    /// True for an operation that a store answers at once, and that changes no tuples.
+    /// True for an operation that is answered at once and changes no tuples.
     pub(crate) fn only_looks(&self, store: &Store) -> bool {
         match self {
             Self::Find { template, how: Find::Copy, wait, .. } => {

@@ -1,4 +1,4 @@
-//! Putting tuples, and what waits for room.
+//! Putting tuples, and the puts that wait for room.
 
 use super::{Store, cost};
 use crate::ops::{Full, Outcome, Reason};
@@ -39,7 +39,7 @@ impl Store {
         self.blocked.push_back(Blocked { client, number, tuples, since: self.now });
     }
 
-    /// Puts tuples, room or none.
+    /// Puts tuples without regard to the room.
     pub(super) fn put(&mut self, mut tuples: Vec<Tuple>) {
         if planted::is(Bug::PutsAPart) && tuples.len() > 1 {
             tuples.pop();
@@ -51,7 +51,8 @@ impl Store {
         }
     }
 
-    /// Puts what waited for room, in the order in which it came, as far as there is room now.
+    /// Puts the tuples that waited for room, in the order in which they came, as far as there is
+    /// room now.
     pub(super) fn admit(&mut self) {
         while let Some(first) = self.blocked.front()
             && has_room(self, cost_of(&first.tuples))

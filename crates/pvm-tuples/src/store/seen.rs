@@ -1,4 +1,4 @@
-//! The view of a space for people.
+//! The view of a space that commands show.
 
 use super::{Store, spilled_bytes};
 use crate::frames::{Claimed, Seen, Waiter};
@@ -6,13 +6,13 @@ use crate::kind::Kind;
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
 
-/// Waiters and claims that are told of.
+/// The most waiters and claims in a view.
 const SHOWN_MAX: usize = 1000;
-/// Tuples among which near misses are looked for.
+/// The most tuples that are searched for near misses.
 const SEARCHED_MAX: usize = 10_000;
-/// Near misses of one waiter.
+/// The most near misses of one waiter.
 const NEAR_MAX: usize = 3;
-/// Bytes of the tuples that are told of.
+/// The most bytes of tuples in a view.
 const BYTES_MAX: usize = 16 << 20;
 
 /// True if the first fields are equal texts.
@@ -23,9 +23,9 @@ fn has_name_of(tuple: &Tuple, template: &Tuple) -> bool {
     }
 }
 
-/// The tuples behind one of them by age, the claimed ones too: as many as an answer has, but at
-/// least one if there is one. A tuple that stays is in one page of all, however many come and
-/// go.
+/// The page of tuples, claimed ones included, that follows the tuple `behind` by age: as many as an
+/// answer can hold, at least one if there is one. A tuple that stays in the space is in one page
+/// exactly, however many others come and go.
 pub(crate) fn page(store: &Store, behind: u64) -> Seen {
     let claimed = store.claims.values().map(|claim| (claim.id, Some(&claim.tuple)));
     let free = store.tuples.ids().map(|id| (id, None));
@@ -95,7 +95,7 @@ impl Store {
         waiting.chain(blocked).take(SHOWN_MAX).collect()
     }
 
-    /// Tuples that only their types or the number of fields keep from a waiter.
+    /// Tuples that fit a waiter's template but for their types or their number of fields.
     fn near(&self, template: &Tuple, ids: &[u64]) -> Vec<Tuple> {
         let tuples = ids.iter().take(SEARCHED_MAX).filter_map(|id| self.tuples.get(*id));
         let signature = template.signature();

@@ -8,7 +8,7 @@ const ANN: Tid = Tid(0x4_0001);
 const BOB: Tid = Tid(0x4_0002);
 const EVE: Tid = Tid(0x4_0003);
 
-/// A space and how often each client has asked.
+/// A space, and the number of requests of each client.
 struct Space {
     store: Store,
     asked: u64,
@@ -29,7 +29,7 @@ impl Space {
         answers
     }
 
-    /// Returns the answers, and their receivers.
+    /// Carries out a request and returns the answers with their receivers.
     fn ask(&mut self, client: Tid, op: Op) -> Vec<(Tid, Outcome)> {
         self.asked += 1;
         let (number, settled) = (self.asked, 0);

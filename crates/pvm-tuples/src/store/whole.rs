@@ -1,4 +1,4 @@
-//! A store as a [`Snapshot`], and back.
+//! Conversion of a store into a [`Snapshot`] and back.
 
 use super::{Store, cost};
 use crate::ids::Ids;
@@ -13,13 +13,13 @@ fn in_order<T: Clone>(entries: &crate::hash::Map<T>) -> Vec<(u64, T)> {
     all
 }
 
-/// The tuples that a request has taken, if it has taken some.
+/// The tuples that a request has taken, if there are any.
 fn taken((number, answered): (&u64, &Answered)) -> Option<(u64, Vec<u64>)> {
     (!answered.taken.is_empty()).then(|| (*number, answered.taken.iter().collect()))
 }
 
 impl Store {
-    /// All that it holds.
+    /// The whole content of the store.
     pub fn snapshot(&self) -> Snapshot {
         let clients = self.clients.iter().map(|(client, known)| Remembered {
             client: *client,
@@ -43,7 +43,7 @@ impl Store {
         }
     }
 
-    /// The store that was taken down.
+    /// Makes a store of a snapshot.
     pub fn restore(snapshot: Snapshot) -> Self {
         let mut store = Self::new(snapshot.limit, snapshot.when_full);
         store.last = snapshot.last;
@@ -74,7 +74,7 @@ impl Store {
         }
         for (waiter, waiting) in snapshot.waiting {
             if planted::is(Bug::SnapshotWithoutWaiters) {
-                // Its client believes that it waits.
+                // The client waits for this request, and the store must know that.
                 let known = store.clients.entry(waiting.client).or_default();
                 known.waiting.insert(waiting.number, waiter);
                 continue;
