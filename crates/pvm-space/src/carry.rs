@@ -6,14 +6,14 @@ use pvm_tuples::frames::{CONTEXT, GONE, JOINED};
 use pvm_wire::request::Request;
 use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 
-/// All messages of servers and clients to this task.
+/// Matches all messages of servers and clients to this task.
 const ALL: Pattern = Pattern { context: CONTEXT, source: None, tag: None };
 
-/// The notices of ends among them.
+/// Matches the notices of ended tasks among them.
 const ENDS: Pattern =
     Pattern { context: CONTEXT, source: Some(Tid::NOTICE_SOURCE), tag: Some(GONE) };
 
-/// Sends and receives frames. The memory of one small message is the next one's.
+/// Sends and receives frames. A small message is built in the memory of the one before.
 #[derive(Debug)]
 pub(crate) struct Post {
     task: &'static Task,
@@ -44,12 +44,12 @@ impl Post {
         sent
     }
 
-    /// Receives the next message, if the fast path can, without a wait.
+    /// Receives the next message if the fast path can do so without a wait.
     pub(crate) fn glance(&mut self) -> Glance<()> {
         self.task.fast_receive(&ALL, &mut self.received)
     }
 
-    /// The task of the next notice that has come, whatever messages lie in front of it.
+    /// The task of the next notice that has arrived, even if other messages arrived before it.
     pub(crate) fn next_end(&mut self) -> Result<Option<Tid>, Code> {
         let has_come = self.task.receive_into(&ENDS, &mut self.received)?;
         Ok(if has_come { self.noticed() } else { None })
@@ -73,7 +73,7 @@ impl Post {
         self.received.data_size()
     }
 
-    /// The frame that was received; none if it is no such frame.
+    /// The received frame; none if the bytes are not a frame of this type.
     pub(crate) fn read<T: Frame>(&mut self) -> Option<T> {
         let size = self.received.data_size();
         if size >= LARGE_BYTES {
@@ -89,8 +89,8 @@ impl Post {
         T::from_bytes(&self.bytes).ok()
     }
 
-    /// The task that the notice is about that was received. None if it is no notice: those come
-    /// from the machine, and any task can send a message with their tag.
+    /// The task that the received notice is about. None if the message is not a notice: notices
+    /// come from the machine, whereas any task can send a message with their tag.
     pub(crate) fn noticed(&mut self) -> Option<Tid> {
         if self.received.source() != Tid::NOTICE_SOURCE {
             return None;
@@ -101,16 +101,16 @@ impl Post {
     }
 }
 
-/// `PvmTaskExit` and `PvmHostAdd`.
+/// The numbers of `PvmTaskExit` and `PvmHostAdd`.
 const TASK_EXIT: i32 = 1;
 const HOST_ADD: i32 = 3;
 
-/// Asks for a notice when a task has ended.
+/// Asks the machine for a notice when a task has ended.
 pub(crate) fn watch(task: &Task, of: Tid) -> Result<(), Code> {
     notify(task, TASK_EXIT, GONE, vec![of])
 }
 
-/// Asks for a notice of each host that joins.
+/// Asks the machine for a notice of each host that joins.
 pub(crate) fn watch_hosts(task: &Task) -> Result<(), Code> {
     notify(task, HOST_ADD, JOINED, Vec::new())
 }

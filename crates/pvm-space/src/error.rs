@@ -1,16 +1,16 @@
-//! The reasons why an operation on a space was not done.
+//! The reasons why an operation on a space fails.
 
 use pvm_tuples::Reason;
 use pvm_wire::Code;
 
-/// The reason why an operation on a space was not done.
+/// The reason why an operation on a space has failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no such space, or it has been deleted.
+    /// No space has this name, or the space has been deleted.
     #[error("there is no such space")]
     NoSpace,
-    /// There is such a space already.
+    /// A space of this name exists already.
     #[error("a space of this name exists")]
     Exists,
     /// All servers that kept the space have died.
@@ -25,16 +25,17 @@ pub enum Error {
     /// The tuples are larger than the space may be.
     #[error("the tuple is larger than the space may be")]
     TooLarge,
-    /// The claim is over.
+    /// The claim has ended.
     #[error("the claim is over: it was done, given back, or its lease has ended")]
     ClaimOver,
-    /// A template was put.
+    /// The tuple to be put has a formal.
     #[error("a tuple that is put must not have formals")]
     Formal,
-    /// No server can be started.
+    /// The server cannot be started.
     #[error("no tuple server can be started on this host ({0})")]
     NoServer(String),
-    /// The space is neither there nor can it be made.
+    /// Other tasks make and delete a space of this name again and again, so it can neither be
+    /// opened nor made.
     #[error("the space cannot be made: others make and delete it again and again")]
     Unsteady,
     /// The servers of the space have not answered in time.
@@ -43,13 +44,13 @@ pub enum Error {
     /// The caller's wait was ended from outside ([`crate::Rest`]).
     #[error("the wait was interrupted")]
     Interrupted,
-    /// The disk of a durable space is full, or fails.
+    /// The disk of a durable space is full, or reports an error.
     #[error("the disk under the space is full or fails{0}")]
     Disk(String),
-    /// A space is deleted, and its files in this directory may not all be.
+    /// A space was deleted, but some of its files in this directory may be left.
     #[error("the space is deleted, but files of it may be left in {0} on a host that kept it")]
     FilesLeft(String),
-    /// The machine refused something, or does not answer.
+    /// The machine has refused a call, or does not answer.
     #[error("{0}")]
     Machine(Code),
 }

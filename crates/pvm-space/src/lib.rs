@@ -1,9 +1,9 @@
-//! Tuple spaces as tasks use them: the code that carries what [`pvm_tuples`] decides.
+//! Tuple spaces in messages: this crate sends and receives what [`pvm_tuples`] decides.
 //!
-//! [`Spaces`] is a task's side: it opens spaces and carries its requests to their servers.
-//! [`server`] is the program `pvmtuples`, a task on each host that keeps spaces. Both speak in
-//! messages ([`pvm_tuples::frames`]); the servers of each space stand in the machine's named
-//! messages ([`registry`]).
+//! [`Spaces`] is the side of a task: it opens spaces and sends requests to their servers.
+//! [`server`] is the program `pvmtuples`, a task that keeps spaces on each host. Both use the
+//! messages of [`pvm_tuples::frames`]. The machine's named messages list the servers of each space
+//! ([`registry`]).
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! `pvmtuples`: the server of tuple spaces on a host. The library starts it when it is needed.
 //!
-//! `--start` starts the server in a process group of its own and ends. `--behind PID` is the
-//! server, which begins when that process is its parent no more.
+//! `--start` starts the server in a process group of its own and ends. `--behind PID` is the server
+//! itself; it begins when the process PID is no longer its parent.
 
 #![forbid(unsafe_code)]
 
@@ -31,15 +31,16 @@ fn main() -> ExitCode {
 fn start() -> std::io::Result<()> {
     let mut server = Command::new(std::env::current_exe()?);
     server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Of this start, which is over: the server is a task of its own. What a task leaves in its
-    // group ends with it.
+    // The variable names the task that the starter is. The server is a task of its own, in a
+    // process group of its own, because the machine ends what a task leaves in its group.
     server.env_remove("PVMEPID").current_dir("/").process_group(0);
     server.arg("--behind").arg(std::process::id().to_string());
     server.spawn().map(drop)
 }
 
-/// A process that has a task among its ancestors enrols as that task. The starter is one, and its
-/// end would be taken for the server's.
+/// Waits until the starter has ended. A process with a task among its ancestors enrols as that
+/// task; so a server that enrolled earlier would become the starter, and would count as ended
+/// together with it.
 fn await_end_of(starter: &str) {
     while parent_id().to_string() == starter {
         std::thread::sleep(Duration::from_millis(1));

@@ -1,9 +1,9 @@
 //! The servers of each space, in the machine's named messages.
 //!
-//! A space has a name there with an entry for each epoch. An entry is put at exactly its index, and
-//! refused if there is one: so each epoch has one, which all hosts agree on. Entries outlive the
-//! servers that put them; a server that has put a later one deletes the earlier ones. Each server
-//! has an entry of its own, which ends with it.
+//! The name of a space has an entry for each epoch. An entry is put at exactly its index, and the
+//! machine refuses a second one. So each epoch has one entry, and all hosts agree on it. Entries
+//! outlive the servers that put them; a server that puts a later entry deletes the earlier ones.
+//! Each server also has an entry of its own, which ends with the server.
 
 use crate::Error;
 use pvm::Task;
@@ -11,17 +11,17 @@ use pvm_tuples::frames::Entry;
 use pvm_wire::request::{Reply, Request, inserted_tag};
 use pvm_wire::{Blob, Code, Encoding, Envelope, HostIndex, Message, RunList, Tid, Wire};
 
-/// In front of the name of a space.
+/// The prefix of a space's name.
 const SPACE: &str = "neopvm.space:";
-/// Each server, at the number of its host.
+/// The name under which each server has an entry, at the number of its host.
 const SERVERS: &str = "neopvm.tuple-servers";
 const PERSISTENT: i32 = 1;
 const OVERWRITABLE: i32 = 4;
 const FIRST_AVAILABLE: i32 = 8;
-/// Bytes of a space's name.
+/// The most bytes of a space's name.
 pub const NAME_BYTES_MAX: usize = 128;
 
-/// The space whose entries have this name.
+/// The space whose entries have this name; none for another name.
 pub fn space_of(name: &str) -> Option<&str> {
     name.strip_prefix(SPACE)
 }
@@ -36,7 +36,7 @@ fn message(task: &Task, body: Vec<u8>, index: i32) -> Message {
     Message { envelope, body: Blob(body) }
 }
 
-/// Puts a message at exactly this index; false if there is one.
+/// Puts a message at exactly this index; false if that index has one.
 fn insert(task: &Task, name: Blob, index: i32, flags: i32, body: Vec<u8>) -> Result<bool, Code> {
     let message = message(task, body, index);
     match task.request(&Request::PutInfo { name, flags, message }) {
@@ -55,13 +55,14 @@ fn read(task: &Task, name: Blob, index: i32, flags: i32) -> Result<Option<(i32, 
     }
 }
 
-/// The message under a space's name at the first index from here on, and its index.
+/// The first message under a space's name from this index on, with its index.
 fn from(task: &Task, space: &Blob, index: i32) -> Result<Option<(i32, Message)>, Code> {
     read(task, entry_name(space), index, FIRST_AVAILABLE)
 }
 
-/// The entry that a message is. None if another program has put something else under the name: an
-/// entry names tasks, and its sender is the primary. The daemons vouch for the sender of a message.
+/// Decodes the entry in a message. None if another program has put something else under the name:
+/// an entry names tasks, and its sender must be the primary. The daemons guarantee the sender of a
+/// message.
 fn entry_of(message: &Message) -> Option<Entry> {
     let entry = Entry::from_bytes(&message.body.0).ok()?;
     let names_tasks = entry.copies.iter().chain([&entry.primary]).all(|tid| tid.is_task());
@@ -70,8 +71,7 @@ fn entry_of(message: &Message) -> Option<Entry> {
 
 /// The last entry of a space and its epoch.
 ///
-/// # Errors
-/// What the machine answers.
+/// # Errors The machine's error.
 pub fn latest(task: &Task, space: &Blob) -> Result<Option<(i32, Entry)>, Code> {
     let (mut next, mut last) = (Some(0), None);
     while let Some(index) = next
@@ -83,9 +83,8 @@ pub fn latest(task: &Task, space: &Blob) -> Result<Option<(i32, Entry)>, Code> {
     Ok(last)
 }
 
-/// Puts an entry as that of an epoch, or of the first one behind it in whose place there is
-/// nothing: what is no entry is passed over. The epoch that it was put in; none if there is another
-/// entry from that epoch on.
+/// Puts an entry for an epoch, or for the first later epoch whose place is free of foreign
+/// messages. Returns the epoch, or none if there is another entry from that epoch on.
 pub(crate) fn put(
     task: &Task,
     space: &Blob,
@@ -101,14 +100,14 @@ pub(crate) fn put(
         place = place.checked_add(1).ok_or(Code::OutOfRes)?;
     }
     if !is_alone(task, space, epoch, place)? {
-        // One of two passed over this index, and the other one has put its entry there.
+        // Two servers have passed over this index, and the other one has put its entry here.
         delete(task, entry_name(space), place)?;
         return Ok(None);
     }
     Ok(Some(place))
 }
 
-/// True if no entry but that of an epoch is there from another one on.
+/// True if there is no entry from epoch `first` on but the one of epoch `own`.
 fn is_alone(task: &Task, space: &Blob, first: i32, own: i32) -> Result<bool, Code> {
     let mut next = Some(first);
     while let Some(index) = next
@@ -122,7 +121,7 @@ fn is_alone(task: &Task, space: &Blob, first: i32, own: i32) -> Result<bool, Cod
     Ok(true)
 }
 
-/// Deletes a message, if there is one. What another task guards stays.
+/// Deletes a message, if there is one. A message that another task guards stays.
 fn delete(task: &Task, name: Blob, index: i32) -> Result<(), Code> {
     match task.request(&Request::DelInfo { name, index, flags: 0 }) {
         Ok(_) | Err(Code::NotFound | Code::Denied) => Ok(()),
@@ -130,8 +129,8 @@ fn delete(task: &Task, name: Blob, index: i32) -> Result<(), Code> {
     }
 }
 
-/// Deletes what is under a space's name before an epoch; all of it if there is none. What another
-/// task guards stays.
+/// Deletes the messages under a space's name before an epoch; all of them if no epoch is given. A
+/// message that another task guards stays.
 pub(crate) fn forget(task: &Task, space: &Blob, before: Option<i32>) -> Result<(), Code> {
     let name = entry_name(space);
     let mut next = Some(0);
@@ -147,8 +146,7 @@ pub(crate) fn forget(task: &Task, space: &Blob, before: Option<i32>) -> Result<(
 
 /// The names of all spaces.
 ///
-/// # Errors
-/// What the machine answers.
+/// # Errors The machine's error.
 pub fn names(task: &Task) -> Result<Vec<Blob>, Code> {
     let pattern = Blob::from(SPACE);
     match task.request(&Request::MailboxInfo { pattern })? {
@@ -162,8 +160,8 @@ pub fn names(task: &Task) -> Result<Vec<Blob>, Code> {
     }
 }
 
-/// Says that this task is the server of its host; false if there is one. An entry that has outlived
-/// its server goes.
+/// Enters this task as the server of its host; false if the host has one. An entry whose server has
+/// ended is replaced.
 pub(crate) fn be_server(task: &Task) -> Result<bool, Code> {
     let index = i32::from(task.tid().host().0);
     let insert = || insert(task, SERVERS.into(), index, OVERWRITABLE, task.tid().to_bytes());
@@ -177,10 +175,10 @@ pub(crate) fn be_server(task: &Task) -> Result<bool, Code> {
     insert()
 }
 
-/// The server of a host, if it lives.
+/// The server of a host, if it is alive.
 pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Code> {
     let found = read(task, SERVERS.into(), i32::from(host.0), 0)?;
-    // No task may say that another one is a server.
+    // An entry counts only if the server itself has put it.
     let server = found.and_then(|(_, message)| {
         let server = Tid::from_bytes(&message.body.0).ok()?;
         (server == message.envelope.src && server.host() == host).then_some(server)
@@ -191,14 +189,13 @@ pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Cod
     }
 }
 
-/// True if a task runs.
+/// True if a task is alive.
 ///
-/// # Errors
-/// The machine's answer.
+/// # Errors The machine's error.
 pub fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
     match task.request(&Request::TaskStatus { tid }) {
         Ok(_) => Ok(true),
-        // `BadParam`: another program has put something there that is no task's id.
+        // `BadParam`: another program has put a number that cannot be a task.
         Err(Code::NoTask | Code::HostFail | Code::NoHost | Code::BadParam) => Ok(false),
         Err(code) => Err(code),
     }
@@ -206,15 +203,14 @@ pub fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
 
 /// Forgets a space whose servers have died.
 ///
-/// # Errors
-/// [`Error::OnDisk`] for a durable one, [`Error::Machine`].
+/// # Errors [`Error::OnDisk`] for a durable space, [`Error::Machine`].
 pub(crate) fn forget_lost(task: &Task, name: &Blob) -> Result<(), Error> {
     let entry = latest(task, name)?.map(|(_, entry)| entry);
     entry.as_ref().map_or(Ok(()), may_be_forgotten)?;
     Ok(forget(task, name, None)?)
 }
 
-/// An error for a space that is on a disk: its tuples would come back.
+/// An error for a durable space, because its files would bring the tuples back.
 fn may_be_forgotten(entry: &Entry) -> Result<(), Error> {
     if entry.directory.0.is_empty() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! The server of tuple spaces on a host: a task that keeps partitions and answers their clients.
 //!
 //! [`pvm_tuples::partition`] decides; this module receives and sends messages, notices and named
-//! messages. A loop takes the messages that have arrived, does what the partitions ask for, and
-//! sleeps until more messages come.
+//! messages. A loop takes the messages that have arrived, carries out what the partitions ask for,
+//! and sleeps until more messages come.
 
 mod creation;
 mod disk;
@@ -29,28 +29,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 use turns::ClientQueues;
 
-/// A server without a space ends after this time.
+/// The time after which a server without a space ends.
 const IDLE: Duration = Duration::from_secs(30);
-/// Nothing tells a task that its host is to be left: it looks.
+/// The interval at which the server looks whether its host is to be left. The machine sends no
+/// notice of that.
 const LOOK_FOR_DRAINS: Duration = Duration::from_secs(3);
-/// No pause is shorter.
+/// The shortest pause.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// So many messages are taken in before a request is served, if there are so many ...
+/// The most messages that are taken in before a request is served ...
 const TAKEN_IN_MAX: usize = 1 << 16;
-/// ... and so many requests are served before it is looked for messages again.
+/// ... and the most requests that are served before messages are taken in again.
 const SERVED_MAX: usize = 64;
 
-/// Serves until there has been no space for a while, or the machine ends.
+/// Serves until there has been no space for a while, or until the machine ends.
 ///
-/// # Errors
-/// What the machine answers.
+/// # Errors The machine's error.
 pub fn run() -> Result<(), Code> {
     let task = Task::enrol(starting::PROGRAM.as_bytes(), false)?;
     task.be_unrecorded();
     if !registry::be_server(task)? {
         return task.leave();
     }
-    // A client that does not read must not fill the memory of all.
+    // A client that does not read its answers must not fill everybody's memory.
     task.set_policy(Policy::Spill)?;
     watch_hosts(task)?;
     let mut server = Server {
@@ -75,13 +75,13 @@ pub fn run() -> Result<(), Code> {
     served.and(left)
 }
 
-/// Nanoseconds.
+/// Nanoseconds since 1970.
 fn since_1970() -> u64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A space that is to be made.
+/// A space that a client wants to be made.
 struct New {
     client: Tid,
     number: u64,
@@ -95,23 +95,23 @@ struct Server {
     task: &'static Task,
     post: Post,
     partitions: BTreeMap<u64, Partition>,
-    /// Tasks for whose end a notice has been asked.
+    /// The tasks for whose end the machine will send a notice.
     watched: BTreeSet<Tid>,
-    /// Tasks that are known to be servers of other hosts.
+    /// Tasks that are known as servers of other hosts.
     servers: BTreeSet<Tid>,
     helpers: Helpers,
-    /// Files of durable spaces.
+    /// The files of durable spaces.
     disks: BTreeMap<u64, Disk>,
     /// Durable spaces whose disk has failed: their last operations may be lost.
     failed: BTreeSet<u64>,
     turns: ClientQueues,
     idle_since: Instant,
-    /// Hosts that are to be left, and when that was looked for.
+    /// The hosts that are to be left, and the time of the last look for them.
     draining: BTreeSet<HostIndex>,
     looked: Instant,
-    /// When notices of ends were looked for.
+    /// The time of the last look for notices of ended tasks.
     heard_ends: Instant,
-    /// When timeouts were handled last.
+    /// The time at which timeouts were handled last.
     passed: Instant,
     begun: (Instant, u64),
 }
@@ -140,8 +140,8 @@ impl Server {
             self.pass_time()?;
             self.persist()?;
             let until = self.deadline();
-            // Small messages of busy clients come so. What is not seen so is seen by the long look,
-            // in the next round.
+            // The fast path finds most small messages of busy clients. The full look of the next
+            // round finds the others.
             let rests = self.turns.is_empty() && looked == Glance::Nothing;
             if is_busy && rests && self.task.linger(token, until) {
                 continue;
@@ -164,9 +164,8 @@ impl Server {
         }
     }
 
-    /// While messages keep coming, time passes, too, and what was noted is written now and then. A
-    /// sync is due when as much time has passed as the last one took: half of the time is left for
-    /// messages.
+    /// Handles timeouts and writes noted records while messages keep coming. A sync is due when as
+    /// much time has passed as the last sync took, so half of the time is left for messages.
     fn keep_up(&mut self) -> Result<(), Code> {
         if self.passed.elapsed() >= SHORTEST {
             self.pass_time()?;
@@ -191,7 +190,7 @@ impl Server {
             .map_or(Deadline::Never, Deadline::At)
     }
 
-    /// The moment of a time in milliseconds; none for one that is too far away.
+    /// Converts a time in milliseconds; none for a time that is too far away.
     fn instant(&self, at_ms: u64) -> Option<Instant> {
         let since = at_ms.saturating_sub(self.begun.1 / 1_000_000);
         self.begun.0.checked_add(Duration::from_millis(since))
@@ -224,7 +223,7 @@ impl Server {
             },
             JOINED if from == Tid::NOTICE_SOURCE => {
                 self.tell_all(&Event::Joined)?;
-                // If the machine cannot say now, spaces stay where they are.
+                // If the machine cannot answer now, the spaces stay where they are.
                 unless_ended(self.share())
             }
             _ => Ok(()),
@@ -255,8 +254,8 @@ impl Server {
         self.answer(client, number, &Told::Elsewhere { number })
     }
 
-    /// False for a client of whose end this host knows. The notice is asked for at the client's
-    /// first request; for a client of this host that has ended it is there at once.
+    /// False for a client whose end this host knows. The notice is requested at the client's first
+    /// request; for a client of this host that has ended, the machine sends it at once.
     fn lives(&mut self, client: Tid) -> Result<bool, Code> {
         if self.watched.insert(client) {
             match watch(self.task, client) {
@@ -268,7 +267,7 @@ impl Server {
         Ok(self.watched.contains(&client))
     }
 
-    /// Takes all notices of ends that have come, also those behind requests.
+    /// Takes all notices of ended tasks that have arrived, also those behind requests.
     fn hear_ends(&mut self) -> Result<(), Code> {
         while let Some(task) = self.post.next_end()? {
             self.gone(task)?;
@@ -281,8 +280,8 @@ impl Server {
         unless_ended(self.post.send(client, answer_tag(number), told))
     }
 
-    /// True for the server of another host. This is checked because any task can send the frames of
-    /// servers.
+    /// True for the server of another host. The check is needed because any task can send the
+    /// frames of servers.
     fn is_server(&mut self, tid: Tid) -> Result<bool, Code> {
         if self.servers.contains(&tid) {
             return Ok(true);
@@ -297,19 +296,19 @@ impl Server {
     fn other_said(&mut self, from: Tid, said: Between) -> Result<(), Code> {
         match self.is_server(from) {
             Ok(true) => {}
-            // It comes again if it was a server's.
+            // If a server has sent it, it will send it again.
             other => return unless_ended(other.map(drop)),
         }
         let space = said.space();
         if !self.partitions.contains_key(&space) {
             if let Between::Drop { term, .. } = said {
-                // It was dropped before, and its file is gone, unless its disk has failed.
+                // The space was dropped before. Its file is gone, unless the disk has failed.
                 let is_gone = !self.failed.contains(&space);
                 let dropped = Between::Dropped { space, term, is_gone };
                 return unless_ended(self.post.send(from, BETWEEN, &dropped));
             }
             if let Between::Ack { space, .. } = said {
-                // It follows a primary that is none any more.
+                // The sender follows a primary that has been replaced.
                 return unless_ended(self.post.send(from, BETWEEN, &Between::Later { space }));
             }
             let Some(new) = Partition::follow(self.task.tid(), from, said, self.now()) else {
@@ -337,13 +336,13 @@ impl Server {
         Ok(())
     }
 
-    /// Tells a partition something and does what it wants then.
+    /// Gives an event to a partition and carries out its outputs.
     fn tell(&mut self, space: u64, event: Event) -> Result<(), Code> {
         let now = self.now();
         if let Some(partition) = self.partitions.get_mut(&space) {
             partition.handle(now, event);
             if has_unread_tuples(partition.store()) {
-                // Nothing is answered that was not read.
+                // Tuples that could not be read make the answers wrong, so none of them goes out.
                 self.fail(space);
             }
         }
@@ -373,7 +372,7 @@ impl Server {
         Ok(())
     }
 
-    /// Does what a partition wants.
+    /// Carries out the outputs of a partition.
     fn carry_out(&mut self, space: u64) -> Result<(), Code> {
         while let Some(output) = self.partitions.get_mut(&space).and_then(Partition::poll_output) {
             match output {
@@ -414,8 +413,8 @@ impl Server {
         self.partitions.get(&space).map(|partition| partition.name().clone())
     }
 
-    /// Tells a partition how something has ended that it wanted. What the machine has refused is
-    /// wanted again later.
+    /// Gives a partition the result of an output. If the machine has refused a call, the partition
+    /// asks for it again later.
     fn report(&mut self, space: u64, done: Result<Event, Code>) -> Result<(), Code> {
         let event = match done {
             Ok(event) => event,
@@ -434,7 +433,7 @@ impl Server {
             return Ok(());
         }
         match watch(self.task, tid) {
-            // It is no task's id, so there is no such task.
+            // The number cannot be a task, so no such task exists.
             Err(Code::BadParam) => {
                 self.watched.remove(&tid);
                 self.report(space, Ok(Event::Gone { task: tid }))
@@ -493,8 +492,8 @@ fn has_been_idle(server: &mut Server) -> bool {
     server.idle_since.elapsed() >= IDLE
 }
 
-/// Takes in what the fast path sees. Returns whether that was something, and the result of the last
-/// look.
+/// Takes in the messages that the fast path finds. Returns whether there were any, and the result
+/// of the last look.
 fn take_in(server: &mut Server) -> Result<(bool, Glance<()>), Code> {
     for taken in 0..TAKEN_IN_MAX {
         match server.post.glance() {
@@ -518,8 +517,8 @@ fn serve_some(server: &mut Server) -> Result<(), Code> {
     Ok(())
 }
 
-/// Only the end of the machine ends a server. What is lost otherwise was for a task that is gone,
-/// of which a notice tells, or is asked for again.
+/// Lets only the end of the machine end the server. A message that is lost for another reason was
+/// for a task that has ended, or its receiver asks again.
 fn unless_ended(done: Result<(), Code>) -> Result<(), Code> {
     match done {
         Err(Code::SysErr) => Err(Code::SysErr),

@@ -1,4 +1,4 @@
-//! A task's side: open spaces, and the requests that are under way.
+//! A task's side: its open spaces, and its requests.
 
 mod inner;
 mod making;
@@ -24,14 +24,15 @@ pub type Limit = Deadline;
 
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Requests of this process count up, whatever their space: a server tells them apart by this.
+/// The number of the last request. All requests of this process share one count, whatever their
+/// space, because a server tells them apart by it.
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// The wait of calls that have no limit of their own: until a message has come since the token, or
-/// the deadline, or [`Error::Interrupted`].
+/// The function by which calls without a limit of their own wait: until a message has come since
+/// the token, until the deadline, or with [`Error::Interrupted`].
 pub type Rest = fn(&'static Task, WaitToken, Deadline) -> Result<(), Error>;
 
-/// All spaces that a task has open.
+/// All open spaces of a task.
 pub struct Spaces {
     task: &'static Task,
     rest: Rest,
@@ -39,7 +40,7 @@ pub struct Spaces {
     inner: Mutex<Inner>,
 }
 
-/// A space that is open: its number in [`Spaces`].
+/// An open space: its number in [`Spaces`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Space(u64);
 
@@ -50,17 +51,17 @@ pub struct Found {
     pub tuple: Tuple,
     /// The claim's number; 0 unless it was claimed.
     pub claim: u64,
-    /// The number of times that it came back before.
+    /// The number of times that it came back from earlier claims.
     pub tries: u32,
 }
 
 impl Spaces {
-    /// The spaces of a task.
+    /// Makes the spaces of a task.
     pub fn new(task: &'static Task) -> Self {
         Self::resting(task, |task, token, until| Ok(task.wait(token, until).map(drop)?))
     }
 
-    /// The spaces of a task whose calls wait by `rest`.
+    /// Makes the spaces of a task whose calls wait by `rest`.
     pub fn resting(task: &'static Task, rest: Rest) -> Self {
         let inner = Inner {
             post: Post::new(task),
@@ -79,7 +80,7 @@ impl Spaces {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panicked thread has left no half change that matters more than going on.
+        // A thread that panicked has left a change half done at worst; the other threads go on.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,10 +88,9 @@ impl Spaces {
         u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Opens a space that there is.
+    /// Opens an existing space.
     ///
-    /// # Errors
-    /// [`Error::NoSpace`], [`Error::Machine`].
+    /// # Errors [`Error::NoSpace`], [`Error::Machine`].
     pub fn open(&self, name: &Blob) -> Result<Space, Error> {
         let entry = registry::latest(self.task, name)?;
         let entry = entry.map(|(_, entry)| entry).filter(|entry| !entry.deleted);
@@ -108,7 +108,7 @@ impl Spaces {
         NUMBER.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Closes a space, once for each time it was opened.
+    /// Closes a space, once for each time that it was opened.
     pub fn close(&self, space: Space) {
         let mut inner = self.lock();
         if let Some(open) = inner.open.get_mut(&space.0) {
@@ -124,27 +124,24 @@ impl Spaces {
         self.lock().open.get(&space.0).map(|open| open.name.clone())
     }
 
-    /// Does an operation and waits for its end.
+    /// Carries out an operation and waits for its end.
     ///
-    /// # Errors
-    /// See [`Error`].
+    /// # Errors See [`Error`].
     pub fn perform(&self, space: Space, op: Op, limit: Limit) -> Result<Outcome, Error> {
         outcome(self.finish(|| self.begin(space, op, limit))?)
     }
 
-    /// Puts tuples in one step; false if there was no room until the limit.
+    /// Puts tuples in one step; false if there was no room before the limit.
     ///
-    /// # Errors
-    /// See [`Error`].
+    /// # Errors See [`Error`].
     pub fn put(&self, space: Space, tuples: Vec<Tuple>, limit: Limit) -> Result<bool, Error> {
         let wait = limit != Deadline::Now;
         Ok(self.perform(space, Op::Put { tuples, wait }, limit)? == Outcome::Done)
     }
 
-    /// Looks for a tuple; none if there was none until the limit.
+    /// Finds a tuple; none if none fitted before the limit.
     ///
-    /// # Errors
-    /// See [`Error`].
+    /// # Errors See [`Error`].
     pub fn find(
         &self,
         space: Space,
@@ -164,11 +161,10 @@ impl Spaces {
         self.look_by(space, |number| Ask::Look { number, space: space.0, tuples })
     }
 
-    /// The tuples of a space behind one of them by age, the claimed ones too: the first ones with
-    /// 0, then those behind [`Seen::last`], until there are none.
+    /// One page of the tuples of a space by age, claimed tuples included. `behind` is 0 for the
+    /// first page and then [`Seen::last`] of the page before, which is 0 at the end.
     ///
-    /// # Errors
-    /// See [`Error`].
+    /// # Errors See [`Error`].
     pub fn page(&self, space: Space, behind: u64) -> Result<Seen, Error> {
         self.look_by(space, |number| Ask::Page { number, space: space.0, behind })
     }
@@ -182,10 +178,9 @@ impl Spaces {
         }
     }
 
-    /// Deletes a space. One whose servers have died goes, too.
+    /// Deletes a space, also one whose servers have died.
     ///
-    /// # Errors
-    /// See [`Error`].
+    /// # Errors See [`Error`].
     pub fn delete(&self, name: &Blob) -> Result<(), Error> {
         let directory = registry::latest(self.task, name)?.map(|(_, entry)| entry.directory);
         let space = self.open(name)?;
@@ -203,10 +198,9 @@ impl Spaces {
     }
 }
 
-/// The outcome that a request has ended with.
+/// The outcome of a request.
 ///
-/// # Errors
-/// What it failed with.
+/// # Errors The reason why it failed.
 pub(crate) fn outcome(end: End) -> Result<Outcome, Error> {
     match end {
         End::Answered(Outcome::Failed { reason }) => Err(reason.into()),
@@ -217,7 +211,7 @@ pub(crate) fn outcome(end: End) -> Result<Outcome, Error> {
     }
 }
 
-/// The tuple of an outcome.
+/// The tuple in an outcome.
 pub(crate) fn found(outcome: Outcome) -> Result<Option<Found>, Error> {
     match outcome {
         Outcome::Found { tuple, claim, tries } => Ok(Some(Found { tuple, claim, tries })),

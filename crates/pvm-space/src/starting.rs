@@ -1,19 +1,20 @@
 //! Starting the server of a host.
 //!
-//! The machine starts `pvmtuples --start` there, which starts the server in a process group of its
-//! own and ends. So the server is no job's child: it outlives the job that needed it first.
+//! The machine starts `pvmtuples --start` there. This process starts the server in a process group
+//! of its own and ends. So the server is not the child of any job, and outlives the job that needed
+//! it first.
 
 use pvm::Task;
 use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::path::PathBuf;
 
-/// The program.
+/// The name of the program.
 pub(crate) const PROGRAM: &str = "pvmtuples";
-/// `PvmTaskHost`
+/// The number of `PvmTaskHost`.
 const ON_HOST: i32 = 1;
 
-/// The paths at which the program may be: beside this one, then on the machine's search path.
+/// The paths at which the program may be: beside this program, then on the machine's search path.
 fn places() -> Vec<Blob> {
     let own = std::env::current_exe().ok();
     let beside: Option<PathBuf> = own.map(|path| path.with_file_name(PROGRAM));
@@ -22,7 +23,7 @@ fn places() -> Vec<Blob> {
     beside.into_iter().map(Blob::from).chain([Blob::from(PROGRAM)]).collect()
 }
 
-/// Has the server of a host started. It is there once its entry is.
+/// Starts the server of a host. It is ready when its entry is in the names.
 pub(crate) fn start(task: &Task, host: &Blob) -> Result<(), Code> {
     let mut failed = Code::NoFile;
     for file in places() {

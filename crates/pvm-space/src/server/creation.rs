@@ -1,4 +1,4 @@
-//! Spaces that are made: new ones, and durable ones of what is on disk.
+//! Making spaces: new ones, and durable ones from their files.
 
 use super::disk::{self, Found, Lock};
 use super::{New, Server, since_1970, unless_ended};
@@ -30,10 +30,9 @@ impl Server {
         self.answer(client, number, &told)
     }
 
-    /// This server may still keep an earlier space of this name, whose entry is gone, with its file
-    /// in the directory of the new one. The new space begins with the tuples of that file. If
-    /// another process has removed the file, it is written anew before the server forgets its
-    /// tuples.
+    /// Drops an earlier space of this name whose entry is gone, but whose file is in the directory
+    /// of the new space. The new space begins with the tuples of that file. If another process has
+    /// removed the file, it is written anew before the server forgets its tuples.
     fn let_go(&mut self, new: &New) -> Result<std::io::Result<()>, Code> {
         let is_it = |(space, partition): (&u64, &Partition)| {
             let has_file = self.disks.contains_key(space);
@@ -52,13 +51,13 @@ impl Server {
                 self.close(space, false, false, None)?;
             }
             Err(Code::SysErr) => return Err(Code::SysErr),
-            // The machine refuses the new entry, too.
+            // The machine will refuse the new entry as well.
             Err(_) => {}
         }
         Ok(Ok(()))
     }
 
-    /// The data on disk of a space that is to be made.
+    /// The data on disk with which a new space begins.
     fn found(&self, new: &New) -> std::io::Result<(Option<Lock>, Option<Found>)> {
         let is_kept_here = self.partitions.values().any(|one| *one.name() == new.name);
         if new.directory.0.is_empty() || is_kept_here {
@@ -106,7 +105,7 @@ impl Server {
         self.tell_draining(space)
     }
 
-    /// Puts the entry of a new space; none if there is such a space.
+    /// Puts the entry of a new space; none if a space of this name exists.
     fn new_entry(&self, new: &New, found: Option<&Found>) -> Result<Option<(i32, Entry)>, Code> {
         let name = &new.name;
         if name.0.is_empty() || name.0.len() > registry::NAME_BYTES_MAX {
@@ -137,7 +136,7 @@ impl Server {
         Ok(put.map(|epoch| (epoch, entry)))
     }
 
-    /// True if a server keeps the space, or may go on with it.
+    /// True if a server keeps the space, or can take it over.
     fn is_held(&self, entry: &Entry) -> Result<bool, Code> {
         let has_failed = entry.primary == self.task.tid() && self.failed.contains(&entry.space);
         if entry.deleted || has_failed {

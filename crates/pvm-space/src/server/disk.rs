@@ -23,35 +23,37 @@ use std::time::{Duration, Instant};
 
 /// The end of each file's name.
 const SUFFIX: &str = ".tuples";
-/// Room is reserved in such pieces; one of them is always left for what servers do by themselves.
+/// The step in which room is reserved. One such piece always stays free for steps that servers make
+/// by themselves.
 const ROOM: u64 = 1 << 20;
-/// A file is begun anew when its steps have at least this many bytes, and as many as its first
-/// state.
+/// A file is begun anew when its steps have at least this many bytes, and at least as many as its
+/// first state.
 const STEPS_MIN: u64 = 4 << 20;
 
-/// A file takes so much more on the disk than its bytes.
+/// The room that a file needs on the disk beside its bytes.
 const BLOCKS: u64 = 64 << 10;
-/// On a full disk, and where a file has lost its place, one is begun anew no more often than this.
+/// The shortest interval between two attempts to begin a file anew, on a full disk or after a file
+/// has lost its name.
 pub(super) const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// While messages keep coming, gathered records are written after this time at the earliest ...
 const SYNC_AGAIN: Duration = Duration::from_millis(1);
 /// ... or when they have this many bytes.
 const PENDING_MAX: usize = 256 << 10;
-/// The longest time that another process may hold the lock of a space's files ...
+/// The longest time that this process waits while another one holds the lock of a space's files ...
 const LOCKED_MAX: Duration = Duration::from_secs(2);
-/// ... and the time after which this one tries again to get it.
+/// ... and the interval at which it tries to get the lock.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The lock of a space's files: only its holder looks for them, begins one or removes one.
+/// The lock of a space's files: only its holder searches for them, begins one or removes one.
 pub(super) struct Lock {
     directory: PathBuf,
     name: Blob,
-    /// Locked as long as it is open.
+    /// The file is locked as long as it is open.
     _file: File,
 }
 
 impl Lock {
-    /// Waits for it, not for long.
+    /// Waits for the lock, for [`LOCKED_MAX`] at most.
     pub(super) fn take(directory: &Blob, name: &Blob) -> io::Result<Self> {
         let (directory, name) = (path_of(directory)?.to_owned(), name.clone());
         let file = locked(&directory.join(lock_name(&name)))?;
@@ -66,7 +68,8 @@ fn locked(path: &Path) -> io::Result<File> {
         let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = regular(options, path)?;
         match file.try_lock() {
-            // The former holder may have removed the file.
+            // The former holder may have removed the file; the lock of a removed file has no
+            // effect.
             Ok(()) if is_at(&file, path) => return Ok(file),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
@@ -82,34 +85,35 @@ fn locked(path: &Path) -> io::Result<File> {
 pub(super) struct Disk {
     file: File,
     path: PathBuf,
-    /// For its [`Lock`].
+    /// The directory, for the [`Lock`].
     directory: PathBuf,
     name: Blob,
-    /// Records that are not written yet, and the last step among them.
+    /// Records that are not written yet, and the number of the last step among them.
     pending: Vec<u8>,
     last: Option<u64>,
-    /// Bytes of the file.
+    /// The bytes of the file.
     written: u64,
-    /// Bytes that it began with.
+    /// The bytes of its first state.
     begun: u64,
-    /// Bytes for which there is room on the disk.
+    /// The bytes for which room is reserved on the disk.
     reserved: u64,
-    /// When it was last tried to begin it anew.
+    /// The time of the last attempt to begin the file anew.
     tried: Option<Instant>,
-    /// When the first of the records was noted that are not written yet.
+    /// The time at which the first unwritten record was noted.
     noted: Option<Instant>,
-    /// For how long the last sync took.
+    /// The duration of the last sync.
     took: Duration,
     is_nameless: bool,
-    /// Syncs that answers do not wait for.
+    /// The syncs for which answers do not wait.
     lagging: Option<Lagging>,
 }
 
-/// The end of a sync.
+/// The result of a sync.
 pub(super) enum Synced {
     /// The last step that is on the disk now, if it is a new one.
     All(Option<u64>),
-    /// All is written, to a file that others have removed: nothing of it outlives the server.
+    /// All is written, but other processes have removed the file's name: its content will not
+    /// outlive the server.
     Nameless,
 }
 
@@ -129,8 +133,8 @@ impl Disk {
         let new = path.with_extension("new");
         let mut bytes = MAGIC.to_vec();
         log::append(&mut bytes, record);
-        // Under the lock no other server begins a file: this one was left by a server that has
-        // died.
+        // No other server begins a file while this one has the lock: this file is left from a
+        // server that has died.
         remove_if_there(&new)?;
         let mut file = create(&new)?;
         let begun = bytes.len() as u64;
@@ -152,7 +156,7 @@ impl Disk {
             is_nameless: false,
             lagging: None,
         };
-        // What the old one leaves may be all the room that there is.
+        // The room of the old file may be all the room that there is.
         let mut has_room = || match disk.reserve(0, true) {
             Err(_) if old.is_some_and(|old| old.shrinks_to(begun)) => Ok(()),
             other => other,
@@ -178,8 +182,8 @@ impl Disk {
         bytes + ROOM + BLOCKS <= self.reserved
     }
 
-    /// True if it may be shorter when it is begun anew, and that was not tried a moment ago.
-    /// `bytes`: what the space holds.
+    /// True if a new file may be shorter, and the last attempt is not too recent. `bytes`: the size
+    /// of the space's content.
     pub(super) fn may_shrink(&mut self, bytes: u64) -> bool {
         if !self.may_try() || !self.shrinks_to(bytes) {
             return false;
@@ -188,7 +192,7 @@ impl Disk {
         true
     }
 
-    /// True if it was not tried a moment ago to begin it anew.
+    /// True if the last attempt to begin the file anew is not too recent.
     pub(super) fn may_try(&self) -> bool {
         self.tried.is_none_or(|tried| tried.elapsed() >= TRY_AGAIN)
     }
@@ -197,26 +201,27 @@ impl Disk {
         self.tried = Some(Instant::now());
     }
 
-    /// True once others were seen to have removed the file.
+    /// True once the file is known to have lost its name.
     pub(super) const fn is_nameless(&self) -> bool {
         self.is_nameless
     }
 
-    /// Gives back the room behind what is written: a new file can use it.
+    /// Gives back the reserved room behind the content, so that a new file can use it.
     pub(super) fn give_room(&mut self) {
         if rustix::fs::ftruncate(&self.file, self.written).is_ok() {
             self.reserved = self.written;
         }
     }
 
-    /// Takes as much room as there is for what servers do by themselves.
+    /// Reserves as much room as there is for steps that servers make by themselves.
     pub(super) fn take_room(&mut self) {
-        // Without it requests are refused until there is room.
+        // Without this room requests are refused.
         drop(self.reserve(0, true).or_else(|_| self.reserve(0, false)));
     }
 
-    /// Reserves room for `bytes` more bytes, and for the servers' own steps after that. A step that
-    /// takes tuples away may use a part of that reserve, so that a full space can be emptied.
+    /// Reserves room for `bytes` more bytes, and behind them for steps that servers make by
+    /// themselves. A step that takes tuples away may use a part of the second room, so a full space
+    /// can be emptied.
     pub(super) fn reserve(&mut self, bytes: usize, puts: bool) -> io::Result<()> {
         let own = if puts { ROOM } else { ROOM / 2 };
         let ahead = self.written + self.pending.len() as u64 + bytes as u64 + own;
@@ -234,7 +239,7 @@ impl Disk {
             reserved = reserve(to);
         }
         match reserved {
-            // A file system that cannot reserve has room until a write fails.
+            // On a file system that cannot reserve, room is assumed until a write fails.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
                 self.reserved = to;
                 Ok(())
@@ -243,7 +248,7 @@ impl Disk {
         }
     }
 
-    /// Notes a record that is to be written.
+    /// Notes a record that must be written.
     pub(super) fn note(&mut self, record: &Record) {
         if let Record::Step { number, .. } = record {
             self.last = Some(*number);
@@ -252,18 +257,18 @@ impl Disk {
         self.noted.get_or_insert_with(Instant::now);
     }
 
-    /// True if what was noted waits for too long, or is too much.
+    /// True if the noted records have waited for too long, or are too many.
     pub(super) fn is_late(&self) -> bool {
         let waits = || self.noted.is_some_and(|noted| noted.elapsed() >= self.took.max(SYNC_AGAIN));
         self.pending.len() >= PENDING_MAX || waits()
     }
 
-    /// True if a record is to be written.
+    /// True if a noted record is not written.
     pub(super) const fn is_behind(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Writes what was noted, and has it synced.
+    /// Writes the noted records and syncs them.
     pub(super) fn sync(&mut self) -> io::Result<Synced> {
         let begun = Instant::now();
         self.file.write_all(&self.pending)?;
@@ -279,23 +284,23 @@ impl Disk {
         Ok(if self.is_nameless { Synced::Nameless } else { Synced::All(self.last.take()) })
     }
 
-    /// When [`Disk::tend`] is to be called.
+    /// The time at which [`Disk::tend`] must be called.
     pub(super) fn due(&self) -> Option<Instant> {
         self.lagging.as_ref().and_then(|lagging| lagging.due(Instant::now()))
     }
 
-    /// Sees to the syncs that answers do not wait for.
+    /// Handles the syncs for which answers do not wait.
     pub(super) fn tend(&mut self) -> io::Result<()> {
         self.lagging.as_mut().map_or(Ok(()), |lagging| lagging.tend(Instant::now()))
     }
 
-    /// True if a file that begins with what the space holds now would be much shorter.
+    /// True if a new file with the present content would be much shorter.
     pub(super) fn is_long(&self) -> bool {
         let steps = self.written - self.begun;
         steps > STEPS_MIN && steps > self.begun
     }
 
-    /// True if the file's name leads to it.
+    /// True if the file's name leads to this file.
     pub(super) fn is_in_its_place(&self) -> bool {
         is_at(&self.file, &self.path)
     }
@@ -305,18 +310,19 @@ impl Disk {
         std::fs::symlink_metadata(&self.path).is_ok() && !is_at(&self.file, &self.path)
     }
 
-    /// The file is begun anew when it has become longer still.
+    /// Puts off beginning the file anew until it has become longer still.
     pub(super) const fn be_patient(&mut self) {
         self.begun = self.written;
     }
 
-    /// The space has ended: nothing is left of it, also after a power failure.
+    /// Removes all files of a space that has ended, so that they are gone after a power failure,
+    /// too.
     pub(super) fn remove(self) -> io::Result<()> {
         let lock = self.directory.join(lock_name(&self.name));
         let _locked = locked(&lock)?;
         remove_if_there(&self.path)?;
-        // One that was left when this host had another number would bring the space back. One that
-        // is in use goes with its own server, which takes the lock anew.
+        // A file that was left when this host had another number would bring the space back. A file
+        // in use is removed by its own server, which takes the lock itself.
         for left in files_of(&self.directory, &self.name)? {
             if be_unused(&left).is_ok() {
                 remove_if_there(&left)?;
@@ -327,16 +333,16 @@ impl Disk {
     }
 }
 
-/// The data that was found of a space.
+/// The data of a space that were found on disk.
 pub(super) struct Found {
     pub(super) replay: Replay,
-    /// The note about damages.
+    /// A note about damaged files.
     pub(super) note: String,
-    /// The path at which it was, and older files of the space.
+    /// The path of the file, and older files of the space.
     pub(super) files: Vec<PathBuf>,
 }
 
-/// Reads the last file of a space in a directory, whichever host has written it.
+/// Reads the latest file of a space in a directory, whichever host has written it.
 pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
     let (mut last, mut notes): (Option<Replay>, _) = (None, Vec::new());
     let (mut files, mut damaged, mut used) = (Vec::new(), Vec::new(), 0);
@@ -373,15 +379,15 @@ pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
     Ok(Some(Found { replay, note: notes.join("; "), files }))
 }
 
-/// Removes files that another one has replaced.
+/// Removes the files that a later one has replaced.
 pub(super) fn forget(_: &Lock, files: &[PathBuf], but: &Disk) {
     for file in files.iter().filter(|file| **file != but.path) {
-        // A file that stays is older, and loses the next time, too.
+        // A file that cannot be removed is older, so it is not used the next time either.
         drop(std::fs::remove_file(file));
     }
 }
 
-/// Opens what must be a file. What is none is not waited for, and links are not followed.
+/// Opens a regular file. Other kinds of files are not waited for, and links are not followed.
 fn regular(how: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let careful = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = how.custom_flags(careful.bits().cast_signed()).open(path);
@@ -393,7 +399,7 @@ fn regular(how: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-/// Makes a file that only its owner can read, whatever the umask is.
+/// Creates a file that only its owner can read, whatever the umask is.
 fn create(path: &Path) -> io::Result<File> {
     let mode = Mode::RUSR | Mode::WUSR;
     let file = regular(OpenOptions::new().write(true).create_new(true).mode(mode.bits()), path)?;
@@ -412,7 +418,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     own.ok().is_some_and(|own| named.is_ok_and(|named| named == own))
 }
 
-/// Removes a name, whatever it leads to.
+/// Removes a name, whatever kind of file it leads to.
 fn remove_if_there(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(about(path, &error)),
@@ -420,12 +426,12 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the names in a file's directory outlive a power failure.
+/// Syncs a file's directory, so that its names outlive a power failure.
 fn sync_directory(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
 }
 
-/// An error if another server uses what has this name.
+/// Returns an error if another server uses the file of this name.
 fn be_unused(path: &Path) -> io::Result<()> {
     match regular(OpenOptions::new().read(true), path) {
         Ok(file) => lock_shared(&file, path),
@@ -442,7 +448,7 @@ fn lock_shared(file: &File, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Reads a file; only its first bytes if it is none of a space.
+/// Reads a file; only its first bytes if it is not the file of a space.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = regular(OpenOptions::new().read(true), path)?;
     lock_shared(&file, path)?;
@@ -459,7 +465,7 @@ fn in_use(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, text)
 }
 
-/// A file that cannot be read is kept under another name.
+/// Renames a file that cannot be read, so that it is kept.
 fn set_aside(path: &Path, what: &str) -> io::Result<String> {
     let to = aside(path);
     std::fs::rename(path, &to)?;
@@ -467,8 +473,7 @@ fn set_aside(path: &Path, what: &str) -> io::Result<String> {
     Ok(format!("{} {what}: it is {} now", path.display(), to.display()))
 }
 
-/// A file of which a part is lost is kept as it was under another name, too. `other`: the file that
-/// is used instead.
+/// Keeps a copy of a damaged file under another name. `other`: the file that is used instead.
 fn set_aside_copy(
     path: &Path,
     (bytes, whole): (&[u8], usize),
@@ -476,7 +481,7 @@ fn set_aside_copy(
 ) -> io::Result<String> {
     let to = aside(path);
     let mut copy = create(&to)?;
-    // What it saves is replaced next.
+    // The damaged file is replaced next, so an error here must stop that.
     if let Err(error) = copy.write_all(bytes).and_then(|()| copy.sync_all()) {
         drop(std::fs::remove_file(&to));
         return Err(about(&to, &error));
@@ -509,8 +514,8 @@ fn path_of(directory: &Blob) -> io::Result<&Path> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "the directory has no absolute path"))
 }
 
-/// The name of the file of a host, or what such names begin with. Bytes that a name of a file
-/// should not have are written as `%` and two digits.
+/// The name of a host's file, or the beginning of all these names. Bytes that are not allowed in a
+/// name are written as `%` and two digits.
 fn file_name(space: &Blob, host: Option<HostIndex>) -> OsString {
     let mut name = String::new();
     for byte in &space.0 {

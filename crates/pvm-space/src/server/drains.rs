@@ -1,4 +1,4 @@
-//! Hosts that are to be left (`pvm del --drain`): their servers move what they hold, and end.
+//! Hosts that are to be left (`pvm del --drain`): their servers move their spaces, and end.
 
 use super::{LOOK_FOR_DRAINS, Server};
 use crate::starting;
@@ -7,7 +7,7 @@ use pvm_wire::Code;
 use std::time::Instant;
 
 impl Server {
-    /// Looks now and then which hosts are to be left.
+    /// Looks from time to time which hosts are to be left.
     pub(super) fn look_for_drains(&mut self) -> Result<(), Code> {
         if self.partitions.is_empty() || self.looked.elapsed() < LOOK_FOR_DRAINS {
             return Ok(());
@@ -28,7 +28,7 @@ impl Server {
         self.tell_all(&Event::Draining { hosts: self.draining.clone() })
     }
 
-    /// Tells a partition that is new here which hosts are to be left, and does what it wants.
+    /// Tells a new partition which hosts are to be left, and carries out its outputs.
     pub(super) fn tell_draining(&mut self, space: u64) -> Result<(), Code> {
         if self.draining.is_empty() {
             return self.carry_out(space);
@@ -36,8 +36,8 @@ impl Server {
         self.tell(space, Event::Draining { hosts: self.draining.clone() })
     }
 
-    /// True if this host is to be left and all spaces go on elsewhere: copies take over when this
-    /// server has ended.
+    /// True if this host is to be left and all its spaces live on other servers, so that copies
+    /// take over when this server has ended.
     pub(super) fn has_moved(&self) -> bool {
         self.draining.contains(&self.task.tid().host()) && self.partitions.values().all(may_leave)
     }

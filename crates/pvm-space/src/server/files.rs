@@ -1,5 +1,4 @@
-//! The files of durable spaces: room for what is asked, syncs, and new files in the place of old
-//! ones.
+//! The files of durable spaces: room for requests, syncs, and new files in place of old ones.
 
 use super::Server;
 use super::disk::{Disk, Lock, Synced};
@@ -28,8 +27,8 @@ impl Server {
         Ok(())
     }
 
-    /// True if what a client asks has room on the disk of a durable space, and in memory or the
-    /// files of one that spills, or needs none.
+    /// True if there is room for a request, or if it needs none: on the disk for a durable space,
+    /// and in memory or in files for one that spills.
     pub(super) fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
         let Ask::Do { number, op, .. } = ask else { return Ok(true) };
         let Some(partition) = self.partitions.get_mut(&space) else {
@@ -61,7 +60,7 @@ impl Server {
         Ok(self.disks.get_mut(&space).is_some_and(|disk| disk.reserve(bytes, puts).is_ok()))
     }
 
-    /// The disk is full: a file that is begun anew may need less of it.
+    /// Tries to begin the file anew on a full disk, because the new file may be shorter.
     fn shrink(&mut self, space: u64) -> Result<(), Code> {
         if self.begin_file(space).is_err() {
             if let Some(disk) = self.disks.get_mut(&space) {
@@ -77,7 +76,8 @@ impl Server {
         self.carry_out(space)
     }
 
-    /// Writes what durable spaces have noted, all of it together, and has answered what is on disk.
+    /// Writes the noted records of all durable spaces together, and sends the answers that wait for
+    /// them.
     pub(super) fn persist(&mut self) -> Result<(), Code> {
         let behind = self.disks.iter().filter(|(_, disk)| disk.is_behind());
         for space in behind.map(|(space, _)| *space).collect::<Vec<_>>() {
@@ -100,9 +100,9 @@ impl Server {
         Ok(())
     }
 
-    /// The file of a space was removed by others. A new one is begun, unless its directory is gone,
-    /// too: then requests are refused, what waits for the disk goes on waiting, and it is tried
-    /// again.
+    /// Begins a new file for a space whose file other processes have removed. If the directory is
+    /// gone as well, requests are refused, waiting answers go on waiting, and the attempt is
+    /// repeated.
     fn find_a_place(&mut self, space: u64) -> Result<(), Code> {
         let Some(disk) = self.disks.get_mut(&space).filter(|disk| disk.may_try()) else {
             return Ok(());
@@ -111,8 +111,8 @@ impl Server {
         if self.begin_file(space).is_ok() { self.carry_out(space) } else { Ok(()) }
     }
 
-    /// Sees to the syncs that answers do not wait for, and tries again to begin files that have
-    /// lost their place.
+    /// Handles the syncs for which answers do not wait, and repeats attempts to begin files that
+    /// have lost their names.
     pub(super) fn tend_disks(&mut self) -> Result<(), Code> {
         let failed = |(space, disk): (&u64, &mut Disk)| disk.tend().is_err().then_some(*space);
         for space in self.disks.iter_mut().filter_map(failed).collect::<Vec<_>>() {
@@ -125,11 +125,12 @@ impl Server {
         Ok(())
     }
 
-    /// A new file could not be begun: it is tried again when the old one has become longer still.
+    /// Handles a new file that could not be begun: the next attempt follows when the old file has
+    /// become longer still.
     fn be_patient(&mut self, space: u64) {
         match self.disks.get_mut(&space) {
             Some(disk) if !disk.was_replaced() => disk.be_patient(),
-            // The new file has taken the place of the old one, and its directory cannot be synced.
+            // The new file has replaced the old one, but its directory cannot be synced.
             _ => self.fail(space),
         }
     }
@@ -153,7 +154,7 @@ impl Server {
         let Record::Begun { number, .. } = *record else { return Ok(()) };
         let host = self.task.tid().host();
         let disk = Disk::begin(lock, host, record, self.disks.get(&space))?;
-        // It takes the old one's room.
+        // The new file takes over the room of the old one.
         drop(self.disks.remove(&space));
         self.disks.entry(space).or_insert(disk).take_room();
         let now = self.now();
@@ -163,14 +164,16 @@ impl Server {
         Ok(())
     }
 
-    /// A copy begins. If it cannot be written, its primary hears nothing of it and gives it up.
+    /// Begins the file of a copy. If it cannot be written, the copy confirms nothing, and the
+    /// primary gives it up.
     pub(super) fn rewrite(&mut self, space: u64) {
         if self.begin_file(space).is_err() {
             self.fail(space);
         }
     }
 
-    /// The disk has failed: what is there is what was answered, and no more is.
+    /// Handles a failed disk: it holds all that was answered, and from now on nothing more is
+    /// answered.
     pub(super) fn fail(&mut self, space: u64) {
         self.partitions.remove(&space);
         self.disks.remove(&space);

@@ -1,4 +1,4 @@
-//! Servers on other hosts, which are to hold copies: found, or started.
+//! Servers on other hosts that are to hold copies: the search for them, and their start.
 
 use crate::starting::Host;
 use crate::{registry, starting};
@@ -6,7 +6,7 @@ use pvm::Task;
 use pvm_wire::{Code, HostIndex, Tid};
 use std::time::{Duration, Instant};
 
-/// A server that was started is there after this time, or there is none.
+/// The longest time that a started server may take to announce itself.
 const START_TIME_MAX: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -18,15 +18,15 @@ struct Wanted {
     is_next: bool,
 }
 
-/// The end of a search.
+/// The result of a search.
 pub(super) struct SearchResult {
     pub(super) space: u64,
     pub(super) server: Option<Tid>,
-    /// The space is to move there. Otherwise a copy is wanted.
+    /// True if the space moves to the server. Otherwise the server gets a copy.
     pub(super) is_next: bool,
 }
 
-/// The waits of spaces for helpers.
+/// The searches of all spaces.
 pub(super) struct Helpers {
     task: &'static Task,
     wanted: Vec<Wanted>,
@@ -38,13 +38,14 @@ impl Helpers {
         Self { task, wanted: Vec::new(), found: Vec::new() }
     }
 
-    /// A space wants one more server, on none of the hosts of these.
+    /// Begins the search for one more server, on a host that none of these servers is on.
     pub(super) fn want(&mut self, space: u64, besides: &[Tid]) -> Result<(), Code> {
         let is_used = |index: HostIndex| besides.iter().any(|tid| tid.host() == index);
         let hosts = starting::hosts(self.task)?;
         let mut free: Vec<_> =
             hosts.into_iter().filter(|host| host.takes_tasks && !is_used(host.index)).collect();
-        // Spaces differ in where they begin to look, so that their copies are on different hosts.
+        // Each space begins its search at another host, so the copies of several spaces are spread
+        // over hosts.
         let first = usize::try_from(space >> 8).unwrap_or(0) % free.len().max(1);
         free.rotate_left(first);
         for host in free {
@@ -56,7 +57,7 @@ impl Helpers {
         Ok(())
     }
 
-    /// A space is to move to a host.
+    /// Begins to move a space to a host.
     pub(super) fn move_to(&mut self, space: u64, host: &Host) -> Result<(), Code> {
         self.find(space, host, true).map(drop)
     }
@@ -75,8 +76,7 @@ impl Helpers {
         Ok(is_started)
     }
 
-    /// The spaces for which the search for a server has ended, with that server, or none if there
-    /// is none.
+    /// The spaces whose search has ended, each with the server, or none if there is none.
     pub(super) fn found(&mut self) -> Vec<SearchResult> {
         let mut waiting = Vec::new();
         for wanted in self.wanted.drain(..) {
@@ -100,7 +100,7 @@ impl Helpers {
         (!self.wanted.is_empty()).then_some(LOOK)
     }
 
-    /// Forgets the search for a space that this server does not keep any more.
+    /// Ends the search for a space that this server does not keep any more.
     pub(super) fn forget(&mut self, space: u64) {
         self.wanted.retain(|wanted| wanted.space != space);
         self.found.retain(|found| found.space != space);

@@ -1,7 +1,7 @@
-//! Syncs that no answer waits for: a thread does them, at least one in each loss window.
+//! Syncs that no answer waits for. A thread makes them, at least one in each loss window.
 //!
-//! A window begins with the first write that no sync covers. In the middle of it the thread is told
-//! to sync. If the sync has not ended when the window has, the server waits for it, and answers
+//! A window begins with the first write that no sync covers. In its middle the thread is told to
+//! sync. If that sync has not ended at the end of the window, the server waits for it and answers
 //! nothing meanwhile. So a loss of power takes the answers of one window at most, however slow the
 //! disk is.
 
@@ -10,25 +10,25 @@ use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// While a sync is under way, it is looked so often in a window whether it has ended.
+/// The number of times in a window that the server looks whether a sync has ended.
 const LOOKS: u32 = 8;
 
 /// The syncs of one file.
 #[derive(Debug)]
 pub(super) struct Lagging {
     window: Duration,
-    /// The first write that no sync covers that has begun.
+    /// The time of the first write that no sync covers.
     written: Option<Instant>,
-    /// The first write that the sync under way covers.
+    /// The time of the first write that the present sync covers.
     covered: Option<Instant>,
-    /// None once the thread is to end.
+    /// The thread ends when this is dropped.
     orders: Option<Sender<()>>,
     ends: Receiver<io::Result<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Lagging {
-    /// The thread calls `sync`.
+    /// Starts the thread, which calls `sync`.
     pub(super) fn new(
         window: Duration,
         sync: impl Fn() -> io::Result<()> + Send + 'static,
@@ -41,12 +41,12 @@ impl Lagging {
         Ok(Self { window, written: None, covered: None, orders, ends, thread })
     }
 
-    /// Something was written.
+    /// Notes a write.
     pub(super) fn wrote(&mut self, now: Instant) {
         self.written.get_or_insert(now);
     }
 
-    /// When [`Lagging::tend`] is to be called.
+    /// The time at which [`Lagging::tend`] must be called.
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
         match self.covered {
             Some(_) => Some(now + self.window / LOOKS),
@@ -54,7 +54,7 @@ impl Lagging {
         }
     }
 
-    /// Begins a sync if one is due, and waits for the one under way if its window is over.
+    /// Begins a sync if one is due, and waits for the present one if its window is over.
     pub(super) fn tend(&mut self, now: Instant) -> io::Result<()> {
         if let Some(covered) = self.covered {
             let end = if now >= covered + self.window {
@@ -78,17 +78,16 @@ impl Lagging {
     }
 }
 
-/// The file is locked as long as the thread has it. A server that ends in order, as when it has had
-/// no space for a while, leaves no window open: what was written last is synced before the thread
-/// ends.
+/// The file stays locked while the thread has it. A server that ends in order, as after a while
+/// without a space, leaves no window open: the last writes are synced before the thread ends.
 impl Drop for Lagging {
     fn drop(&mut self) {
         if let (Some(orders), Some(_)) = (self.orders.take(), self.written) {
-            // A thread that has failed cannot be told.
+            // A thread that has failed receives nothing.
             let _ = orders.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // It has not panicked, as it only syncs.
+            // The thread only syncs, so it has not panicked.
             let _ = thread.join();
         }
     }
@@ -101,7 +100,7 @@ mod tests {
 
     const WINDOW: Duration = Duration::from_secs(1);
 
-    /// Syncs that begin when the test hears of them, and end as it says.
+    /// Syncs that begin when the test is told, and end when the test says so.
     fn slow() -> (Lagging, Receiver<()>, Sender<io::Result<()>>) {
         let (begun, begins) = channel();
         let (end, ends) = channel();
@@ -125,12 +124,12 @@ mod tests {
         assert!(begins.try_recv().is_err() && lagging.covered.is_none());
         lagging.tend(start + WINDOW / 2).expect("begins");
         begins.recv().expect("begun");
-        // What is written now is the next one's.
+        // This write belongs to the next sync.
         lagging.wrote(start + WINDOW / 2);
         lagging.tend(start + WINDOW - Duration::from_nanos(1)).expect("under way");
         assert!(lagging.covered == Some(start) && begins.try_recv().is_err());
         end.send(Ok(())).expect("the thread runs");
-        // The window of the first write is over: this waits, and begins the next sync.
+        // The window of the first write is over: this call waits, and begins the next sync.
         lagging.tend(start + WINDOW).expect("done");
         begins.recv().expect("begun");
         assert_eq!((lagging.covered, lagging.written), (Some(start + WINDOW / 2), None));

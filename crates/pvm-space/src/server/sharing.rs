@@ -1,5 +1,5 @@
-//! Hosts that join get their share: spaces move to them, so that each host is the primary's host of
-//! about as many spaces.
+//! Hosts that join get their share: spaces move until each host has about as many primaries as the
+//! others.
 
 use super::Server;
 use crate::{registry, starting};
@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 /// The spaces of each host.
 type Shares = BTreeMap<HostIndex, Vec<u64>>;
 
-/// One space after the other moves from the host with the most to the host with the fewest, as long
-/// as that has at least two fewer: the space, the host that it leaves, and the one it goes to.
+/// Plans the moves. One space after the other moves from the host with the most spaces to the host
+/// with the fewest, as long as the difference is at least two. A move is the space, the host that
+/// it leaves, and the host that it goes to.
 fn moves(mut shares: Shares) -> Vec<(u64, HostIndex, HostIndex)> {
     let mut moves = Vec::new();
     loop {
@@ -27,7 +28,8 @@ fn moves(mut shares: Shares) -> Vec<(u64, HostIndex, HostIndex)> {
 }
 
 impl Server {
-    /// A host has joined. All servers make the same plan, and each does its own part of it.
+    /// Shares the spaces after a host has joined. All servers make the same plan, and each carries
+    /// out its own part.
     pub(super) fn share(&mut self) -> Result<(), Code> {
         let hosts = starting::hosts(self.task)?;
         let takers = || hosts.iter().filter(|host| host.takes_tasks);

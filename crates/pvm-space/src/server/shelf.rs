@@ -1,8 +1,9 @@
-//! Files for the tuples that have no room within the limit of their space.
+//! Files for the tuples that exceed the limit of their space.
 //!
-//! They have no names, so nothing is left of them when the server has ended. Room is reserved
-//! before a request reaches the space: a full disk is an answer. `pread` and `pwrite` are used as
-//! for messages (`pvm-shm/segment` makes both kinds), so a disk that fails raises no signal.
+//! The files have no names, so nothing is left of them when the server has ended. Room is reserved
+//! before a request reaches the space, so a full disk becomes an answer. `pread` and `pwrite` are
+//! used as for messages (`pvm-shm/segment` makes both kinds of files), so a failing disk raises no
+//! signal.
 
 use pvm::create_file;
 use pvm_tuples::shelf::{Extent, Shelf};
@@ -12,23 +13,23 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
-/// A file has an eighth of what all have, but at least so much ...
+/// The size of a file is an eighth of all files together, but at least this ...
 const FILE_MIN: u64 = 16 << 20;
-/// ... and at most so much, unless a tuple needs more.
+/// ... and at most this, unless one tuple needs more.
 const FILE_MAX: u64 = 1 << 30;
-/// All files together, unless `PVM_SPILL_MB` says otherwise.
+/// The size of all files together, unless `PVM_SPILL_MB` sets another one.
 const ALL_MAX: u64 = 64 << 30;
-/// The kind of a file system that lies in memory, in `statfs`.
+/// The number by which `statfs` names a file system in memory.
 const TMPFS: u64 = 0x0102_1994;
 
-/// One of the files.
+/// One file.
 #[derive(Debug)]
 struct Spilled {
     file: File,
     bytes: u64,
     /// The offset of the next tuple.
     end: u64,
-    /// The number of tuples that are still needed.
+    /// The number of tuples in it that are still needed.
     tuples: u64,
 }
 
@@ -43,7 +44,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// No files yet.
+    /// Returns a shelf without files.
     pub(super) fn new() -> Self {
         let megabytes = std::env::var("PVM_SPILL_MB").ok().and_then(|text| text.parse().ok());
         let most = megabytes.map_or(ALL_MAX, |megabytes: u64| megabytes.saturating_mul(1 << 20));
@@ -62,7 +63,7 @@ impl Files {
                 .iter()
                 .find_map(|folder| Some(File::from(create_file(folder, bytes).ok()?.0)))
         };
-        // A disk that is nearly full may have room for this tuple.
+        // A nearly full disk may still have room for this one tuple.
         let (file, bytes) =
             made(bytes).map(|file| (file, bytes)).or_else(|| Some((made(needed)?, needed)))?;
         self.last += 1;
@@ -71,7 +72,7 @@ impl Files {
     }
 }
 
-/// Folders on disks, before those in memory.
+/// The folders for the files: those on disks first, then those in memory.
 fn folders() -> Vec<PathBuf> {
     if let Some(folder) = std::env::var_os("PVM_SPILL_DIR") {
         return vec![folder.into()];
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(files.put(&of(9)).map(|place| place.offset), Some(0));
     }
 
-    /// The limit is one of a whole process, so the test runs itself in one of its own.
+    /// The limit is one of a whole process, so the test runs itself in a process of its own.
     #[test]
     fn a_users_limit_for_files_ended_the_server_by_a_signal() {
         if std::env::var_os("FILES_ARE_LIMITED").is_some() {

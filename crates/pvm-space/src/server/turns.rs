@@ -1,18 +1,18 @@
-//! Requests that have come and are not served yet: one of each client in turn.
+//! Requests that have arrived and are not served yet. They are served one of each client in turn.
 //!
-//! A client that has sent thousands of requests holds up the others by one of them at a time. What
-//! a client sends beyond a bound is dropped, as if it had been lost: clients repeat what is not
-//! answered.
+//! So a client with thousands of requests delays the others by one of them at a time. Requests
+//! beyond a bound are dropped as if they had been lost, because clients repeat a request without an
+//! answer.
 
 use pvm_tuples::frames::Ask;
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Requests of one client that wait here ...
+/// The most waiting requests of one client ...
 const WAITING_MAX: usize = 1 << 16;
-/// ... and their bytes, unless it is one alone.
+/// ... and the most bytes of them, unless it is a single request.
 const BYTES_MAX: usize = 64 << 20;
-/// The number of clients of which one request is served as it comes.
+/// The number of clients whose request may be served as it arrives.
 const AT_ONCE_MAX: usize = 8;
 
 #[derive(Default, Debug)]
@@ -21,22 +21,22 @@ struct Queue {
     bytes: usize,
 }
 
-/// The requests of all clients.
+/// The waiting requests of all clients.
 #[derive(Default, Debug)]
 pub(super) struct ClientQueues {
-    /// The first one of all, most often the only one: it needs no queue.
+    /// The first request of all. It is mostly the only one, and needs no queue.
     first: Option<(Tid, Ask)>,
     queues: BTreeMap<Tid, Queue>,
-    /// Each client that has a queue, the next one first.
+    /// The clients with a queue, the next one first.
     next: VecDeque<Tid>,
-    /// Clients of which a request was served as it came, since nothing was left to take in.
+    /// The clients whose request was served as it arrived, since all messages were taken in.
     at_once: Vec<Tid>,
 }
 
 impl ClientQueues {
-    /// True if a request of this client is served before it is looked for further ones: no other
-    /// one waits, and it is the client's first since nothing was left to take in. So a client that
-    /// asks and waits loses no time by the queues.
+    /// True if a request of this client is served before more messages are taken in: no other
+    /// request waits, and it is the client's first since all messages were taken in. So a client
+    /// that sends one request and waits for its answer does not wait for a queue.
     pub(super) fn goes_at_once(&mut self, client: Tid) -> bool {
         let is_first = self.at_once.len() < AT_ONCE_MAX && !self.at_once.contains(&client);
         let goes = self.is_empty() && is_first;
@@ -46,12 +46,12 @@ impl ClientQueues {
         goes
     }
 
-    /// Nothing was left to take in.
+    /// Notes that all messages have been taken in.
     pub(super) fn all_taken_in(&mut self) {
         self.at_once.clear();
     }
 
-    /// A request of so many bytes has come.
+    /// Adds a request of this size.
     pub(super) fn push(&mut self, client: Tid, ask: Ask, bytes: usize) {
         if self.is_empty() {
             self.first = Some((client, ask));
@@ -67,7 +67,7 @@ impl ClientQueues {
         queue.asks.push_back((ask, bytes));
     }
 
-    /// The request that is served next.
+    /// Takes the request that is served next.
     pub(super) fn pop(&mut self) -> Option<(Tid, Ask)> {
         if let Some(first) = self.first.take() {
             return Some(first);
@@ -84,12 +84,12 @@ impl ClientQueues {
         Some((client, ask))
     }
 
-    /// True if nothing waits.
+    /// True if no request waits.
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_none() && self.next.is_empty()
     }
 
-    /// A client has ended: what it wanted is not done.
+    /// Drops the requests of a client that has ended.
     pub(super) fn forget(&mut self, client: Tid) {
         self.first.take_if(|(other, _)| *other == client);
         if self.queues.remove(&client).is_some() {
@@ -119,7 +119,7 @@ mod tests {
                 (0..others.len() + 2).filter_map(|_| Some(turns.pop()?.0)).collect();
             assert!(others.iter().all(|other| served.contains(other)), "{round}: {served:?}");
         }
-        // Each client's own requests stay in their sequence.
+        // The requests of one client stay in their order.
         let mut last = None;
         while let Some((client, ask)) = turns.pop() {
             assert!(client == FLOOD && Some(ask.number()) > last);

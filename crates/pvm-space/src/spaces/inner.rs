@@ -1,4 +1,4 @@
-//! All that the threads of a task share about its spaces, behind one lock.
+//! The state that all threads of a task share about its spaces, behind one lock.
 
 use crate::Error;
 use crate::carry::{Post, watch};
@@ -8,14 +8,15 @@ use pvm_tuples::frames::Told;
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Open spaces, the requests that are under way, and what has come of others.
+/// The open spaces, the requests, and answers that no thread has taken yet.
 pub(super) struct Inner {
     pub(super) post: Post,
     pub(super) open: BTreeMap<u64, Open>,
     pub(super) watched: BTreeSet<Tid>,
-    /// Servers that were asked something. Nothing else is an answer: any task can send one.
+    /// The servers that have got a request. Only their frames count as answers, because any task
+    /// can send one.
     pub(super) asked: BTreeSet<Tid>,
-    /// Answers to what is about no open space, by request.
+    /// Answers to requests outside of open spaces, by request.
     pub(super) created: BTreeMap<u64, Result<Blob, Error>>,
     /// The space of each request.
     pub(super) spaces: BTreeMap<u64, u64>,
@@ -29,13 +30,13 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// True if no request is left behind.
+    /// True if no request has been left behind.
     pub(super) fn is_settled(&self) -> bool {
         self.client.left_behind().next().is_none()
     }
 }
 
-/// A request that is under way.
+/// A request whose end has not been taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(pub(super) u64);
 
@@ -60,7 +61,7 @@ impl Inner {
         Ok(end)
     }
 
-    /// The spaces whose clients have output.
+    /// The spaces whose clients have outputs.
     pub(super) fn busy(&self) -> Vec<u64> {
         let busy = self.open.iter().filter(|(_, open)| open.client.has_output());
         busy.map(|(space, _)| *space).collect()
@@ -73,7 +74,7 @@ impl Inner {
         Ok(())
     }
 
-    /// A request that was left behind has no ticket any more.
+    /// Removes the ticket of a request that was left behind.
     fn left_behind(&mut self, now: u64, told: &Told) {
         let number = told.number();
         let is_left = |open: &&mut Open| open.client.left_behind().any(|left| left == number);

@@ -1,4 +1,4 @@
-//! Spaces that a task makes, and the server that is to keep them.
+//! Making spaces, and the server that keeps them.
 
 use super::{LOOK, Space, Spaces};
 use crate::{Error, registry, starting};
@@ -7,19 +7,18 @@ use pvm_tuples::frames::{Ask, Options, TO_SERVER};
 use pvm_wire::{Blob, Code, Tid};
 use std::time::{Duration, Instant};
 
-/// The time within which a server that was started must have announced itself.
+/// The longest time that a started server may take to announce itself.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// The number of servers that may end while they make a space.
 const SERVERS_MAX: u32 = 5;
-/// The number of times that others may make and delete a space while it is opened.
+/// The number of attempts to open a space that other tasks make and delete meanwhile.
 const TURNS_MAX: u32 = 100;
 
 impl Spaces {
-    /// Makes a space and opens it. It is kept by the server of this host, which is started if there
-    /// is none.
+    /// Makes a space and opens it. The server of this host keeps it, and is started if there is
+    /// none.
     ///
-    /// # Errors
-    /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
+    /// # Errors [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
     pub fn create(&self, name: &Blob, options: Options, owned: bool) -> Result<Space, Error> {
         let made = self.create_in(name, options, owned, &Blob::default());
         made.map(|(space, _)| space)
@@ -27,10 +26,9 @@ impl Spaces {
 
     /// Like [`Spaces::create`]. If `directory` is not empty the space is durable: each host that
     /// keeps it has a file there, and it begins with the tuples of a file that is found there. Also
-    /// returns the note of the server about such a file.
+    /// returns the server's note about such a file.
     ///
-    /// # Errors
-    /// As there, and [`Error::Disk`].
+    /// # Errors Those of [`Spaces::create`], and [`Error::Disk`].
     pub fn create_in(
         &self,
         name: &Blob,
@@ -57,10 +55,9 @@ impl Spaces {
         Err(Error::NoServer(text))
     }
 
-    /// Opens a space, or makes it if there is none. `is_new`: there must be none.
+    /// Opens a space, or makes it if there is none. With `is_new` an existing space is an error.
     ///
-    /// # Errors
-    /// As for [`Spaces::create`], and [`Error::Unsteady`].
+    /// # Errors Those of [`Spaces::create`], and [`Error::Unsteady`].
     pub fn open_or_create(
         &self,
         name: &Blob,
@@ -77,7 +74,7 @@ impl Spaces {
                 other => return other,
             }
             match self.create(name, options, owned) {
-                // Another task was quicker, or deletes it at this moment.
+                // Another task has just made the space, or is deleting it.
                 Err(Error::Exists | Error::NoSpace) => {
                     std::thread::sleep(LOOK * turn.min(10));
                 }
@@ -87,7 +84,7 @@ impl Spaces {
         Err(Error::Unsteady)
     }
 
-    /// The answer to a creation; none if the server has ended.
+    /// Waits for the answer to a creation; none if the server has ended.
     fn await_creation(
         &self,
         server: Tid,
@@ -108,7 +105,7 @@ impl Spaces {
         }
     }
 
-    /// The server of this host.
+    /// Finds or starts the server of this host.
     fn server(&self) -> Result<Tid, Error> {
         let host = self.task.tid().host();
         if let Some(server) = registry::server_of(self.task, host)? {

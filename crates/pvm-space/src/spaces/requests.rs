@@ -1,4 +1,4 @@
-//! Requests: how they begin, how a thread waits for their ends, and what happens to those that are
+//! Requests: how they begin, how a thread waits for them, and what happens to requests that are
 //! left behind.
 
 use super::inner::{Inner, Open};
@@ -11,14 +11,14 @@ use pvm_tuples::frames::{GONE, TO_SERVER, Told};
 use pvm_wire::Code;
 use std::time::{Duration, Instant};
 
-/// A task that leaves waits at most so long for what it has left behind.
+/// The longest time that a leaving task waits until servers know of the requests that it leaves
+/// behind.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 impl Spaces {
-    /// Begins an operation. It ends at the limit if it waits then.
+    /// Begins an operation. If it still waits at the limit, it ends.
     ///
-    /// # Errors
-    /// [`Error::NoSpace`] if the space is not open.
+    /// # Errors [`Error::NoSpace`] if the space is not open.
     pub fn begin(&self, space: Space, op: Op, limit: Limit) -> Result<Ticket, Error> {
         let deadline = match limit {
             Deadline::Never | Deadline::Now => None,
@@ -38,8 +38,8 @@ impl Spaces {
     ) -> Result<Ticket, Error> {
         let now = self.now();
         let mut inner = self.lock();
-        // The number is taken while no other request begins: a server takes numbers below the first
-        // open one for settled.
+        // The number is taken under the lock, so that no other request begins meanwhile: a server
+        // takes all numbers below the first open one for settled.
         let number = self.next();
         let open = inner.open.get_mut(&space.0).ok_or(Error::NoSpace)?;
         begin(&mut open.client, now, number);
@@ -48,11 +48,9 @@ impl Spaces {
         Ok(Ticket(number))
     }
 
-    /// The outcome of a request, if it has ended, and otherwise when it is to be checked again at
-    /// the latest.
+    /// The outcome of a request that has ended; otherwise the time of the next look at it.
     ///
-    /// # Errors
-    /// [`Error::Machine`]
+    /// # Errors [`Error::Machine`]
     pub fn look(&self, ticket: Ticket) -> Result<Result<End, Deadline>, Error> {
         let mut inner = self.lock();
         self.take_in(&mut inner, |inner| inner.has_ended(ticket))?;
@@ -73,7 +71,7 @@ impl Spaces {
         }
     }
 
-    /// When a request is to be looked at again at the latest.
+    /// The time of the next look at a request.
     fn latest(&self, inner: &Inner, ticket: Ticket) -> Deadline {
         let open = inner.spaces.get(&ticket.0).and_then(|space| inner.open.get(space));
         let at = open.and_then(|open| open.client.poll_timeout_of(ticket.0));
@@ -81,17 +79,15 @@ impl Spaces {
             .map_or(Deadline::Never, Deadline::At)
     }
 
-    /// The time for which a request that has just begun may wait before its first look; none if it
-    /// has ended.
+    /// The time that a new request may wait before the first look at it; none if it has ended.
     pub fn first_wait(&self, ticket: Ticket) -> Option<Deadline> {
         let inner = self.lock();
         (!inner.has_ended(ticket)).then(|| self.latest(&inner, ticket))
     }
 
-    /// Ends a waiting request now. Its outcome comes as its end, as always.
+    /// Cancels a waiting request. Its outcome comes as its end, as for every request.
     ///
-    /// # Errors
-    /// [`Error::Machine`]
+    /// # Errors [`Error::Machine`]
     pub fn cancel(&self, ticket: Ticket) -> Result<(), Error> {
         let now = self.now();
         let mut inner = self.lock();
@@ -102,10 +98,9 @@ impl Spaces {
         Ok(self.carry_out(&mut inner, space)?)
     }
 
-    /// A request has no waiter any more.
+    /// Leaves a request behind: no thread waits for it any more.
     ///
-    /// # Errors
-    /// The machine has refused something.
+    /// # Errors The machine's error.
     pub fn leave(&self, ticket: Ticket) -> Result<(), Error> {
         let now = self.now();
         let mut inner = self.lock();
@@ -116,7 +111,7 @@ impl Spaces {
         Ok(self.carry_out(&mut inner, space)?)
     }
 
-    /// Does what `begin` begins, and waits for its end.
+    /// Begins a request with `begin` and waits for its end.
     pub(super) fn finish(
         &self,
         begin: impl FnOnce() -> Result<Ticket, Error>,
@@ -134,8 +129,7 @@ impl Spaces {
 
     /// Waits for the end of a request.
     ///
-    /// # Errors
-    /// As for [`Spaces::look`]
+    /// # Errors Those of [`Spaces::look`]
     pub fn await_end(&self, ticket: Ticket) -> Result<End, Error> {
         loop {
             let token = self.task.token();
@@ -151,7 +145,7 @@ impl Spaces {
         }
     }
 
-    /// Takes in what has come, whichever thread waits for it, up to what is enough.
+    /// Takes in messages, whichever thread waits for them, until `enough` holds.
     pub(super) fn take_in(
         &self,
         inner: &mut Inner,
@@ -173,7 +167,8 @@ impl Spaces {
                 inner.told(now, told);
             }
             for space in inner.busy() {
-                // It may be another space than the caller's, and what was not sent is sent again.
+                // The failed message may belong to another space than the caller's; it is sent
+                // again later.
                 if let Err(Code::SysErr) = self.carry_out(inner, space) {
                     return Err(Code::SysErr);
                 }
@@ -181,7 +176,7 @@ impl Spaces {
             others |= !enough(inner);
         }
         if others {
-            // Another thread may wait for what this one has taken.
+            // Another thread may wait for a message that this one has taken in.
             self.task.nudge();
         }
         Ok(())
@@ -195,7 +190,7 @@ impl Spaces {
                 Output::Send { to, ask } => {
                     inner.asked.insert(to);
                     match inner.post.send(to, TO_SERVER, &ask) {
-                        // A notice tells of its end.
+                        // The machine's notice reports the end of this task.
                         Err(Code::NoTask | Code::HostFail | Code::BadParam) => {}
                         other => other?,
                     }
@@ -207,7 +202,7 @@ impl Spaces {
                         open.client.looked(self.now(), number, entry);
                     }
                     Err(Code::SysErr) => return Err(Code::SysErr),
-                    // It is looked again: other spaces of this task go on.
+                    // The look is repeated later, so other spaces of this task are not held up.
                     Err(_) => {}
                 },
             }
@@ -215,18 +210,18 @@ impl Spaces {
         Ok(())
     }
 
-    /// The task leaves. Servers must hear first of the requests that it has left behind: what they
-    /// have taken for these would go with the task. A server that does not answer holds this up for
-    /// a second.
+    /// Tells the servers, before the task leaves, which requests it has left behind; tuples that
+    /// they have taken for these would be lost otherwise. A server that does not answer holds this
+    /// up for a second.
     pub fn farewell(&self) {
         let until = Instant::now() + FAREWELL;
-        // Without the machine there is no server that could answer.
+        // Without the machine no server could answer.
         while matches!(self.settles(), Ok(false)) && Instant::now() < until {
             std::thread::sleep(LOOK);
         }
     }
 
-    /// True if nothing is left behind; otherwise more is done about it.
+    /// True if no request is left behind; otherwise goes on with telling the servers.
     fn settles(&self) -> Result<bool, Code> {
         let mut inner = self.lock();
         if inner.open.values().all(Open::is_settled) {

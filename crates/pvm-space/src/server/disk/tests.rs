@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const HOST: HostIndex = HostIndex(1);
 
-/// An own directory, which goes with it.
+/// A temporary directory, which is removed when this is dropped.
 struct TempDir(PathBuf);
 
 impl TempDir {
@@ -170,8 +170,8 @@ fn nothing_is_left_of_a_space_that_was_deleted() {
     assert_eq!(std::fs::read_dir(&place.0).expect("it is there").count(), 0);
 }
 
-/// Runs the test of this name again, where `small` is a file system of so many bytes. False if this
-/// is that run, true also if there can be none.
+/// Runs the test of this name again in a mount namespace, where `small` is a file system of this
+/// size. Returns false in the second run, and true if no such file system can be made.
 fn runs_on_a_small_disk(test: &str, size: &str) -> bool {
     if std::env::var_os("SMALL_DISK").is_some() {
         return false;
@@ -184,7 +184,7 @@ fn runs_on_a_small_disk(test: &str, size: &str) -> bool {
     command.arg(format!("server::disk::tests::{test}")).env("SMALL_DISK", &place.0);
     let Ok(done) = command.output() else { return true };
     let said = String::from_utf8_lossy(&done.stdout);
-    // Whoever may not mount says so.
+    // Without the right to mount, the run ends with 77.
     let is_done = matches!(done.status.code(), Some(0 | 1 | 77));
     assert!(is_done && !said.contains("FAILED"), "{said}");
     true
@@ -267,7 +267,7 @@ fn a_space_that_was_deleted_came_back_from_a_file_of_the_hosts_former_number() {
     let own = Disk::begin(&lock, HOST, &record(), None).expect("it begins");
     drop(lock);
     own.remove().expect("it goes");
-    // That of another server, which is in use, goes with it.
+    // The file of another server, which is in use, is removed by that server.
     assert!(place.path("k.3.tuples").exists() && !place.path("k.2.tuples").exists());
     copy.remove().expect("it goes");
     assert_eq!(std::fs::read_dir(&place.0).expect("it is there").count(), 0);
