@@ -71,7 +71,8 @@ fn entry_of(message: &Message) -> Option<Entry> {
 
 /// The last entry of a space and its epoch.
 ///
-/// # Errors The machine's error.
+/// # Errors
+/// The machine's error.
 pub fn latest(task: &Task, space: &Blob) -> Result<Option<(i32, Entry)>, Code> {
     let (mut next, mut last) = (Some(0), None);
     while let Some(index) = next
@@ -146,7 +147,8 @@ pub(crate) fn forget(task: &Task, space: &Blob, before: Option<i32>) -> Result<(
 
 /// The names of all spaces.
 ///
-/// # Errors The machine's error.
+/// # Errors
+/// The machine's error.
 pub fn names(task: &Task) -> Result<Vec<Blob>, Code> {
     let pattern = Blob::from(SPACE);
     match task.request(&Request::MailboxInfo { pattern })? {
@@ -191,7 +193,8 @@ pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Cod
 
 /// True if a task is alive.
 ///
-/// # Errors The machine's error.
+/// # Errors
+/// The machine's error.
 pub fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
     match task.request(&Request::TaskStatus { tid }) {
         Ok(_) => Ok(true),
@@ -203,7 +206,8 @@ pub fn is_alive(task: &Task, tid: Tid) -> Result<bool, Code> {
 
 /// Forgets a space whose servers have died.
 ///
-/// # Errors [`Error::OnDisk`] for a durable space, [`Error::Machine`].
+/// # Errors
+/// [`Error::OnDisk`] for a durable space, [`Error::Machine`].
 pub(crate) fn forget_lost(task: &Task, name: &Blob) -> Result<(), Error> {
     let entry = latest(task, name)?.map(|(_, entry)| entry);
     entry.as_ref().map_or(Ok(()), may_be_forgotten)?;

@@ -43,7 +43,8 @@ const SERVED_MAX: usize = 64;
 
 /// Serves until there has been no space for a while, or until the machine ends.
 ///
-/// # Errors The machine's error.
+/// # Errors
+/// The machine's error.
 pub fn run() -> Result<(), Code> {
     let task = Task::enrol(starting::PROGRAM.as_bytes(), false)?;
     task.be_unrecorded();

@@ -90,7 +90,8 @@ impl Spaces {
 
     /// Opens an existing space.
     ///
-    /// # Errors [`Error::NoSpace`], [`Error::Machine`].
+    /// # Errors
+    /// [`Error::NoSpace`], [`Error::Machine`].
     pub fn open(&self, name: &Blob) -> Result<Space, Error> {
         let entry = registry::latest(self.task, name)?;
         let entry = entry.map(|(_, entry)| entry).filter(|entry| !entry.deleted);
@@ -126,14 +127,16 @@ impl Spaces {
 
     /// Carries out an operation and waits for its end.
     ///
-    /// # Errors See [`Error`].
+    /// # Errors
+    /// See [`Error`].
     pub fn perform(&self, space: Space, op: Op, limit: Limit) -> Result<Outcome, Error> {
         outcome(self.finish(|| self.begin(space, op, limit))?)
     }
 
     /// Puts tuples in one step; false if there was no room before the limit.
     ///
-    /// # Errors See [`Error`].
+    /// # Errors
+    /// See [`Error`].
     pub fn put(&self, space: Space, tuples: Vec<Tuple>, limit: Limit) -> Result<bool, Error> {
         let wait = limit != Deadline::Now;
         Ok(self.perform(space, Op::Put { tuples, wait }, limit)? == Outcome::Done)
@@ -141,7 +144,8 @@ impl Spaces {
 
     /// Finds a tuple; none if none fitted before the limit.
     ///
-    /// # Errors See [`Error`].
+    /// # Errors
+    /// See [`Error`].
     pub fn find(
         &self,
         space: Space,
@@ -164,7 +168,8 @@ impl Spaces {
     /// One page of the tuples of a space by age, claimed tuples included. `behind` is 0 for the
     /// first page and then [`Seen::last`] of the page before, which is 0 at the end.
     ///
-    /// # Errors See [`Error`].
+    /// # Errors
+    /// See [`Error`].
     pub fn page(&self, space: Space, behind: u64) -> Result<Seen, Error> {
         self.look_by(space, |number| Ask::Page { number, space: space.0, behind })
     }
@@ -180,7 +185,8 @@ impl Spaces {
 
     /// Deletes a space, also one whose servers have died.
     ///
-    /// # Errors See [`Error`].
+    /// # Errors
+    /// See [`Error`].
     pub fn delete(&self, name: &Blob) -> Result<(), Error> {
         let directory = registry::latest(self.task, name)?.map(|(_, entry)| entry.directory);
         let space = self.open(name)?;
@@ -200,7 +206,8 @@ impl Spaces {
 
 /// The outcome of a request.
 ///
-/// # Errors The reason why it failed.
+/// # Errors
+/// The reason why it failed.
 pub(crate) fn outcome(end: End) -> Result<Outcome, Error> {
     match end {
         End::Answered(Outcome::Failed { reason }) => Err(reason.into()),

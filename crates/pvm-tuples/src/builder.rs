@@ -36,7 +36,8 @@ impl Builder {
 
     /// Returns a builder with the fields of a tuple.
     ///
-    /// # Errors [`BuildError::NoMemory`] if the data cannot be copied.
+    /// # Errors
+    /// [`BuildError::NoMemory`] if the data cannot be copied.
     pub fn of(tuple: &Tuple) -> Result<Self, BuildError> {
         let mut builder = Self::new();
         for field in tuple.fields() {
@@ -116,7 +117,8 @@ impl Builder {
 
     /// Adds a formal. `size` is the size of a struct, and has no meaning for other types.
     ///
-    /// # Errors See [`BuildError`].
+    /// # Errors
+    /// See [`BuildError`].
     pub fn formal(&mut self, kind: Kind, shape: Shape, size: u64) -> Result<(), BuildError> {
         if !kind.has_shape() && shape == Shape::Array {
             return Err(BuildError::Misfit);

@@ -43,7 +43,8 @@ pub trait Frame: Wire + Clone {
 
     /// Decodes a message, with or without a large tuple behind the frame.
     ///
-    /// # Errors The message holds no frame.
+    /// # Errors
+    /// The message holds no frame.
     fn decode_whole(message: Vec<u8>) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(&message);
         if u32::decode(&mut reader)? != 0 {

@@ -143,7 +143,8 @@ pub(crate) fn is_sound(head: &Head, data: &[u8]) -> bool {
 impl Tuple {
     /// Checks bytes that another process has sent.
     ///
-    /// # Errors The bytes are not a tuple.
+    /// # Errors
+    /// The bytes are not a tuple.
     pub fn from_encoded(bytes: &[u8]) -> Result<Self, DecodeError> {
         check(bytes)?;
         Ok(Self(Lying::Alone(bytes.into())))
@@ -151,7 +152,8 @@ impl Tuple {
 
     /// Like `from_encoded`, for the bytes from `start` on in some memory, which are not copied.
     ///
-    /// # Errors The bytes are not a tuple.
+    /// # Errors
+    /// The bytes are not a tuple.
     pub(crate) fn behind(memory: Vec<u8>, start: usize) -> Result<Self, DecodeError> {
         check(memory.get(start..).ok_or(DecodeError::Short)?)?;
         let end = memory.len();

@@ -99,7 +99,8 @@ impl Ahead {
     /// `now` is the time since any moment; `look` asks the kernel, and where that tells nothing
     /// there is always room.
     ///
-    /// # Errors The data under way, if that is too much for more to go.
+    /// # Errors
+    /// The data under way, if that is too much for more to go.
     pub fn room(
         &mut self,
         now: Duration,

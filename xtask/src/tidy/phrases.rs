@@ -1,7 +1,7 @@
 //! Documentation of an item says what the item is, in a phrase that begins with a noun or a verb.
 //! "The same" says it only to a reader who has just read what stands above. "What the task has
 //! sent" is "the messages that ..." with its noun left out, and "How many hosts there are" is "the
-//! number of hosts".
+//! number of hosts". The heading of a section stands alone on its line, as rustdoc reads it.
 
 use super::finding::Finding;
 use crate::source::Source;
@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 const NEVER: [&str; 2] = ["/// The same", "//! The same"];
 /// First words that it may not have.
 const NO_NOUN: [&str; 8] = ["What", "How", "Where", "Which", "Who", "Whose", "Whom", "Why"];
+/// The headings of sections.
+const HEADINGS: [&str; 5] = ["Errors", "Panics", "Safety", "Example", "Examples"];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     let rust = || sources.iter().filter(|source| source.is_rust());
@@ -37,7 +39,23 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
         );
         Finding::error(folder, what)
     };
-    never.chain(without.into_iter().map(say)).collect()
+    let headings = rust().flat_map(|source| {
+        let what =
+            "text behind the heading of a section becomes a part of the heading: begin a line";
+        let lines = source.text.lines().zip(1..).filter(|(line, _)| goes_on_behind_heading(line));
+        let places: Vec<String> = lines.map(|(_, at)| format!("{}:{at}", source.path)).collect();
+        places.into_iter().map(move |place| Finding::error(place, what))
+    });
+    never.chain(headings).chain(without.into_iter().map(say)).collect()
+}
+
+/// True for `/// # Errors There is no memory.`
+fn goes_on_behind_heading(line: &str) -> bool {
+    let line = line.trim_start();
+    let Some(text) = line.strip_prefix("/// # ").or_else(|| line.strip_prefix("//! # ")) else {
+        return false;
+    };
+    text.split_once(' ').is_some_and(|(first, _)| HEADINGS.contains(&first))
 }
 
 /// `crates/pvm` of `crates/pvm/src/task.rs`.
@@ -75,6 +93,15 @@ mod tests {
         let found = check(&[Source::new("crates/x/src/a.rs", text)]);
         let places: Vec<&str> = found.iter().map(|finding| finding.place.as_str()).collect();
         assert_eq!(places, ["crates/x/src/a.rs:3"]);
+    }
+
+    #[test]
+    fn the_text_of_a_section_stands_below_its_heading() {
+        let text = "/// Sends.\n///\n/// # Errors\n/// It is full.\nfn a() {}\n\
+                    /// Takes.\n///\n/// # Errors It is empty.\nfn b() {}\n";
+        let found = check(&[Source::new("crates/x/src/a.rs", text)]);
+        let places: Vec<&str> = found.iter().map(|finding| finding.place.as_str()).collect();
+        assert_eq!(places, ["crates/x/src/a.rs:8"]);
     }
 
     #[test]

@@ -18,7 +18,8 @@ impl Spaces {
     /// Makes a space and opens it. The server of this host keeps it, and is started if there is
     /// none.
     ///
-    /// # Errors [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
+    /// # Errors
+    /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
     pub fn create(&self, name: &Blob, options: Options, owned: bool) -> Result<Space, Error> {
         let made = self.create_in(name, options, owned, &Blob::default());
         made.map(|(space, _)| space)
@@ -28,7 +29,8 @@ impl Spaces {
     /// keeps it has a file there, and it begins with the tuples of a file that is found there. Also
     /// returns the server's note about such a file.
     ///
-    /// # Errors Those of [`Spaces::create`], and [`Error::Disk`].
+    /// # Errors
+    /// Those of [`Spaces::create`], and [`Error::Disk`].
     pub fn create_in(
         &self,
         name: &Blob,
@@ -57,7 +59,8 @@ impl Spaces {
 
     /// Opens a space, or makes it if there is none. With `is_new` an existing space is an error.
     ///
-    /// # Errors Those of [`Spaces::create`], and [`Error::Unsteady`].
+    /// # Errors
+    /// Those of [`Spaces::create`], and [`Error::Unsteady`].
     pub fn open_or_create(
         &self,
         name: &Blob,

@@ -18,7 +18,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 impl Spaces {
     /// Begins an operation. If it still waits at the limit, it ends.
     ///
-    /// # Errors [`Error::NoSpace`] if the space is not open.
+    /// # Errors
+    /// [`Error::NoSpace`] if the space is not open.
     pub fn begin(&self, space: Space, op: Op, limit: Limit) -> Result<Ticket, Error> {
         let deadline = match limit {
             Deadline::Never | Deadline::Now => None,
@@ -50,7 +51,8 @@ impl Spaces {
 
     /// The outcome of a request that has ended; otherwise the time of the next look at it.
     ///
-    /// # Errors [`Error::Machine`]
+    /// # Errors
+    /// [`Error::Machine`]
     pub fn look(&self, ticket: Ticket) -> Result<Result<End, Deadline>, Error> {
         let mut inner = self.lock();
         self.take_in(&mut inner, |inner| inner.has_ended(ticket))?;
@@ -87,7 +89,8 @@ impl Spaces {
 
     /// Cancels a waiting request. Its outcome comes as its end, as for every request.
     ///
-    /// # Errors [`Error::Machine`]
+    /// # Errors
+    /// [`Error::Machine`]
     pub fn cancel(&self, ticket: Ticket) -> Result<(), Error> {
         let now = self.now();
         let mut inner = self.lock();
@@ -100,7 +103,8 @@ impl Spaces {
 
     /// Leaves a request behind: no thread waits for it any more.
     ///
-    /// # Errors The machine's error.
+    /// # Errors
+    /// The machine's error.
     pub fn leave(&self, ticket: Ticket) -> Result<(), Error> {
         let now = self.now();
         let mut inner = self.lock();
@@ -129,7 +133,8 @@ impl Spaces {
 
     /// Waits for the end of a request.
     ///
-    /// # Errors Those of [`Spaces::look`]
+    /// # Errors
+    /// Those of [`Spaces::look`]
     pub fn await_end(&self, ticket: Ticket) -> Result<End, Error> {
         loop {
             let token = self.task.token();

@@ -151,7 +151,8 @@ impl Segments {
 
     /// A task's send waits for credit, after one more vain try.
     ///
-    /// # Errors [`Code::OutOfRes`] if no task that could give it any will ever read.
+    /// # Errors
+    /// [`Code::OutOfRes`] if no task that could give it any will ever read.
     fn blocked(&mut self, asker: Tid, to: &[Tid], lack: &Lack) -> Result<(), Code> {
         let on = match lack {
             Lack::Lane => to.iter().copied().collect(),
