@@ -2,40 +2,40 @@
 
 use crate::unit::Time;
 
-/// Tasks are counted from 0 in the order of their source.
+/// The number of a task. Tasks are counted from 0 in the order of their source.
 pub type TaskNumber = u32;
 
-/// One thing that a task does. Times are times of the task's own processor.
+/// One action of a task. Times are times of the task's own processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// It computes.
+    /// The task computes.
     Compute(Time),
-    /// It is in calls of its library that neither send nor receive.
+    /// The task is in calls of its library that neither send nor receive.
     Call(Time),
-    /// It waits for what is not simulated: an answer of its host, the start of its process.
+    /// The task waits for an event that is not simulated: an answer of its host, or the start of
+    /// its process.
     Idle(Time),
-    /// It starts tasks that have waited for that
+    /// The task starts others that wait for their start
     /// ([`Source::is_started`](crate::Source::is_started)).
     Start(Box<[TaskNumber]>),
-    /// It waits until `count` tasks have come to a point, itself included. The call takes `time`
-    /// beside that.
+    /// The task waits until `count` tasks, itself included, have come to a point. The call takes
+    /// `time` in addition.
     Meet {
         /// The time in the call without waiting.
         time: Time,
-        /// The point: a group's number. It can be met again once all have come. It can be met again
-        /// once all have come.
+        /// The point: the number of a group. The tasks can meet there again once all have come.
         point: u32,
         /// The number of tasks that meet there.
         count: u32,
     },
-    /// It looks for a message, which the receive behind this takes: if it is not there, that
-    /// receive is put off, as the program would have gone on without it.
+    /// The task looks for the message that the next receive takes. If the message is not there,
+    /// that receive is put off, because the program would have gone on without it.
     Look,
-    /// It takes what it has put off.
+    /// The task takes the messages of the receives that it has put off.
     CatchUp,
-    /// Its actions from now on belong to this section of the program; 0 is none.
+    /// The task's next actions belong to this section of the program; 0 is none.
     Enter(u32),
-    /// It sends bytes to a task. The call takes `time`.
+    /// The task sends bytes to another task. The call takes `time`.
     Send {
         /// The time in the call.
         time: Time,
@@ -46,7 +46,7 @@ pub enum Action {
         /// The message's tag.
         tag: i32,
     },
-    /// It sends the same bytes to several tasks.
+    /// The task sends the same bytes to several tasks.
     Multicast {
         /// The time in the call.
         time: Time,
@@ -57,7 +57,7 @@ pub enum Action {
         /// The message's tag.
         tag: i32,
     },
-    /// It takes bytes, and waits until they are there. The call takes `time` beside that.
+    /// The task takes bytes, and waits until they have arrived. The call takes `time` in addition.
     Receive {
         /// The time in the call without waiting.
         time: Time,
@@ -73,16 +73,17 @@ pub enum Action {
 /// The rule by which a receive takes messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Matching {
-    /// The next bytes of its source, however they were sent; what is over stays.
+    /// A receive takes the next bytes of its source, whatever messages they came in; surplus bytes
+    /// stay.
     Bytes,
-    /// The next message of its source with its tag.
+    /// A receive takes the next message of its source with its tag.
     Messages,
-    /// The message of its source whose number stands in place of a tag.
+    /// A receive takes the message of its source whose number stands in place of a tag.
     Numbers,
 }
 
 impl Matching {
-    /// The tag that decides: none where bytes are taken.
+    /// The tag that decides; none if bytes are taken.
     pub(crate) const fn tag(self, tag: i32) -> i32 {
         match self {
             Self::Bytes => 0,

@@ -1,4 +1,4 @@
-//! A simulated run as a trace of ours, so that every view of traces shows it.
+//! Writes a simulated run as a trace of ours, so that every view of traces shows it.
 
 use crate::action::{Matching, TaskNumber};
 use crate::error::Error;
@@ -10,13 +10,13 @@ use pvm_trace::{Reason, Record, RouteKind, TaskFacts, Transfer, What, Writer, ca
 use std::collections::VecDeque;
 use std::io::{Seek, Write};
 
-/// Writes what happens.
+/// The writer of the trace.
 #[derive(Debug)]
 pub struct AsTrace<'a, W> {
     writer: &'a mut Writer<W>,
-    /// A receive takes bytes in their order.
+    /// True if a receive takes bytes in their order.
     in_order: bool,
-    /// Messages of each pair that were not taken.
+    /// The messages of each pair of tasks that were not taken.
     open: Map<(TaskNumber, TaskNumber), VecDeque<Open>>,
     counts: Map<(TaskNumber, TaskNumber), u64>,
 }
@@ -25,13 +25,13 @@ pub struct AsTrace<'a, W> {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     message: u64,
-    /// Its number among those of the pair.
+    /// The message's number among the messages of the pair.
     number: u64,
     bytes: u64,
 }
 
 impl<'a, W: Write + Seek> AsTrace<'a, W> {
-    /// Tells of the tasks; each is the first one of a host of its own.
+    /// Writes the table of tasks. Each task is the first one of a host of its own.
     pub fn begin(writer: &'a mut Writer<W>, source: &dyn Source) -> Result<Self, Error> {
         let tasks = source.tasks();
         let in_order = source.matching() == Matching::Bytes;
@@ -73,7 +73,7 @@ impl<'a, W: Write + Seek> AsTrace<'a, W> {
         Ok(())
     }
 
-    /// A message is taken; where bytes are taken in order, those before it were taken with it.
+    /// Takes a message out. If bytes are taken in order, the messages before it are taken with it.
     fn take(&mut self, from: TaskNumber, to: TaskNumber, message: u64) -> Option<Open> {
         let open = self.open.get_mut(&(from, to))?;
         let place = open.iter().position(|open| open.message == message)?;
@@ -125,14 +125,15 @@ impl<W: Write + Seek> Watcher for AsTrace<'_, W> {
     }
 }
 
-/// Hosts have 12 bits in a task id.
+/// The most hosts: a task id has 12 bits for the host.
 const HOSTS_MAX: TaskNumber = 4095;
 
 const fn tid(task: TaskNumber) -> pvm_trace::Tid {
     pvm_trace::Tid((task + 1) << 18 | 1)
 }
 
-/// Begin and length in nanoseconds, so that what follows one another does so behind the rounding.
+/// Begin and length in nanoseconds. Both ends are rounded, so that consecutive spans stay
+/// consecutive.
 const fn span(began: Time, ended: Time) -> (u64, u64) {
     let begin = began.to_nanoseconds();
     (begin, ended.to_nanoseconds().saturating_sub(begin))

@@ -1,5 +1,5 @@
-//! The causes of lost time: each wait split by what delayed its message, and the chain of causes
-//! behind a moment.
+//! The causes of lost time: each wait is split by the causes that delayed its message, and a chain
+//! of causes leads to each moment.
 
 use crate::unit::Time;
 
@@ -9,13 +9,13 @@ use crate::unit::Time;
 pub enum Phase {
     /// The other task had not begun to send.
     Late,
-    /// Processors: calls, handing over, protocols.
+    /// Work of processors: calls, copying, protocols.
     Host,
-    /// Something else was in front: a protocol's server, a link, a window.
+    /// A queue: other data were served first by a protocol's server, a link or a window.
     Queue,
-    /// Bits were on their way.
+    /// Transmission: bits were under way.
     Wire,
-    /// Collisions and losses, and what follows from them.
+    /// Collisions and losses, and the repetitions that follow from them.
     Retransmission,
 }
 
@@ -27,7 +27,7 @@ const PHASES: usize = 5;
 pub struct Split([Time; PHASES]);
 
 impl Split {
-    /// All phases with their words, in the order of reports.
+    /// All phases with their names, in the order of reports.
     pub const PHASES: [(&'static str, Phase); PHASES] = [
         ("late", Phase::Late),
         ("host", Phase::Host),
@@ -41,33 +41,33 @@ impl Split {
         self.0[phase as usize]
     }
 
-    /// More time of a phase.
+    /// Adds time to a phase.
     pub fn add(&mut self, phase: Phase, time: Time) {
         self.0[phase as usize] += time;
     }
 
-    /// Less time of a phase.
+    /// Subtracts time from a phase.
     pub(crate) fn take(&mut self, phase: Phase, time: Time) {
         self.0[phase as usize] = self.0[phase as usize].since(time);
     }
 
-    /// All of another one.
+    /// Adds all times of another split.
     pub fn add_all(&mut self, other: &Self) {
         Self::PHASES.iter().for_each(|(_, phase)| self.add(*phase, other.of(*phase)));
     }
 
-    /// The sum.
+    /// The sum of all phases.
     pub fn total(&self) -> Time {
         self.0.iter().fold(Time::ZERO, |sum, time| sum + *time)
     }
 
-    /// The sum without the other's lateness: what the thesis calls service.
+    /// The sum without the phase *late*: the thesis calls this service.
     pub fn service(&self) -> Time {
         self.total() - self.of(Phase::Late)
     }
 }
 
-/// A span of time that is told off piece by piece, from its begin to where it has come.
+/// A span of time that is split piece by piece, from its begin to its present end.
 ///
 /// Each piece begins where the last one ended, so the pieces sum up to the whole exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -78,12 +78,13 @@ pub struct Told {
 }
 
 impl Told {
-    /// Nothing yet.
+    /// An empty span.
     pub const fn since(begin: Time) -> Self {
         Self { until: begin, split: Split([Time::ZERO; PHASES]) }
     }
 
-    /// Up to `end` it was this; what was told before stays.
+    /// Adds a piece of this phase from the present end to `end`. A piece that would end earlier
+    /// adds nothing.
     pub fn until(&mut self, phase: Phase, end: Time) {
         if end > self.until {
             self.split.add(phase, end - self.until);
@@ -91,38 +92,40 @@ impl Told {
         }
     }
 
-    /// Up to where it is told.
+    /// The present end.
     pub const fn end(&self) -> Time {
         self.until
     }
 }
 
-/// The chain of causes behind a moment of a task: it computed, or it waited for a message whose
-/// sender computed ... back to the begin of the run. Its times sum up to the moment.
+/// The chain of causes behind a moment of a task: the task computed, or it waited for a message
+/// whose sender computed, and so on back to the begin of the run. The times of the chain sum up to
+/// the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chain {
-    /// Tasks computed.
+    /// The time in which tasks computed.
     pub computing: Time,
-    /// Everything else.
+    /// The time of all other causes.
     pub split: Split,
-    /// The number of times that the chain goes over to another task.
+    /// The number of times that the chain passes from one task to another.
     pub messages: u64,
 }
 
 impl Chain {
-    /// All of it.
+    /// The whole time.
     pub fn total(&self) -> Time {
         self.computing + self.split.total()
     }
 
-    /// Goes on behind a message.
+    /// Extends the chain by the causes of a message's delay.
     pub fn follow(mut self, way: &Split) -> Self {
         self.split.add_all(way);
         self.messages += 1;
         self
     }
 
-    /// Goes on behind a receive: behind what ended its wait if it waited, and behind its call.
+    /// Extends the chain by a receive. If the receive waited, the new chain is that of the message
+    /// that ended the wait; then the receive's own call follows.
     pub(crate) fn receive(&mut self, cause: Self, wait: &Split, call: Time) {
         if wait.total() > Time::ZERO {
             *self = cause;

@@ -10,25 +10,25 @@ pub enum Error {
     /// An input cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A trace of ours is no trace, or damaged.
+    /// A trace of ours is damaged, or the file is no trace.
     #[error(transparent)]
     Trace(#[from] pvm_trace::Error),
-    /// A line of a text makes no sense.
+    /// A line of a text cannot be understood.
     #[error("task {task}, line {line}: {what}")]
     Line {
-        /// The task whose line it is; in a file for several tasks, the number that stands in it.
+        /// The task of the line; in a file for several tasks, the number in the line.
         task: TaskNumber,
         /// The line of its file, from 1 on.
         line: u64,
         /// The fault.
         what: String,
     },
-    /// Something in a platform file makes no sense.
+    /// A line of a platform file cannot be understood.
     #[error("line {line} of the platform: {what}")]
     Platform {
         /// The line, from 1 on.
         line: u64,
-        /// The fault there.
+        /// The fault.
         what: String,
     },
     /// The request does not fit the trace or the platform.
@@ -37,14 +37,14 @@ pub enum Error {
     /// No task can go on.
     #[error("{0}")]
     Standstill(Standstill),
-    /// More than is held in memory.
+    /// An input needs more memory than the limit.
     #[error("task {task}: {what} has more than {limit} that nobody takes")]
     TooMany {
-        /// At which task.
+        /// The task.
         task: TaskNumber,
-        /// The thing of which there is too much.
+        /// The kind of thing that exceeds the limit.
         what: &'static str,
-        /// The limit of what is held.
+        /// The limit.
         limit: usize,
     },
     /// The run is longer than 64 bits of picoseconds.
@@ -52,7 +52,7 @@ pub enum Error {
         "the run would take more than 200 days of simulated time: see the trace's computing times"
     )]
     Endless,
-    /// The caller has had enough.
+    /// The caller has ended the run.
     #[error("stopped after {0} actions")]
     Stopped(u64),
 }
@@ -62,43 +62,43 @@ pub enum Error {
 pub struct Waiting {
     /// The task.
     pub task: TaskNumber,
-    /// For what.
+    /// The thing that it waits for.
     pub what: Awaited,
 }
 
-/// The cause of a task's wait.
+/// The thing that a task waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
     /// A message, or bytes.
     Message {
         /// The sender.
         from: TaskNumber,
-        /// The message among those of the sender.
+        /// The label by which the receive chooses among the sender's messages.
         label: Label,
-        /// The number of bytes that it wants.
+        /// The number of bytes that the receive needs.
         bytes: u64,
-        /// The number of bytes that have come.
+        /// The number of bytes that have arrived.
         there: u64,
     },
-    /// Enough tasks at a point.
+    /// More tasks at a point.
     Meeting {
         /// The point.
         point: u32,
-        /// The number of tasks that are there.
+        /// The number of tasks that have come.
         there: u32,
-        /// The number of tasks that are to be there.
+        /// The number of tasks that must come.
         count: u32,
     },
 }
 
-/// The wanted message among those of a task.
+/// The label by which a receive chooses among the messages of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Label {
-    /// The next one.
+    /// The next message.
     Next,
-    /// The next one with this tag.
+    /// The next message with this tag.
     Tag(i32),
-    /// The one of this number, as the trace counts those of two tasks.
+    /// The message of this number in the trace's count for the two tasks.
     Number(i32),
 }
 
@@ -113,16 +113,16 @@ impl Matching {
     }
 }
 
-/// Tasks wait and nothing is under way: each waiting task, and the task for which it waits.
+/// A standstill: tasks wait and nothing is under way. It names each waiting task and its wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Standstill {
-    /// The number of tasks that wait.
+    /// The number of waiting tasks.
     pub count: u64,
-    /// The first of them.
+    /// The first waiting tasks.
     pub first: Vec<Waiting>,
 }
 
-/// The number of tasks of a standstill that an error names.
+/// The most tasks of a standstill that an error names.
 pub(crate) const WAITING_TOLD: usize = 8;
 
 impl fmt::Display for Standstill {

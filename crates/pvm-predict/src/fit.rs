@@ -1,14 +1,14 @@
-//! Lines with breaks through measured times: what a message takes by its size, and how sure that
-//! is.
+//! Lines with breaks through measured times: the time of a message as a function of its size, with
+//! intervals.
 
 use crate::kernel::Dice;
 
-/// A size, and the times that it took.
+/// A size, and the times measured for it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// Bytes of a message.
     pub bytes: u64,
-    /// Its times, in seconds: one number for each try, and at least one.
+    /// The times in seconds: one for each try, at least one.
     pub times: Vec<f64>,
 }
 
@@ -19,10 +19,10 @@ impl Seen {
     }
 }
 
-/// A number, and the interval of 95 % in which it lies.
+/// A number with its interval of 95 %.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// The number that fits all that was seen.
+    /// The number that fits all measured times best.
     pub value: f64,
     /// The low end.
     pub low: f64,
@@ -33,41 +33,41 @@ pub struct Estimate {
 /// A line between two breaks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Piece {
-    /// The smallest size that was seen of it.
+    /// The smallest measured size of the piece.
     pub from: u64,
-    /// The largest one.
+    /// The largest measured size of the piece.
     pub to: u64,
-    /// The time of a message without data, in seconds. Of a piece of large sizes this is where
-    /// the line begins, which may be below none.
+    /// The time of a message without data, in seconds. For a piece of large sizes this is where its
+    /// line meets size 0, which may be below 0.
     pub latency: Estimate,
     /// The time of a byte, in seconds.
     pub byte: Estimate,
 }
 
 impl Piece {
-    /// The time of a size, by the line.
+    /// The time of a message of this size, by the line.
     pub fn at(&self, bytes: u64) -> f64 {
         self.latency.value + self.byte.value * bytes as f64
     }
 }
 
-/// Sizes of a piece at least: a line through two of them fits whatever they are.
+/// The fewest sizes of a piece: a line through two sizes would fit any times.
 const PIECE_MIN: usize = 3;
-/// Breaks are as many as pay: each must lessen the sum of squares by this factor.
+/// A further break is used only if it lessens the sum of squares by this factor.
 const WORTH: f64 = 0.5;
 /// Pieces at most.
 const PIECES_MAX: usize = 4;
-/// The number of times that samples are drawn anew for an interval.
+/// The number of times that samples are redrawn for an interval.
 const DRAWS: usize = 200;
-/// No time is known better than this part of it: without this, times without noise would ask for
-/// breaks without end.
+/// The relative precision of times. Without it, times without noise would justify breaks without
+/// end.
 const EXACT: f64 = 1e-4;
 
-/// No clock tells less, in seconds: a time of none would have an error without bound.
+/// The shortest time, in seconds. A time of 0 would make the relative error infinite.
 const SHORTEST: f64 = 1e-12;
 
-/// Lines with breaks through what was seen, whose sizes grow. Squares of relative errors are least.
-/// Intervals are from times that are drawn anew (bootstrap), with a fixed seed.
+/// Fits lines with breaks through measured times, given by ascending size. The sum of squared
+/// relative errors is least. Intervals come from redrawn times (bootstrap) with a fixed seed.
 pub fn pieces(seen: &[Seen]) -> Vec<Piece> {
     let points: Vec<Point> = seen.iter().map(|one| (one.bytes as f64, one.median())).collect();
     if points.is_empty() {
@@ -99,7 +99,7 @@ pub fn pieces(seen: &[Seen]) -> Vec<Piece> {
         .collect()
 }
 
-/// The median of some numbers, with its interval of 95 % from numbers that are drawn anew.
+/// The median of some numbers, with its interval of 95 % from redrawn numbers.
 pub fn median_of(times: &[f64]) -> Estimate {
     let seen = Seen { bytes: 0, times: times.to_vec() };
     let mut dice = Dice::new(1, 0);
@@ -107,7 +107,7 @@ pub fn median_of(times: &[f64]) -> Estimate {
     estimate(seen.median(), &mut drawn)
 }
 
-/// Bytes and seconds.
+/// A size in bytes and a time in seconds.
 type Point = (f64, f64);
 
 /// The ends of pieces: the number of points up to each end.
@@ -124,7 +124,7 @@ fn breaks(points: &[Point]) -> Vec<usize> {
     ends
 }
 
-/// The ends of so many pieces whose squares are least, and their sum.
+/// The ends of this many pieces for which the sum of squares is least, and that sum.
 fn best(points: &[Point], pieces: usize) -> (Vec<usize>, f64) {
     if pieces == 1 {
         return (vec![points.len()], squares(points));
@@ -142,7 +142,7 @@ fn best(points: &[Point], pieces: usize) -> (Vec<usize>, f64) {
     found
 }
 
-/// The squares of relative errors of the best line.
+/// The sum of squared relative errors of the best line.
 fn squares(points: &[Point]) -> f64 {
     let (latency, byte) = line(points);
     let off = |(bytes, time): &Point| (latency + byte * bytes - time) / time.max(SHORTEST);
@@ -154,8 +154,8 @@ fn lines(points: &[Point], ends: &[usize]) -> Vec<(f64, f64)> {
     begins.zip(ends).map(|(begin, end)| line(&points[begin..*end])).collect()
 }
 
-/// Latency and time of a byte with the least squares of relative errors. No byte takes less than
-/// no time.
+/// The latency and the time of a byte with the least squared relative errors. The time of a byte is
+/// not negative.
 fn line(points: &[Point]) -> (f64, f64) {
     let mut sums = [0.0; 5];
     for (bytes, time) in points {
@@ -170,7 +170,7 @@ fn line(points: &[Point]) -> (f64, f64) {
     ((y - byte * x) / one, byte)
 }
 
-/// The median of as many times, each drawn from those that were seen.
+/// The median of as many times as were measured, each redrawn from them.
 fn redrawn(seen: &Seen, dice: &mut Dice) -> f64 {
     let count = seen.times.len() as u64;
     let mut drawn: Vec<f64> = (0..count).map(|_| seen.times[dice.below(count) as usize]).collect();
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!((one[0].latency.value, one[0].byte.value), (2.0, 0.0));
         let none = pieces(&[seen(0, &[0.0]), seen(0, &[0.0])]);
         assert!(none[0].at(5).is_finite(), "{none:?}");
-        // Times that fall with the size are no rate.
+        // Times that fall with the size give a byte no time.
         assert_eq!(pieces(&[seen(1, &[2.0]), seen(100, &[1.0])])[0].byte.value, 0.0);
         assert_eq!(median_of(&[1.0, 4.0]).value, 2.5);
     }

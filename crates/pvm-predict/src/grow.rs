@@ -1,11 +1,12 @@
-//! Growth: what a program of more tasks does, from recordings of fewer.
+//! Growth: predicts the actions of a program of more tasks from recordings of fewer.
 //!
-//! Tasks are numbered as they were started. The largest recording is read as roles: tasks that do
-//! the same with other partners. What a task does is a row of tokens: a message to the next task
-//! in the ring, to a neighbour in a square or a tree, or a row of messages to all others, along
-//! the bits of a hypercube and the like. Such tokens say for each number of tasks what is done, so
-//! the smaller recordings are compared, deed for deed; a program that does not fit is refused.
-//! Sizes and times are curves over the number of tasks.
+//! Tasks are numbered as they were started. The largest recording is divided into roles: the tasks
+//! of a role do the same with other partners. The actions of a role are a sequence of tokens. A
+//! token is one message, such as to the next task in the ring or to a neighbour in a square or a
+//! tree, or a row of messages, such as to all others or along the bits of a hypercube. A token
+//! gives its messages for any number of tasks, so the smaller recordings can be compared with it,
+//! deed by deed; a program that does not fit is refused. Sizes and times are curves over the number
+//! of tasks.
 
 mod grown;
 mod law;
@@ -24,16 +25,17 @@ use roles::{MASKS, Misfit, Roles};
 use sketch::{Names, Sketch};
 use std::sync::Arc;
 
-/// Recordings at least: two make a line, the third one tells whether it holds.
+/// The fewest recordings: two determine a line, and the third one tests it.
 const RECORDINGS_MIN: usize = 3;
-/// Tasks of a grown program.
+/// The most tasks of a grown program.
 const TASKS_MAX: TaskNumber = 1 << 20;
-/// Messages that may be left out as strays: one of so many in a recording, and four.
+/// The most messages that are left out as strays: one in this many messages of a recording, and
+/// four more.
 const STRAYS: usize = 64;
-/// Sizes that are further off than that are no law.
+/// A relative error of sizes above this means that no curve fits.
 const OFF_MAX: f64 = 0.5;
 
-/// A program that has grown.
+/// A grown program.
 #[derive(Debug)]
 pub struct Growth {
     plan: Arc<Plan>,
@@ -41,17 +43,17 @@ pub struct Growth {
     pub recorded: Vec<TaskNumber>,
     /// The number of roles that its tasks have.
     pub roles: usize,
-    /// Messages that were left out: those behind the last section, and those that one recording has
-    /// and others do not.
+    /// The number of messages that were left out: those behind the last section, and those that
+    /// only some recordings have.
     pub strays: usize,
-    /// The error of the smaller recordings when they tell the largest one: computing.
+    /// The relative error of computing when the smaller recordings predict the largest one.
     pub computing_off: f64,
-    /// And bytes.
+    /// The relative error of bytes in that prediction.
     pub bytes_off: f64,
 }
 
 impl Growth {
-    /// Reads recordings of one program and grows it to so many tasks.
+    /// Reads recordings of one program and grows it to this many tasks.
     pub fn of(sources: Vec<Box<dyn Source>>, tasks: TaskNumber) -> Result<Self, Error> {
         let mut names = Names::new();
         let mut sketches = Vec::new();
@@ -94,7 +96,8 @@ impl Growth {
         Grown::new(&self.plan, factor)
     }
 
-    /// The factors of computing between which the truth lies, as far as the recordings tell.
+    /// The factors of computing between which the true time lies, judged by the errors of the
+    /// recordings.
     pub fn factors(&self) -> (f64, f64) {
         let off = 1.0 + self.computing_off.abs().min(1.0);
         (1.0 / off, off)
@@ -117,15 +120,16 @@ fn may_grow(recorded: &[TaskNumber], tasks: TaskNumber) -> Result<(), Error> {
     Ok(())
 }
 
-/// The error of the smaller recordings when they tell the largest one.
+/// The errors when the smaller recordings predict the largest one.
 fn held_out(roles: &Roles, largest: TaskNumber, names: &Names) -> (f64, f64) {
     let off = |told: f64, seen: f64| if seen > 0.0 { told / seen - 1.0 } else { 0.0 };
     let (told, seen) = (Plan::new(roles, largest, largest, names).sums(), roles.seen(largest));
     (off(told.0, seen.0), off(told.1, seen.1))
 }
 
-/// The roles of recordings, and the messages that were left out. If none fit, those behind the last
-/// section that the program names are left out, and single ones that only some recordings have.
+/// The roles of the recordings, and the number of messages that were left out. If no roles fit,
+/// messages behind the last named section are left out, then single messages that only some
+/// recordings have.
 fn find(sketches: &mut [Sketch]) -> Result<(Roles, usize), Error> {
     let wrong = match fitting(sketches) {
         Ok(roles) => return Ok((roles, 0)),
@@ -153,7 +157,8 @@ fn find(sketches: &mut [Sketch]) -> Result<(Roles, usize), Error> {
     Err(Error::Unfit(format!("the recordings do not fit one another: {}", wrong.what)))
 }
 
-/// The roles by the fewest features with which all recordings fit; else the misfit that came last.
+/// The roles by the fewest features with which all recordings fit; otherwise the misfit that came
+/// furthest.
 fn fitting(sketches: &[Sketch]) -> Result<Roles, Misfit> {
     let mut worst: Option<Misfit> = None;
     for mask in MASKS {

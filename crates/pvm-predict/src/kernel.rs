@@ -1,5 +1,5 @@
-//! The base of every simulation: a queue of events with fixed ties, dice from a seed, hashed
-//! matching.
+//! The base of every simulation: a queue of events in which ties have a fixed order, dice from a
+//! seed, and a hashed map.
 
 mod dice;
 mod hash;

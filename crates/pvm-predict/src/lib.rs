@@ -1,10 +1,10 @@
 //! The time that a program would take on another network.
 //!
-//! A [`Source`] says what each task does: it computes, sends, receives. A model runs all tasks in
-//! simulated time over hosts, transports and links, each of which is a small machine without I/O,
-//! and tells where the time went ([`report`]). Nothing here reads a clock or draws a number but
-//! from a seed, so one input gives one result. No input is trusted: each fault has a name and a
-//! place, and costs bounded memory.
+//! A [`Source`] gives the actions of each task: computing, sending, receiving. A model runs all
+//! tasks in simulated time over hosts, transports and links, each of which is a small machine
+//! without I/O, and reports where the time went ([`report`]). No code here reads a clock, and
+//! random numbers come from a seed, so one input gives one result. No input is trusted: each fault
+//! is reported with its place, and memory is bounded.
 
 #![forbid(unsafe_code)]
 

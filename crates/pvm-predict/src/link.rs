@@ -21,18 +21,18 @@ use crate::unit::Time;
 /// A link of a network that has routes.
 #[derive(Debug)]
 pub enum Link {
-    /// One way of a cable.
+    /// One direction of a cable.
     Port(Port),
-    /// One way out of an ATM switch.
+    /// One output of an ATM switch.
     Cells(Cells),
-    /// A token ring, which is one link for all hosts.
+    /// A token ring: one link for all hosts.
     Ring(Box<Fddi>),
-    /// A crossbar, which is one link for all hosts.
+    /// A crossbar: one link for all hosts.
     Crossbar(Box<Hippi>),
 }
 
 impl Link {
-    /// A frame is to go.
+    /// Takes a frame to be sent.
     pub fn handle(&mut self, now: Time, frame: Frame) {
         match self {
             Self::Port(port) => port.handle(now, frame.token, frame.bytes),
@@ -42,7 +42,7 @@ impl Link {
         }
     }
 
-    /// Time has passed.
+    /// Handles the time that has passed.
     pub fn handle_timeout(&mut self, now: Time) {
         match self {
             Self::Port(port) => port.handle_timeout(now),
@@ -52,7 +52,7 @@ impl Link {
         }
     }
 
-    /// The next event, if one has happened.
+    /// The next event, if there is one.
     pub fn poll_output(&mut self) -> Option<Output> {
         match self {
             Self::Port(port) => port.poll_output(),

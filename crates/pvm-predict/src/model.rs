@@ -1,4 +1,4 @@
-//! Models, which put sources, hosts, transports and links together.
+//! Models: each puts sources, hosts, transports and links together.
 
 pub mod flow;
 pub mod line;
@@ -9,12 +9,12 @@ pub mod thesis;
 
 use crate::error::{Error, Standstill, WAITING_TOLD, Waiting};
 
-/// The error of a task that waits to be started.
+/// The error for a task that no other task starts.
 fn never_started(task: usize) -> Error {
     Error::Unfit(format!("task {task} is started by tasks that are never started themselves"))
 }
 
-/// An error if tasks wait at the end of a run.
+/// Returns an error if tasks still wait at the end of a run.
 fn nobody_waits(waiting: impl Iterator<Item = Waiting> + Clone) -> Result<(), Error> {
     let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
     if first.is_empty() {

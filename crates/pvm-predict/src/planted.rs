@@ -1,29 +1,28 @@
-//! Errors that are planted in the models on purpose, so that their tests can show that they find
-//! them.
+//! Errors that can be planted in the models, so that their tests show that they find them.
 //!
-//! Without the feature `planted`, which only one test turns on, `is` is false for the compiler
-//! already.
+//! Without the feature `planted`, which only one test uses, the compiler knows that `is` returns
+//! false.
 
 /// An error, named after what is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bug {
-    /// A frame of the shared cable begins without the gap behind the last one.
+    /// A frame of the shared cable does not wait for the gap behind the last one.
     GapForgotten,
     /// The slot of the shared cable is twice as long.
     SlotTooLong,
-    /// Backoff does not double behind a collision.
+    /// The backoff does not double after a collision.
     BackoffFlat,
     /// A collision takes no time.
     JamForgotten,
-    /// Frames below the shortest one are sent as they are.
+    /// Frames below the shortest length are not padded.
     ShortFrames,
     /// The thesis: an acknowledgement is forgotten.
     AcknowledgementForgotten,
-    /// The thesis: protocol time is taken a packet, not a message.
+    /// The thesis: protocol time is spent for each packet, not for each message.
     ServerTimePerPacket,
-    /// The thesis: the rest of a write's time is not held.
+    /// The thesis: the rest of a write's time is not spent.
     RestForgotten,
-    /// The thesis: what a receive left over is lost.
+    /// The thesis: bytes that a receive left over are lost.
     StubLost,
     /// The thesis: a message to oneself passes the protocol.
     OwnMessagesPassTcp,
@@ -31,7 +30,7 @@ pub enum Bug {
     QueueWithoutBound,
     /// Tokens of a bucket grow beyond its burst.
     BucketWithoutBottom,
-    /// A link that loses loses nothing.
+    /// A link that should lose frames loses none.
     LossForgotten,
     /// In slow start each acknowledgement counts twice.
     SlowStartTooFast,
@@ -43,31 +42,31 @@ pub enum Bug {
     AckEverySegmentLate,
     /// Segments that are not full never wait.
     NagleOff,
-    /// A write finds room always.
+    /// A write always finds room.
     BufferWithoutBound,
     /// A loss leaves the window as it is.
     LossUnanswered,
     /// A link into a host carries as many flows at full rate as come.
     ReceiverNotShared,
-    /// The share that a flow takes of a link is left for others, too.
+    /// The capacity that a flow takes is left for others, too.
     LinkOverbooked,
     /// Timers do not wait for a tick.
     TicksForgotten,
-    /// The rest of a write never waits for what is in the queue.
+    /// The rest of a write never waits for segments in the queue.
     CorkForgotten,
-    /// Segments that wait in the host's own queue are sent again.
+    /// Segments that still wait in the host's own queue are sent again.
     QueuedSentAgain,
     /// Tasks that share cores do not slow one another down.
     CoresForgotten,
     /// A hypercube's packets take the highest bit first.
     HighestBitFirst,
-    /// A torus is a mesh.
+    /// A torus is routed as a mesh.
     TorusWithoutWrap,
-    /// A switch of a fat tree has one link upwards that is used.
+    /// Of the links upwards of a fat tree's switch only one is used.
     OneUplink,
     /// A switch that cuts through waits for the whole frame.
     CutForgotten,
-    /// Cells carry nothing beside the packet.
+    /// Cells have no bytes beside the packet's.
     TrailerForgotten,
     /// The token's timer never runs out.
     TokenWithoutTimer,
@@ -77,16 +76,16 @@ pub enum Bug {
     WindowForgotten,
     /// Memory for RDMA is registered in no time.
     RegistrationForgotten,
-    /// A daemon sends one task's messages to their end before another task's.
+    /// A daemon sends all messages of one task before those of another.
     TurnsForgotten,
-    /// Records of TLS have no bytes of their own.
+    /// Records of TLS add no bytes.
     RecordsForgotten,
-    /// Daemons do not beat.
+    /// Daemons send no heartbeats.
     BeatsForgotten,
 }
 
 impl Bug {
-    /// All of them.
+    /// All errors.
     pub const ALL: &[Self] = &[
         Self::CoresForgotten,
         Self::ReceiverNotShared,
@@ -134,19 +133,19 @@ thread_local! {
     static PLANTED: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
 }
 
-/// Plants an error in what this thread runs from now on.
+/// Plants an error in all that this thread runs from now on.
 #[cfg(feature = "planted")]
 pub fn plant(bug: Option<Bug>) {
     PLANTED.set(bug);
 }
 
-/// True where this error is planted.
+/// True while this error is planted.
 #[cfg(feature = "planted")]
 pub(crate) fn is(bug: Bug) -> bool {
     PLANTED.get() == Some(bug)
 }
 
-/// True where this error is planted: nowhere.
+/// Always false in a program without the feature.
 #[cfg(not(feature = "planted"))]
 pub(crate) const fn is(_: Bug) -> bool {
     false

@@ -1,7 +1,7 @@
-//! The platform of a program: hosts, the network between them, the transport over it.
+//! The platform of a program: its hosts, the network between them, and the transport on it.
 //!
-//! A platform is a TOML file, or one of the built-in ones, which are such files, too. Whatever is
-//! wrong with it is told with its line.
+//! A platform is a TOML file. The built-in platforms are such files, too. An error names the line
+//! of its cause.
 
 mod built_in;
 mod facts;

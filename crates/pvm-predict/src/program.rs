@@ -1,9 +1,9 @@
-//! A program as a stream: what each of its tasks does next.
+//! A program as a stream: the next action of each of its tasks.
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
 
-/// The tasks of a program, and what each of them does next.
+/// The tasks of a program, and the next action of each.
 pub trait Source {
     /// The number of tasks.
     fn tasks(&self) -> TaskNumber;
@@ -11,7 +11,7 @@ pub trait Source {
     /// The rule by which a receive takes messages.
     fn matching(&self) -> Matching;
 
-    /// True for a task that another one starts, and which does nothing before that.
+    /// True for a task that another task starts; it does nothing before that.
     fn is_started(&self, _task: TaskNumber) -> bool {
         false
     }

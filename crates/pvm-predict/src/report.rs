@@ -5,24 +5,24 @@ use crate::blame::{Chain, Split};
 use crate::sections::Section;
 use crate::unit::Time;
 
-/// One station, or task.
+/// The result for one station, or task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StationReport {
-    /// From the begin of the run to its end.
+    /// The time from the begin of the run to its end.
     pub execution: Time,
-    /// The part of it in which it computed.
+    /// The time in which it computed.
     pub computing: Time,
-    /// The part of it in calls that neither send nor receive.
+    /// The time in calls that neither send nor receive.
     pub calls: Time,
-    /// The part of it in sends.
+    /// The time in sends.
     pub sending: Time,
-    /// The part of it in receives whose bytes were there.
+    /// The time in receives without their waits.
     pub receiving: Time,
-    /// The part of it in which it was blocked, by cause. The five sum up to the whole.
+    /// The time in which it was blocked, by cause.
     pub blocked: Split,
-    /// The time that its packets took on links, waiting for them included.
+    /// The time of its packets on links, including their waits for links.
     pub net: Time,
-    /// The time for which its processor worked for the transport, beside the task.
+    /// The time in which its processor worked for the transport, beside the task.
     pub transport: Time,
     /// The messages that it sent to others.
     pub sent: Traffic,
@@ -42,7 +42,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// One more message.
+    /// Counts one more message.
     pub const fn add(&mut self, bytes: u64) {
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -50,7 +50,7 @@ impl Traffic {
 }
 
 impl StationReport {
-    /// Counts a message to each of some tasks.
+    /// Counts a message to each of these tasks.
     pub(crate) fn count(&mut self, number: TaskNumber, to: &[TaskNumber], bytes: u64) {
         for to in to {
             let traffic = if *to == number { &mut self.own } else { &mut self.sent };
@@ -58,50 +58,50 @@ impl StationReport {
         }
     }
 
-    /// Counts a receive of `bytes` of another task, or of none, that was blocked and whose call
-    /// took `call`.
+    /// Counts a receive with this wait, whose call took `call`. `bytes` is none for a message of
+    /// the task to itself.
     pub(crate) fn receive(&mut self, wait: &Split, call: Time, bytes: Option<u64>) {
         self.blocked.add_all(wait);
         self.receiving += call;
         bytes.into_iter().for_each(|bytes| self.received.add(bytes));
     }
 
-    /// All its times: they sum up to the execution.
+    /// The sum of all times, which is the execution time.
     pub fn total(&self) -> Time {
         self.computing + self.calls + self.sending + self.receiving + self.blocked.total()
     }
 }
 
-/// A run.
+/// The result of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// The end of the last task.
     pub time: Time,
     /// Each task, in the order of the source.
     pub stations: Vec<StationReport>,
-    /// The number of collisions of frames, on a network that has collisions.
+    /// The number of collisions of frames, if the network has collisions.
     pub collisions: Option<u64>,
-    /// Frames that were lost: given up, or thrown away by a full queue.
+    /// The number of lost frames: given up, or dropped by a full queue.
     pub lost: u64,
-    /// Segments that were sent anew.
+    /// The number of segments that were sent again.
     pub resent: u64,
     /// The chain of causes of the end of the last task.
     pub path: Chain,
     /// The task that ended last.
     pub last: TaskNumber,
-    /// The sections that the program told.
+    /// The sections that the program names.
     pub sections: Vec<Section>,
     /// The number of actions of tasks.
     pub actions: u64,
-    /// The number of simulated events of the network: a packet leaves a link or comes to its end, a
-    /// flow gets another share, a timer goes off. None at depth `line`.
+    /// The number of simulated events of the network: a packet leaves a link or arrives, a flow
+    /// gets another share, a timer expires. It is 0 at depth `line`.
     pub events: u64,
-    /// Receives behind a look that would not have found their messages there.
+    /// The number of receives behind a look whose messages had not arrived.
     pub put_off: u64,
 }
 
 impl Report {
-    /// Bytes that were sent to other tasks.
+    /// The messages that were sent to other tasks.
     pub fn sent(&self) -> Traffic {
         self.stations.iter().fold(Traffic::default(), |sum, station| Traffic {
             messages: sum.messages + station.sent.messages,
@@ -109,7 +109,7 @@ impl Report {
         })
     }
 
-    /// Finds the last task and ends the report.
+    /// Completes the report after the last task has ended.
     pub(crate) fn finish(&mut self, chains: impl Iterator<Item = Chain>) {
         for ((station, number), chain) in self.stations.iter().zip(0..).zip(chains) {
             if station.execution > self.time || number == 0 {
@@ -122,47 +122,47 @@ impl Report {
 /// An event of a run, for watchers that record it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event<'a> {
-    /// A send is over.
+    /// A send has ended.
     Sent {
         /// The sender.
         task: TaskNumber,
-        /// The message's number among all of the run.
+        /// The message's number among all messages of the run.
         message: u64,
         /// Its receivers.
         to: &'a [TaskNumber],
         /// Its size.
         bytes: u64,
-        /// When the call began.
+        /// The begin of the call.
         began: Time,
-        /// When it ended.
+        /// Its end.
         ended: Time,
     },
-    /// A receive is over.
+    /// A receive has ended.
     Received {
         /// The receiver.
         task: TaskNumber,
-        /// The message whose last byte it took, if it did.
+        /// The message whose last byte it took, if there is one.
         message: Option<u64>,
         /// The sender.
         from: TaskNumber,
-        /// When the call began.
+        /// The begin of the call.
         began: Time,
         /// The time for which it waited, from its begin on.
         waited: Time,
-        /// When it ended.
+        /// Its end.
         ended: Time,
     },
 }
 
-/// The interval, in actions, at which the watcher is asked whether the run goes on.
+/// The number of actions after which the watcher is asked whether the run goes on.
 pub(crate) const ASKED_EVERY: u64 = 1 << 12;
 
 /// An observer of the events of a run.
 pub trait Watcher {
-    /// Something has happened.
+    /// Handles an event.
     fn event(&mut self, event: Event<'_>) -> Result<(), crate::error::Error>;
 
-    /// `actions` actions are done; false ends the run.
+    /// Called at intervals with the number of actions so far; false ends the run.
     fn goes_on(&mut self, actions: u64) -> bool;
 }
 

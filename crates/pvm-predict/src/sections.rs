@@ -1,26 +1,26 @@
-//! Sections of a program: what its tasks say they do from a moment on.
+//! Sections of a program: its tasks name the section in which they are from a moment on.
 
 use crate::action::TaskNumber;
 use crate::kernel::Map;
 use crate::unit::Time;
 
-/// More sections are counted as the last one.
+/// The most sections; later ones are counted as the last one.
 pub(crate) const SECTIONS_MAX: u32 = 1 << 12;
 
-/// A section, over all tasks.
+/// A section, summed over all tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
     /// Its number in the source.
     pub number: u32,
-    /// When the first task entered it.
+    /// The time at which the first task entered it.
     pub begin: Time,
-    /// When the last one left it.
+    /// The time at which the last task left it.
     pub end: Time,
-    /// The most that one task spent in it.
+    /// The longest time that one task spent in it.
     pub longest: Time,
 }
 
-/// In which section each task is.
+/// The section in which each task is.
 #[derive(Debug, Default)]
 pub(crate) struct Sections {
     inside: Map<TaskNumber, (u32, Time)>,
@@ -29,7 +29,7 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// A task enters a section, and leaves the one in which it was. 0 is none.
+    /// A task enters a section, and leaves the one before. 0 is no section.
     pub(crate) fn enter(&mut self, task: TaskNumber, number: u32, now: Time) {
         self.leave(task, now);
         if number == 0 {
@@ -57,7 +57,7 @@ impl Sections {
         }
     }
 
-    /// All of them, in the order in which they were entered first.
+    /// All sections, in the order in which they were first entered.
     pub(crate) fn finish(self) -> Vec<Section> {
         self.all
     }

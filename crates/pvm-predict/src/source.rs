@@ -1,4 +1,4 @@
-//! Sources of actions. Every source is a stream: it holds a line or a block of each task.
+//! Sources of actions. Every source is a stream: it keeps a line or a block of each task in memory.
 
 mod lines;
 mod pattern;

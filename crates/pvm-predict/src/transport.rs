@@ -11,8 +11,8 @@ use self::tcp::{Clock, Input, Output};
 use crate::platform::Transport;
 use crate::unit::Time;
 
-/// One end of a connection, whatever its transport: bytes that are written at one end are there at
-/// the other one, in their order.
+/// One end of a connection of any transport: bytes that are written at one end arrive at the other
+/// end in their order.
 #[derive(Debug)]
 pub(crate) enum End {
     Tcp(Box<tcp::End>),
@@ -21,7 +21,8 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// None without a transport. `base` is the time there and back on a network with nothing else.
+    /// Returns none for a platform without a transport. `base` is the round trip time of an idle
+    /// network.
     pub(crate) fn new(transport: &Transport, base: Time, clock: Clock) -> Option<Self> {
         Some(match transport {
             Transport::None => return None,

@@ -1,17 +1,17 @@
-//! Time, rate and what is read as such: the units of a simulation.
+//! The units of a simulation: time, rate and size, and the reading of quantities.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// Picoseconds since the begin of the run, or a span in picoseconds.
 ///
-/// A byte at 100 Gb/s takes 80 of them, and 64 bits hold 213 days. Sums stop at the last moment
-/// instead of beginning anew: a run that reaches it is refused ([`Time::END`]).
+/// A byte at 100 Gb/s takes 80 of them, and 64 bits hold 213 days. A sum that is too large is
+/// [`Time::END`], and a run that reaches it is refused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);
 
 impl Time {
-    /// The begin, or no time at all.
+    /// The begin, or a span of no time.
     pub const ZERO: Self = Self(0);
     /// Later than anything.
     pub const END: Self = Self(u64::MAX);
@@ -41,7 +41,7 @@ impl Time {
         self.0.saturating_add(500) / 1_000
     }
 
-    /// The time since `earlier`; none if that is later.
+    /// The time since `earlier`; 0 if that is later.
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
@@ -121,13 +121,13 @@ impl Rate {
         Time((bits as f64 * 1e12 / self.0).round() as u64)
     }
 
-    /// The number of whole bytes that a time is good for.
+    /// The number of whole bytes in a time.
     pub fn bytes_in(self, time: Time) -> u64 {
         (time.0 as f64 * self.0 / 8e12) as u64
     }
 }
 
-/// Reads a quantity such as `10 Mb/s`, `51.2 us`, `64 kB`: a number and one of some units.
+/// Reads a quantity such as `10 Mb/s`, `51.2 us`, `64 kB`: a number and one of these units.
 fn quantity(text: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let text = text.trim();
     let digits = text
@@ -194,7 +194,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     Ok(bytes.round() as u64)
 }
 
-/// No message, queue or buffer has more.
+/// The most bytes of a message, queue or buffer.
 pub(crate) const BYTES_MAX: u64 = 1_000_000_000_000;
 
 #[cfg(test)]

@@ -6,18 +6,18 @@ use crate::platform::{Network, Platform};
 use crate::program::Source;
 use crate::unit::Rate;
 
-/// The changes. All factors of 1 change nothing.
+/// The changes. Factors of 1 change nothing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
-    /// The rate of all links, times this.
+    /// The factor of the rate of all links.
     pub rate: f64,
-    /// The latency of all links, times this.
+    /// The factor of the latency of all links.
     pub latency: f64,
-    /// The share of frames that switches lose.
+    /// The new share of frames that switches lose.
     pub loss: Option<f64>,
-    /// The speed of computing, times this.
+    /// The factor of the speed of computing.
     pub speed: f64,
-    /// The time in calls of the library, times this.
+    /// The factor of the time in calls of the library.
     pub overhead: f64,
 }
 
@@ -28,7 +28,7 @@ impl Default for Change {
 }
 
 impl Change {
-    /// The platform that comes of one.
+    /// The changed platform.
     pub fn of(&self, platform: &Platform) -> Result<Platform, Error> {
         let mut changed = platform.clone();
         let rate = |rate: Rate| {
@@ -75,7 +75,7 @@ pub struct Lighter<'a> {
 }
 
 impl<'a> Lighter<'a> {
-    /// The lighter version of a program.
+    /// The changed program.
     pub fn new(source: &'a mut dyn Source, factor: f64) -> Self {
         Self { source, factor }
     }

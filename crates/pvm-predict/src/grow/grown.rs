@@ -1,4 +1,4 @@
-//! The program that has grown: a source.
+//! A grown program as a source.
 
 use super::relation::Over;
 use super::roles::Roles;
@@ -10,15 +10,15 @@ use crate::program::Source;
 use crate::unit::{BYTES_MAX, Time};
 use std::sync::Arc;
 
-/// Times of a deed, in their order: idle, computing, calls before it, the call itself.
+/// The times of a deed, in their order: idle, computing, calls before it, its own call.
 type Times = [Time; 4];
 
 /// A deed with its numbers.
 #[derive(Clone, Debug)]
 struct Sized {
-    /// In the first step of a row, and in the others.
+    /// The times in the first step of a row, and in the other steps.
     times: [Times; 2],
-    /// For a short row one number for each step, else one.
+    /// One number for each step of a short row, otherwise a single one.
     bytes: Box<[u64]>,
 }
 
@@ -28,7 +28,7 @@ struct Fitted {
     tokens: Vec<(Token, Vec<Sized>)>,
 }
 
-/// All that a grown program is, for any number of runs.
+/// The grown program, which many runs share.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     tasks: TaskNumber,
@@ -38,13 +38,13 @@ pub(super) struct Plan {
     started: Vec<bool>,
 }
 
-/// A task between two actions.
+/// The state of a task between two actions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Position {
     token: u32,
     step: u32,
     part: u16,
-    /// The number of the deed's time that comes next.
+    /// The index of the deed's time that comes next.
     phase: u16,
 }
 
@@ -52,13 +52,13 @@ struct Position {
 #[derive(Debug)]
 pub struct Grown {
     plan: Arc<Plan>,
-    /// Computing takes so many times as long.
+    /// The factor for the times of computing.
     factor: f64,
     positions: Vec<Position>,
 }
 
 impl Plan {
-    /// The numbers of roles for so many tasks, by curves through recordings of fewer than `below`
+    /// The numbers of roles for this many tasks, by curves through recordings of fewer than `below`
     /// tasks.
     pub(super) fn new(roles: &Roles, tasks: TaskNumber, below: u32, names: &Names) -> Self {
         let fitted = roles.all.iter().map(|(features, role)| {
@@ -129,7 +129,7 @@ impl Sized {
     }
 }
 
-/// A token without what was seen of it.
+/// A token without its measured values.
 fn bare(token: &Token) -> Token {
     let mut token = token.clone();
     token.parts.iter_mut().for_each(|part| part.samples = super::law::Samples::default());
@@ -224,7 +224,7 @@ impl Source for Grown {
     }
 }
 
-/// The action of a deed; none at a task's end.
+/// The action of a deed; none at the end of a task.
 fn action(
     token: &Token,
     sized: &Sized,

@@ -3,18 +3,18 @@
 use super::sketch::Deed;
 use std::collections::BTreeMap;
 
-/// The sizes and times of one deed of a role in the recordings.
+/// The measured sizes and times of one deed of a role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples {
-    /// By the number of tasks and the step of a short row: bytes in sum, and how many deeds.
+    /// By number of tasks and step of a short row: the sum of bytes, and the number of deeds.
     bytes: BTreeMap<(u32, u32), (f64, f64)>,
-    /// By the number of tasks, and for the first step of a row and the others: times in sum, and
-    /// how many deeds.
+    /// By number of tasks, and separately for the first step of a row: the sums of times, and the
+    /// number of deeds.
     spent: BTreeMap<(u32, bool), ([f64; 4], f64)>,
 }
 
 impl Samples {
-    /// Takes a deed in; `step` is none in a row whose steps have the same sizes.
+    /// Adds a measured deed; `step` is 0 in a row whose steps have equal sizes.
     pub(super) fn add(&mut self, (tasks, step): (u32, u32), is_first: bool, deed: &Deed) {
         let seen = self.bytes.entry((tasks, step)).or_default();
         *seen = (seen.0 + deed.bytes as f64, seen.1 + 1.0);
@@ -25,15 +25,15 @@ impl Samples {
         *count += 1.0;
     }
 
-    /// Computing in picoseconds and bytes of a recording, in sum.
+    /// The sums of computing in picoseconds and of bytes in a recording.
     pub(super) fn seen(&self, tasks: u32) -> (f64, f64) {
         let bytes = self.bytes.range((tasks, 0)..=(tasks, u32::MAX)).map(|(_, (sum, _))| sum).sum();
         let spent = self.spent.range((tasks, false)..=(tasks, true));
         (spent.map(|(_, (times, _))| times[1]).sum(), bytes)
     }
 
-    /// The curve of the sizes, by what was seen of fewer than `below` tasks, or by all if there is
-    /// nothing else.
+    /// The curve of the sizes, from recordings of fewer than `below` tasks, or from all if there
+    /// are none.
     pub(super) fn bytes(&self, below: u32) -> Law {
         let below = self.bytes.keys().next().map_or(below, |(tasks, _)| below.max(tasks + 1));
         let seen = self.bytes.iter().filter(|((tasks, _), _)| *tasks < below);
@@ -42,7 +42,7 @@ impl Samples {
         Law::of_sizes(&points.collect::<Vec<_>>())
     }
 
-    /// The curves of the times, in the first step of a row or in the others.
+    /// The curves of the times in the first step of a row, or in the other steps.
     pub(super) fn times(&self, below: u32, is_first: bool) -> [Law; 4] {
         let seen = self.spent.iter().filter(|((_, first), _)| *first == is_first);
         let below = seen.clone().next().map_or(below, |((tasks, _), _)| below.max(tasks + 1));
@@ -56,7 +56,7 @@ impl Samples {
     }
 }
 
-/// A value that was seen.
+/// A measured value.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     tasks: f64,
@@ -79,12 +79,12 @@ pub(super) enum Law {
     Line { fixed: f64, slope: f64, term: Term },
 }
 
-/// The quantity that a line goes by.
+/// The term of a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Term {
     Tasks,
     Share,
-    /// The share of a share: one of all pieces for each other task.
+    /// The square of the share.
     Square,
 }
 
@@ -100,9 +100,10 @@ impl Term {
     }
 }
 
-/// Curves that fit nearly as well as the best one are taken in their order: the plain ones first.
+/// The curves are tried in order, the plainest first. A later curve is taken only if its error is
+/// smaller by this factor.
 const WORTH: f64 = 0.5;
-/// Nearer than that is the rounding of sizes to whole items.
+/// Errors below this come from rounding sizes to whole items.
 const EXACT: f64 = 1e-4;
 
 impl Law {
@@ -123,7 +124,7 @@ impl Law {
         value.max(0.0)
     }
 
-    /// Sizes are exact: the first curve that meets all of them is theirs.
+    /// The curve of sizes. Sizes are exact, so the first curve that meets all of them is taken.
     fn of_sizes(points: &[Point]) -> Self {
         let mean = mean(points);
         let lines = Term::ALL.iter().filter_map(|term| Self::line(points, *term));
@@ -131,7 +132,8 @@ impl Law {
         Self::best(points, all.into_iter().flatten().chain(lines))
     }
 
-    /// Times are not: no curve that falls below none, or that bends more than they tell.
+    /// The curve of times. Times vary, so a curve must not fall below 0, nor bend more than the
+    /// measured values show.
     fn of_times(points: &[Point]) -> Self {
         let is_sound = |law: &Self| match law {
             Self::Line { fixed, slope, .. } => *fixed >= 0.0 && *slope >= 0.0,
@@ -182,7 +184,7 @@ impl Law {
         Some(Self::Power { factor: fixed.exp(), power, growth: growth.exp() })
     }
 
-    /// A line through relative errors.
+    /// A line with the least relative errors.
     fn line(points: &[Point], term: Term) -> Option<Self> {
         let (mut sums, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
         for point in points {
@@ -198,7 +200,7 @@ impl Law {
         Some(Self::Line { fixed, slope, term })
     }
 
-    /// A line through none.
+    /// A line through 0.
     fn share(points: &[Point], term: Term) -> Option<Self> {
         let (mut sum, mut right) = (0.0, 0.0);
         for point in points {
@@ -220,7 +222,7 @@ fn weight(points: &[Point], point: &Point) -> f64 {
     if base > 0.0 { 1.0 / (base * base) } else { 1.0 }
 }
 
-/// Solves three equations by elimination; an unknown of which nothing tells is none.
+/// Solves three equations by elimination. An unknown that no equation determines is 0.
 fn solve(mut sums: [[f64; 3]; 3], mut right: [f64; 3]) -> Option<[f64; 3]> {
     let scale: [f64; 3] = [0, 1, 2].map(|place| sums[place][place].max(f64::MIN_POSITIVE));
     let mut known = [false; 3];

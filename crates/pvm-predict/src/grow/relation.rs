@@ -1,34 +1,34 @@
-//! Rules by which a task finds the other one of a message, whatever the number of tasks.
+//! Rules that find the other task of a message, for any number of tasks.
 
 use crate::action::TaskNumber;
 
-/// One rule. Those that need no wrap-around come first: they are chosen where several fit.
+/// One rule. Rules without wrap-around come first, and are preferred where several fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Relation {
     /// Task 0.
     First,
     /// The next task in a ring.
     Next,
-    /// The task before in a ring.
+    /// The task before this one in a ring.
     Last,
     /// The task with the highest number.
     Final,
-    /// Its partner: 0 and 1, 2 and 3.
+    /// The partner: 0 and 1, 2 and 3.
     Partner,
-    /// Neighbours in a square that is closed at its edges.
+    /// The neighbours in a square that is closed at its edges.
     East,
     West,
     South,
     North,
-    /// Above and below in a binary tree with its root at 0.
+    /// The neighbours in a binary tree with its root at 0.
     Parent,
     LeftChild,
     RightChild,
-    /// Half of all tasks further on.
+    /// The task that is half of all tasks further on.
     Opposite,
-    /// The task that counts the same from the other end.
+    /// The task with the same distance from the other end.
     Mirror,
-    /// In a square, row and column changed.
+    /// The task with row and column exchanged, in a square.
     Transposed,
     Itself,
 }
@@ -53,7 +53,7 @@ impl Relation {
         Self::Itself,
     ];
 
-    /// The other task for `task` of `tasks`; none where the rule has none.
+    /// The other task of `task`, one of `tasks` tasks; none if the rule has none for it.
     pub(super) fn peer(self, task: TaskNumber, tasks: TaskNumber) -> Option<TaskNumber> {
         let (r, n) = (u64::from(task), u64::from(tasks));
         let edge = n.isqrt();
@@ -83,12 +83,12 @@ impl Relation {
     }
 }
 
-/// The rules that fit all that was seen.
+/// The rules that fit all measured messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Relations(u16);
 
 impl Relations {
-    /// Those by which a task finds this other one.
+    /// The rules by which a task finds this other task.
     pub(super) fn of(peer: TaskNumber, task: TaskNumber, tasks: TaskNumber) -> Self {
         let fit = Relation::ALL.iter().zip(0..);
         let fit = fit.filter(|(relation, _)| relation.peer(task, tasks) == Some(peer));
@@ -103,19 +103,20 @@ impl Relations {
         self.0 == 0
     }
 
-    /// The first of them that has another task for this one.
+    /// The other task by the first of these rules that has one.
     pub(super) fn peer(self, task: TaskNumber, tasks: TaskNumber) -> Option<TaskNumber> {
         let all = Relation::ALL.iter().zip(0..).filter(|(_, place)| self.0 & 1 << place != 0);
         all.map(|(relation, _)| *relation).find_map(|relation| relation.peer(task, tasks))
     }
 }
 
-/// A row of other tasks, one after the other, that grows with the number of tasks.
+/// A row: messages to other tasks, one after the other, whose number grows with the number of
+/// tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Over {
-    /// All others by their distance in the ring: 1, 2, 3 ...
+    /// All others by distance in the ring: 1, 2, 3 ...
     Distances,
-    /// All others by the bits in which they differ: 1, 2, 3 ...
+    /// All others by the bits in which their numbers differ: 1, 2, 3 ...
     Masks,
     /// The partners of a hypercube, from the lowest bit on.
     Bits,
@@ -160,7 +161,7 @@ impl Over {
         peer as TaskNumber
     }
 
-    /// False for numbers of tasks that such a row does not know.
+    /// False for numbers of tasks for which this row does not exist.
     pub(super) const fn knows(self, tasks: TaskNumber) -> bool {
         match self {
             Self::Masks | Self::Bits | Self::BitsDown => tasks.is_power_of_two(),
@@ -168,7 +169,7 @@ impl Over {
         }
     }
 
-    /// True if its steps are few, and each has sizes of its own.
+    /// True if the row has few steps, each with sizes of its own.
     pub(super) const fn is_short(self) -> bool {
         matches!(self, Self::Bits | Self::BitsDown | Self::Doublings)
     }

@@ -1,4 +1,4 @@
-//! The roles of tasks: all tasks of a role do the same, but with other partners.
+//! The roles of tasks: the tasks of a role do the same with other partners.
 
 use super::relation::Over;
 use super::sketch::{Kind, Name, Sketch};
@@ -6,15 +6,15 @@ use super::token::{Token, Wanted, tokens, within};
 use crate::action::TaskNumber;
 use std::collections::BTreeMap;
 
-/// The marks that may set a task apart: it is the first one, the last one, an odd one, and it has
-/// children in a binary tree.
+/// The features that may set a task apart: it is the first one, it is the last one, it is an odd
+/// one, it has children in a binary tree.
 pub(super) fn features(task: TaskNumber, tasks: TaskNumber) -> u8 {
     let (r, n) = (u64::from(task), u64::from(tasks));
     let is = [r == 0, r + 1 == n, r % 2 == 1, 2 * r + 1 < n, 2 * r + 2 < n];
     is.iter().zip(0..).fold(0, |all, (is, place)| all | u8::from(*is) << place)
 }
 
-/// The features that decide, the fewest first.
+/// The sets of features that are tried, the smallest first.
 pub(super) const MASKS: [u8; 10] =
     [0, 0b1, 0b10, 0b11, 0b100, 0b101, 0b111, 0b1_1000, 0b1_1001, 0b1_1111];
 
@@ -22,30 +22,30 @@ pub(super) const MASKS: [u8; 10] =
 #[derive(Clone, Debug)]
 pub(super) struct Role {
     pub(super) tokens: Vec<Token>,
-    /// The task of which it was learned: its recording and its number.
+    /// The task from which the role was taken: its recording and its number.
     origin: (usize, TaskNumber),
 }
 
-/// The roles of a program, by the features that decide.
+/// The roles of a program, distinguished by these features.
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
     pub(super) mask: u8,
     pub(super) all: BTreeMap<u8, Role>,
 }
 
-/// A task does not do what others of its role do.
+/// A task differs from the others of its role.
 #[derive(Clone, Debug)]
 pub(super) struct Misfit {
     /// The number of deeds that fitted.
     pub(super) reached: usize,
-    /// The number of tasks of the recording, the task, and what is the matter.
+    /// The number of tasks of the recording, the task, and the difference.
     pub(super) what: String,
-    /// A message without which it would fit: of a recording.
+    /// A message of a recording without which the task would fit.
     pub(super) stray: Option<(usize, Name)>,
 }
 
 impl Roles {
-    /// The roles of recordings, the largest one last.
+    /// The roles of recordings, of which the largest is the last.
     pub(super) fn find(sketches: &[Sketch], mask: u8) -> Result<Self, Misfit> {
         let mut roles = Self { mask, all: BTreeMap::new() };
         let mut reached = 0;
@@ -71,7 +71,7 @@ impl Roles {
         self.all.get(&(features(task, tasks) & self.mask))
     }
 
-    /// A task of so many whose partner by its role's rules is not there.
+    /// A task, among this many, whose partner by the rules of its role does not exist.
     pub(super) fn alone(&self, tasks: TaskNumber) -> Option<TaskNumber> {
         (0..tasks).find(|task| {
             let role = self.of(*task, tasks);
@@ -79,7 +79,7 @@ impl Roles {
         })
     }
 
-    /// Seconds of computing and bytes that a recording has within its sections.
+    /// Seconds of computing, and bytes, in the sections of a recording.
     pub(super) fn seen(&self, tasks: TaskNumber) -> (f64, f64) {
         let (mut computing, mut bytes) = (0.0, 0.0);
         let tokens = self.all.values().flat_map(|role| {
@@ -96,7 +96,7 @@ impl Roles {
         (computing, bytes)
     }
 
-    /// A row that no such number of tasks has.
+    /// A row that does not exist for this number of tasks.
     pub(super) fn unknown_row(&self, tasks: TaskNumber) -> Option<Over> {
         let all = self.all.values().flat_map(|role| &role.tokens);
         all.filter_map(|token| token.over).find(|over| !over.knows(tasks))
@@ -104,7 +104,7 @@ impl Roles {
 }
 
 impl Role {
-    /// Compares a task with its role, and takes its numbers in.
+    /// Compares a task with its role, and adds its measured values.
     fn follow(
         &mut self,
         sketches: &[Sketch],
@@ -132,7 +132,7 @@ impl Role {
         Ok(())
     }
 
-    /// The error at a token and a deed, and whether one message more or less would cure it.
+    /// The misfit at a token and a deed, and whether one message more or less would cure it.
     fn misfit(
         &self,
         sketches: &[Sketch],

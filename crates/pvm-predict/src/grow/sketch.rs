@@ -1,4 +1,4 @@
-//! A recording in memory, as growth looks at it: messages and what lies between them.
+//! A recording in memory, as growth uses it: messages, and the times between them.
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
@@ -6,26 +6,26 @@ use crate::program::Source;
 use crate::unit::Time;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Messages and the like that all recordings together may have: some 350 MB.
+/// The most messages and other deeds of all recordings together: some 350 MB.
 pub(super) const DEEDS_MAX: usize = 1 << 22;
 
 /// The kind of a deed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     Send,
-    /// A part of a multicast.
+    /// A send that is a part of a multicast.
     Cast,
     Receive,
     Start,
     /// All tasks meet at this point.
     Meet(u32),
-    /// A section begins: its number among the names of all recordings.
+    /// A section begins: the index of its name among the names of all recordings.
     Enter(u32),
     End,
 }
 
 impl Kind {
-    /// A multicast to one task is a send.
+    /// True for equal kinds. A multicast to one task is a send.
     pub(super) fn is_like(self, other: Self) -> bool {
         let is_sent = |kind| matches!(kind, Self::Send | Self::Cast);
         self == other || (is_sent(self) && is_sent(other))
@@ -36,35 +36,35 @@ impl Kind {
     }
 }
 
-/// Times of a task, by kind.
+/// The times of a task before and in a deed, by kind.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Spent {
     pub(super) idle: Time,
     pub(super) computing: Time,
-    /// In calls before.
+    /// In other calls before the deed.
     pub(super) calls: Time,
-    /// In the call itself.
+    /// In the deed's own call.
     pub(super) own: Time,
 }
 
-/// Something that a task does, and its times since the deed before.
+/// One deed of a task, with its times since the deed before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deed {
     pub(super) kind: Kind,
     pub(super) peer: TaskNumber,
     pub(super) tag: i32,
     pub(super) bytes: u64,
-    /// The number of the message among those of these two tasks, as they were sent.
+    /// The number of the message among those of these two tasks, in the order of sending.
     pub(super) nth: u32,
     pub(super) spent: Spent,
-    /// The receive was found by a look: without it, it would have come later.
+    /// True if a look found the message. Without the look the program would have received it later.
     is_looked: bool,
-    /// The receives that were put off behind looks are taken before this.
+    /// True if the receives that were put off by looks are taken before this deed.
     is_caught_up: bool,
 }
 
 impl Deed {
-    /// The message of a deed of this task.
+    /// The message of a deed of this task; none for a deed of another kind.
     pub(super) const fn name(&self, task: TaskNumber) -> Option<Name> {
         match self.kind {
             Kind::Send | Kind::Cast => Some((task, self.peer, self.nth)),
@@ -74,10 +74,10 @@ impl Deed {
     }
 }
 
-/// A message: from, to, and which one of these two.
+/// A message: sender, receiver, and its number among those of these two tasks.
 pub(super) type Name = (TaskNumber, TaskNumber, u32);
 
-/// A recording of some tasks.
+/// A recording of this many tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Sketch {
     pub(super) tasks: Vec<Vec<Deed>>,
@@ -123,8 +123,8 @@ impl Sketch {
         self.tasks.iter().map(|deeds| deeds.iter().filter(sends).count()).sum()
     }
 
-    /// Leaves out what tasks do behind the last section that they name: how they end. How many
-    /// messages that were.
+    /// Leaves out the deeds behind the last section that a task names, because they only end the
+    /// program. Returns the number of messages left out.
     pub(super) fn cut_ends(&mut self) -> usize {
         let before = self.messages();
         for deeds in &mut self.tasks {
@@ -137,7 +137,7 @@ impl Sketch {
         before - self.messages()
     }
 
-    /// Leaves out messages of which one end only is there.
+    /// Leaves out messages of which only one end was recorded.
     fn drop_halves(&mut self) {
         let mut ends: HashMap<Name, u8> = HashMap::new();
         for (deeds, task) in self.tasks.iter().zip(0..) {
@@ -150,15 +150,15 @@ impl Sketch {
         }
     }
 
-    /// Leaves a message out.
+    /// Leaves out a message.
     pub(super) fn forget(&mut self, (from, to, nth): Name) {
         let name = (from, to, nth);
         self.tasks[from as usize].retain(|deed| deed.name(from) != Some(name));
         self.tasks[to as usize].retain(|deed| deed.name(to) != Some(name));
     }
 
-    /// Numbers the messages of each two tasks, and checks that all come in the order in which they
-    /// were sent, as growth knows no other one.
+    /// Numbers the messages of each pair of tasks. Growth needs messages that are received in the
+    /// order of sending, and refuses others.
     fn name_messages(&mut self, matching: Matching) -> Result<(), Error> {
         let mut sent: HashMap<(TaskNumber, TaskNumber, i32), u32> = HashMap::new();
         let mut sizes: HashMap<Name, u64> = HashMap::new();
@@ -203,7 +203,8 @@ impl Sketch {
         Ok(())
     }
 
-    /// Numbers tasks as they were started: a recording lists them as it met them.
+    /// Numbers the tasks in the order of their starts; a recording lists them in the order in which
+    /// they appear.
     fn rank(&mut self) {
         let started: BTreeSet<TaskNumber> = self.starts().map(|(_, child)| child).collect();
         let mut children: BTreeMap<TaskNumber, Vec<TaskNumber>> = BTreeMap::new();
@@ -220,7 +221,7 @@ impl Sketch {
                 next.extend(children.get(&task).into_iter().flatten());
             }
         }
-        // Tasks that start one another stay behind all others; no run would reach them.
+        // Tasks that start one another come last; no run would reach them.
         order.extend((0..self.count()).filter(|task| !known.contains(task)));
         let mut rank = vec![0; order.len()];
         order.iter().zip(0..).for_each(|(task, place)| rank[*task as usize] = place);
@@ -242,7 +243,7 @@ impl Sketch {
     }
 }
 
-/// One task while it is read.
+/// The state of one task while its recording is read.
 struct Reading {
     count: TaskNumber,
     matching: Matching,
@@ -310,7 +311,7 @@ impl Reading {
     }
 }
 
-/// The number of a section among all names; 0 is none.
+/// The index of a section among all names; 0 is none.
 fn number_of(name: Option<&str>, names: &mut Names) -> u32 {
     let Some(name) = name else { return 0 };
     let place = names.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -320,14 +321,14 @@ fn number_of(name: Option<&str>, names: &mut Names) -> u32 {
     place as u32 + 1
 }
 
-/// Puts receives that a look found where the program would have come to them without: behind the
-/// sends that follow, the nearest task before it in the ring first.
+/// Moves receives that a look found to the place where the program would receive without the look:
+/// behind the sends that follow, the nearest task before this one in the ring first.
 fn put_back(deeds: &mut [Deed], task: TaskNumber, count: TaskNumber) {
     let before = |deed: &Deed| (task + count - deed.peer) % count;
     let mut from = 0;
     while let Some(first) = deeds[from..].iter().position(|deed| deed.is_looked) {
         let first = from + first;
-        // The first one may itself come behind what an earlier block had put off.
+        // The first one may itself follow receives that an earlier block has put off.
         let later = deeds[first + 1..].iter();
         let put_off = 1 + later.take_while(|deed| !deed.is_caught_up).count();
         let rest = deeds[first + put_off..].iter();

@@ -1,4 +1,5 @@
-//! Patterns grow to what is made of more tasks at once; what has no pattern is refused.
+//! Patterns are grown, and compared with the same patterns made for more tasks. Programs without a
+//! pattern are refused.
 
 use super::*;
 use crate::action::{Action, Matching};
@@ -10,7 +11,7 @@ fn pattern(shape: Shape, tasks: u32, bytes: u64, computing: u64) -> Box<dyn Sour
     Box::new(Pattern::new(shape, tasks, 3, bytes, computing).expect("a pattern"))
 }
 
-/// The actions of a task; what it computes in a row is one.
+/// The actions of a task; consecutive computing is one action.
 fn actions(source: &mut dyn Source, task: u32) -> Vec<Action> {
     let mut all: Vec<Action> = Vec::new();
     while let Some(action) = source.next(task).expect("no errors") {
@@ -22,7 +23,8 @@ fn actions(source: &mut dyn Source, task: u32) -> Vec<Action> {
     all
 }
 
-/// Grows a pattern from recordings of some numbers of tasks. Bytes and computing are by the number.
+/// Grows a pattern from recordings of these numbers of tasks. Bytes and computing depend on the
+/// number.
 fn grow(
     shape: Shape,
     recorded: &[u32],
@@ -45,7 +47,7 @@ fn grow(
         assert_eq!(at, None, "{shape:?}, task {task} of {tasks}, {} roles", growth.roles);
     }
     let (computing, bytes) = (growth.computing_off, growth.bytes_off);
-    // Two recordings tell less of a law than three.
+    // Two recordings determine a curve less well than three.
     assert!(computing.abs() < 0.1 && bytes.abs() < 0.1, "{computing}, {bytes}");
     Ok(())
 }
@@ -94,7 +96,7 @@ fn what_has_no_pattern_is_refused_by_name() {
     assert!(fewer.contains("more than the smallest"), "{fewer}");
 }
 
-/// A program of actions written out.
+/// A program whose actions are written out.
 struct Written(Vec<std::collections::VecDeque<Action>>, Matching);
 
 impl Source for Written {
@@ -115,7 +117,7 @@ impl Source for Written {
     }
 }
 
-/// A sum over a hypercube, whose pieces double. Task 2 has started the others, and only the
+/// A sum over a hypercube whose pieces double. Task 2 has started the others, and only the
 /// recording of 4 tasks has one more message at its end.
 fn sums(tasks: u32) -> Box<dyn Source> {
     let first = 2.min(tasks - 1);
@@ -165,7 +167,7 @@ fn tasks_count_as_they_were_started_and_single_messages_are_left_out() {
     assert!(odd.contains("power of two"), "{odd}");
 }
 
-/// Any actions at all, of a program of so many tasks.
+/// Random actions of a program of this many tasks.
 fn chance(dice: &mut crate::kernel::Dice, tasks: u32, matching: Matching) -> Box<dyn Source> {
     let mut any = |below: u32| dice.below(u64::from(below)) as u32;
     let mut all = vec![std::collections::VecDeque::new(); tasks as usize];

@@ -1,4 +1,4 @@
-//! The deeds of a task as a row of tokens, which says the same for any number of tasks.
+//! The deeds of a task as a sequence of tokens, which holds for any number of tasks.
 
 use super::law::Samples;
 use super::relation::{Over, Relations};
@@ -6,7 +6,7 @@ use super::sketch::{Deed, Kind};
 use crate::action::TaskNumber;
 use std::ops::RangeInclusive;
 
-/// Deeds of a step of a row at most.
+/// The most deeds in a step of a row.
 const PARTS_MAX: usize = 4;
 
 /// A deed within a token.
@@ -14,23 +14,23 @@ const PARTS_MAX: usize = 4;
 pub(super) struct Part {
     pub(super) kind: Kind,
     pub(super) tag: i32,
-    /// It goes against the ring.
+    /// True if the row goes against the ring.
     back: bool,
     pub(super) samples: Samples,
 }
 
-/// One deed, or a row of them over other tasks.
+/// One deed, or a row of deeds with other tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) over: Option<Over>,
     pub(super) parts: Vec<Part>,
     /// The other task, if the token is one deed.
     relations: Relations,
-    /// The place of its first deed in the task of which it was learned.
+    /// The index of its first deed in the task from which it was taken.
     pub(super) place: usize,
 }
 
-/// The place of one deed within a token.
+/// The place of a deed within a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Wanted {
     pub(super) part: usize,
@@ -52,7 +52,7 @@ impl Token {
         steps.flat_map(move |step| (0..parts).map(move |part| Wanted { part, step }))
     }
 
-    /// The other task of a deed; none if there is none.
+    /// The other task of a deed; none if it does not exist.
     pub(super) fn peer(
         &self,
         wanted: Wanted,
@@ -67,13 +67,14 @@ impl Token {
         }
     }
 
-    /// True for a single message whose other task is not there.
+    /// True for a single message whose other task does not exist.
     pub(super) fn is_alone(&self, task: TaskNumber, tasks: TaskNumber) -> bool {
         let is_message = self.parts.iter().any(|part| part.kind.has_peer());
         self.over.is_none() && is_message && self.relations.peer(task, tasks).is_none()
     }
 
-    /// Compares with a deed; for a single deed only the rules stay that fit it, too.
+    /// Compares the token with a deed. Of the rules of a single deed only those stay that fit this
+    /// deed, too.
     pub(super) fn take(
         &mut self,
         wanted: Wanted,
@@ -103,7 +104,7 @@ impl Token {
         Self { over: None, parts, relations, place }
     }
 
-    /// The row that begins with the first deed, if there is one. Also how many deeds it is.
+    /// The row that begins with the first deed, if there is one, and the number of its deeds.
     fn row(
         deeds: &[Deed],
         over: Over,
@@ -144,14 +145,14 @@ impl Part {
     }
 }
 
-/// The tokens of a task within the sections that it names: all, if it names none. The others start
-/// and end the task.
+/// The tokens of a task within the sections that it names; all tokens if it names none. The others
+/// start and end the task.
 pub(super) fn within<'a>(tokens: impl Iterator<Item = &'a Token>) -> RangeInclusive<usize> {
     let enters = |token: &Token| matches!(token.parts[0].kind, Kind::Enter(_));
     let places = tokens.enumerate().filter(|(_, token)| enters(token)).map(|(place, _)| place);
     let (mut first, mut last) = (None, usize::MAX);
     for place in places {
-        // The computing before a section is the first deed's.
+        // The computing before a section belongs to its first deed.
         first = first.or(Some(place + 1));
         last = place;
     }

@@ -1,5 +1,5 @@
-//! The cores of a computer, which tasks share: as many run at full speed as there are cores, and
-//! more get even shares of them.
+//! The cores of a computer, which tasks share: if more tasks compute than there are cores, each
+//! gets an even share.
 
 use crate::action::TaskNumber;
 use crate::planted::{self, Bug};
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 pub(crate) enum Output {
     /// Call `handle_timeout` at this time with this number.
     Wake(Time, u64),
-    /// A task has had the processor time that it wanted.
+    /// A task has got the processor time that it asked for.
     Done(TaskNumber),
 }
 
@@ -19,11 +19,11 @@ pub(crate) enum Output {
 #[derive(Debug)]
 pub(crate) struct Cores {
     cores: u64,
-    /// The tasks that compute, and the processor time that each still needs.
+    /// The computing tasks, each with the processor time that it still needs.
     running: Vec<(TaskNumber, Time)>,
-    /// Up to when that is so.
+    /// The time up to which these times are right.
     at: Time,
-    /// The wish that counts: an earlier one is out of date.
+    /// The number of the last wake-up that was asked for; earlier ones are outdated.
     wish: u64,
     out: VecDeque<Output>,
 }
@@ -34,14 +34,14 @@ impl Cores {
         Self { cores, running, at: Time::ZERO, wish: 0, out }
     }
 
-    /// A task wants this much processor time.
+    /// A task asks for this much processor time.
     pub(crate) fn handle(&mut self, now: Time, task: TaskNumber, time: Time) {
         self.advance(now);
         self.running.push((task, time));
         self.plan();
     }
 
-    /// A task may be done.
+    /// Handles a wake-up: a task may be done.
     pub(crate) fn handle_timeout(&mut self, now: Time, wish: u64) {
         if wish != self.wish {
             return;
@@ -93,7 +93,7 @@ impl Cores {
 mod tests {
     use super::*;
 
-    /// Runs until no task wants anything. Returns when each task was done.
+    /// Runs until no task needs time. Returns the end of each task.
     fn ends(cores: &mut Cores) -> Vec<(TaskNumber, u64)> {
         let (mut done, mut now, mut next) = (Vec::new(), Time::ZERO, None);
         loop {
@@ -115,7 +115,7 @@ mod tests {
         for (task, time) in [(0, 200), (1, 200), (2, 400)] {
             cores.handle(Time::ZERO, task, Time(time));
         }
-        // Until 300 each has had 200; then the last one is alone.
+        // Until 300 each task has had 200; then the last one is alone.
         assert_eq!(ends(&mut cores), [(0, 300), (1, 300), (2, 500)]);
     }
 

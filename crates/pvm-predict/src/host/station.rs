@@ -1,4 +1,5 @@
-//! A station of the thesis: it reads its lines one by one and holds for what they say.
+//! A station of the thesis: it reads its lines one by one and waits for the time that each of them
+//! takes.
 
 use crate::action::{Action, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
@@ -7,17 +8,17 @@ use crate::report::StationReport;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// Handing the first 1460 bytes to TCP: chapter 4.2.1.
+/// The time of handing the first 1460 bytes to TCP: chapter 4.2.1.
 pub(crate) const HAND_OVER: Time = Time::microseconds(375);
 
 /// An input of a station.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
-    /// Its next line; nothing at the end.
+    /// Its next line; none at the end.
     Line(Option<Action>),
-    /// The first bytes that it waits for are here; this is the chain of causes of that.
+    /// The first bytes for which it waits have arrived, with the chain of causes of their arrival.
     Woke { cause: Chain },
-    /// All bytes that it waits for are here.
+    /// All bytes for which it waits have arrived.
     Complete { cause: Chain, last: Last },
 }
 
@@ -28,20 +29,20 @@ pub(crate) enum Output {
     Wake(Time),
     /// Give it its next line.
     Next,
-    /// It hands over a message; the call goes from `began` to `until`.
+    /// It hands over a message; the call lasts from `began` to `until`.
     Write { to: Box<[TaskNumber]>, bytes: u64, began: Time, until: Time },
-    /// It wants bytes.
+    /// It asks for bytes.
     Read { from: TaskNumber, bytes: u64 },
-    /// A receive is over.
+    /// A receive has ended.
     Received(Receive),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum State {
     Idle,
-    /// It computes, or holds for the rest of a write.
+    /// It computes, or spends the rest of a write.
     Holding,
-    /// It holds for 375 us.
+    /// It spends the 375 us of handing over.
     HandingOver {
         to: Box<[TaskNumber]>,
         bytes: u64,
@@ -61,32 +62,32 @@ pub(crate) struct Receive {
     pub(crate) bytes: u64,
     /// When it began.
     pub(crate) began: Time,
-    /// The time for which it waited before it read.
+    /// The time that it waited before it read.
     pub(crate) waited: Time,
     time: Time,
-    /// The message that held the last of its bytes, once they are all here.
+    /// The message that held the last of its bytes, once all have arrived.
     pub(crate) last: Option<Last>,
 }
 
 /// The message that held the last byte of a receive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Last {
-    /// The message: its place, which is used again, and its number.
+    /// The message: its slot, which later messages use again, and its number.
     pub(crate) message: u32,
     pub(crate) serial: u64,
-    /// Nothing of a packet is over.
+    /// True if the receive ends at the end of a packet.
     pub(crate) is_end: bool,
-    /// Nothing of the message is over.
+    /// True if the receive ends at the end of the message.
     pub(crate) is_whole: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    /// Nothing is here yet.
+    /// Nothing has arrived yet.
     Waiting,
-    /// It holds for the read of what is here.
+    /// It spends the time of reading the bytes that have arrived.
     Reading { until: Time },
-    /// It has read that, and more is to come.
+    /// It has read these bytes and waits for more.
     WaitingForMore,
 }
 
@@ -95,7 +96,7 @@ enum Step {
 pub(crate) struct Station {
     number: TaskNumber,
     state: State,
-    /// The wait that is on.
+    /// The causes of the present wait.
     pub(crate) wait: Option<Told>,
     /// The chain of causes of the present moment.
     pub(crate) chain: Chain,
@@ -115,7 +116,7 @@ impl Station {
         }
     }
 
-    /// The receive that is on.
+    /// The present receive.
     pub(crate) const fn receive(&self) -> Option<&Receive> {
         match &self.state {
             State::Receiving(receive, _) => Some(receive),
@@ -197,10 +198,10 @@ impl Station {
         self.out.push_back(Output::Wake(now + HAND_OVER));
     }
 
-    /// The wait is over, because of a message.
+    /// Ends the wait because of a message.
     fn end_wait(&mut self, now: Time, cause: Chain) {
         let Some(mut wait) = self.wait.take() else { return };
-        // Time that no message accounts for is the wait for the station's own server.
+        // Time that no message explains is the wait for the station's own server.
         wait.until(Phase::Queue, now);
         if wait.split.total() > Time::ZERO {
             self.chain = cause;
@@ -228,7 +229,7 @@ impl Station {
         }
     }
 
-    /// It has read the first bytes.
+    /// Handles the end of reading the first bytes.
     fn has_read(&mut self, now: Time) {
         let State::Receiving(receive, step) = &mut self.state else { return };
         if receive.last.is_some() {

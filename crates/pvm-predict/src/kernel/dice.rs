@@ -5,14 +5,14 @@
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// From a seed. Numbers of different `stream`s of a seed have nothing in common.
+    /// Makes a generator from a seed. Different `stream`s of a seed give independent numbers.
     pub(crate) const fn new(seed: u64, stream: u64) -> Self {
         let mut dice = Self(seed);
         let first = dice.roll();
         Self(first ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// 64 bits.
+    /// The next 64 bits.
     pub(crate) const fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -21,12 +21,12 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// One of the numbers below `count`, which is not 0.
+    /// A random number below `count`, which is not 0.
     pub(crate) const fn below(&mut self, count: u64) -> u64 {
         ((self.roll() as u128 * count as u128) >> 64) as u64
     }
 
-    /// True with a probability.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         (self.roll() >> 11) as f64 * (1.0 / (1u64 << 53) as f64) < probability
     }

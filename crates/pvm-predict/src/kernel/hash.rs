@@ -1,4 +1,5 @@
-//! A hashed map whose hash is fixed and cheap. Nothing iterates it, so its order does not matter.
+//! A hashed map whose hash is fixed and cheap. No code iterates over it, so its order does not
+//! matter.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,8 +7,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Keys are a few integers.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
-/// Multiplies and folds each word: keys come from this program's own counting, or from traces,
-/// whose authors could slow down their own prediction only.
+/// Multiplies and folds each word. Keys come from this program's own counting, or from traces,
+/// whose authors could only slow down their own prediction.
 #[derive(Default)]
 pub(crate) struct Mix(u64);
 

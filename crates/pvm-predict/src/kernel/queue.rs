@@ -1,15 +1,15 @@
-//! Events in the order of time. What happens at one time happens in the order in which it was
-//! planned.
+//! Events in the order of time. Events of one time come in the order in which they were planned.
 
 use crate::unit::Time;
 
-/// Children of a node: four of them lie in a cache line or two, and the tree is half as deep.
+/// The children of a node. Four of them lie in a cache line or two, and the tree is half as deep as
+/// one with two.
 const CHILDREN: usize = 4;
 
 /// A queue of events.
 ///
-/// Plans are numbered, and numbers decide between equal times; so a run is the same wherever it is
-/// run again.
+/// Each plan gets a number, which decides between equal times, so a run is the same on every
+/// computer.
 #[derive(Debug)]
 pub(crate) struct Queue<E> {
     heap: Vec<Entry<E>>,

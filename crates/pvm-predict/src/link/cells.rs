@@ -1,18 +1,18 @@
-//! One way out of an ATM switch: packets come in as cells of 53 bytes, and go on cell by cell.
+//! One output of an ATM switch: packets arrive as cells of 53 bytes, and leave cell by cell.
 //!
-//! The cells of several packets come at the same time and leave in the order in which they came, so
-//! packets share the way. A cell that finds the queue full is lost, and its packet with it; the
-//! packet's other cells cross all the same (Romanow and Floyd, 1995).
+//! The cells of several packets arrive interleaved and leave in the order of their arrival, so
+//! packets share the output. A cell that finds the queue full is lost, and its packet with it; the
+//! packet's other cells are sent nevertheless (Romanow and Floyd, 1995).
 
 use super::port::{Output, Rules};
 use crate::planted::{self, Bug};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// Bytes of a cell, and the data in it.
+/// The bytes of a cell, and of the data in it.
 pub const CELL: u64 = 53;
 const DATA: u64 = 48;
-/// AAL5 ends a packet with 8 bytes; LLC and SNAP begin it with as many.
+/// The bytes that are added to a packet: AAL5 ends it with 8, and LLC and SNAP begin it with 8.
 const ADDED: u64 = 16;
 
 /// The bytes of all cells of a packet.
@@ -21,35 +21,35 @@ pub fn length(bytes: u64) -> u64 {
     bytes.saturating_add(added).div_ceil(DATA).saturating_mul(CELL)
 }
 
-/// A packet whose cells come.
+/// A packet whose cells are arriving.
 #[derive(Clone, Copy, Debug)]
 struct Stream {
     token: u32,
-    /// Cells that have not come, and when the next one comes.
+    /// The number of cells that have not arrived, and the arrival of the next one.
     left: u64,
     next: Time,
     began: Option<Time>,
-    /// One of its cells was lost.
+    /// True if one of its cells was lost.
     is_spoiled: bool,
 }
 
-/// One way out of a switch.
+/// One output of a switch.
 #[derive(Debug)]
 pub struct Cells {
     cell: Time,
     latency: Time,
-    /// The longest time for which a cell waits: a full queue.
+    /// The longest wait of a cell: the time of a full queue.
     queue: Time,
-    /// Packets in the order in which they began to come.
+    /// Packets in the order of their first cells.
     streams: Vec<Stream>,
-    /// When the last cell that has come will have left.
+    /// The time at which the last cell so far will have left.
     free: Time,
     planned: Time,
     out: VecDeque<Output>,
 }
 
 impl Cells {
-    /// An idle one.
+    /// An idle output.
     pub fn new(rules: Rules) -> Self {
         Self {
             cell: rules.rate.time_of(CELL),
@@ -62,8 +62,8 @@ impl Cells {
         }
     }
 
-    /// The first cell of a packet of `bytes` bytes of cells is here; others follow it at the rate
-    /// of the way.
+    /// The first cell of a packet with `bytes` bytes of cells has arrived; the others follow at the
+    /// rate of the output.
     pub fn handle(&mut self, now: Time, token: u32, bytes: u64) {
         self.advance(now);
         let left = (bytes / CELL).max(1);
@@ -72,18 +72,18 @@ impl Cells {
         self.plan();
     }
 
-    /// Time has passed.
+    /// Handles the time that has passed.
     pub fn handle_timeout(&mut self, now: Time) {
         self.advance(now);
         self.plan();
     }
 
-    /// The next event, if one has happened.
+    /// The next event, if there is one.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
 
-    /// Takes the cells that have come up to now, the earliest first.
+    /// Handles the cells that have arrived by now, the earliest first.
     fn advance(&mut self, now: Time) {
         loop {
             let next = (0..self.streams.len()).min_by_key(|place| self.streams[*place].next);
@@ -100,7 +100,7 @@ impl Cells {
         }
     }
 
-    /// A cell of a packet comes.
+    /// Handles the arrival of a packet's next cell.
     fn take(&mut self, place: usize) {
         let stream = &mut self.streams[place];
         let starts = self.free.max(stream.next);
@@ -114,7 +114,7 @@ impl Cells {
         stream.next += self.cell;
     }
 
-    /// Asks for the moment at which the last cell of a packet comes.
+    /// Asks for a wake-up when the last cell of a packet arrives.
     fn plan(&mut self) {
         let last = |stream: &Stream| stream.next + self.cell.times(stream.left - 1);
         let Some(at) = self.streams.iter().map(last).min() else {

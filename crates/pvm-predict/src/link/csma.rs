@@ -1,9 +1,9 @@
-//! A cable that all stations share: CSMA/CD as IEEE 802.3 has it, at any rate.
+//! A cable that all stations share: CSMA/CD as in IEEE 802.3, at any rate.
 //!
-//! A station with a frame waits until the cable has been free for a gap, then sends. A station that
-//! begins before the first bits of another one have reached it collides with it. Both jam, draw a
-//! number of slots below 2^n (n collisions of this frame, 10 at most), and try again; after 16
-//! attempts the frame is given up.
+//! A station with a frame waits until the cable has been silent for a gap, then sends. A station
+//! that begins before the first bits of another station have reached it collides with it. Both jam,
+//! draw a number of slots below 2^n (n is the number of collisions of this frame, 10 at most), and
+//! try again; after 16 attempts the frame is given up.
 
 use crate::kernel::Dice;
 use crate::planted::{self, Bug};
@@ -15,26 +15,26 @@ use std::collections::VecDeque;
 pub struct Rules {
     /// Its rate.
     pub rate: Rate,
-    /// Between two frames.
+    /// The gap between two frames.
     pub gap: u64,
     /// The unit of backoff.
     pub slot: u64,
     /// The jam that a station sends when it has seen a collision.
     pub jam: u64,
-    /// In front of each frame.
+    /// The preamble of each frame.
     pub preamble: u64,
-    /// Bytes of the shortest frame, preamble apart; shorter ones are filled up.
+    /// The bytes of the shortest frame without its preamble; shorter frames are padded.
     pub shortest: u64,
-    /// Bytes that a frame has beside its packet.
+    /// The bytes of a frame beside its packet.
     pub header: u64,
-    /// From one station to any other one.
+    /// The time from one station to any other one.
     pub propagation: Time,
-    /// After this many attempts a frame is given up.
+    /// The number of attempts after which a frame is given up.
     pub attempts: Option<u32>,
 }
 
 impl Rules {
-    /// IEEE 802.3, with 5 us between any two stations: a cable of a kilometre.
+    /// IEEE 802.3 with 5 us between any two stations: a cable of a kilometre.
     pub const fn ethernet(rate: Rate) -> Self {
         Self {
             rate,
@@ -49,7 +49,7 @@ impl Rules {
         }
     }
 
-    /// The time of a frame with such a packet, its preamble included.
+    /// The time of a frame with a packet of this size, its preamble included.
     pub fn frame(&self, bytes: u64) -> Time {
         let shortest = if planted::is(Bug::ShortFrames) { 0 } else { self.shortest };
         let bytes = bytes.saturating_add(self.header).max(shortest);
@@ -71,7 +71,7 @@ impl Rules {
     }
 }
 
-/// Backoff does not grow after this many collisions of a frame.
+/// The number of collisions of a frame after which its backoff does not grow any more.
 const DOUBLINGS_MAX: u32 = 10;
 
 /// An output of a cable.
@@ -86,7 +86,7 @@ pub enum Output {
         /// The frame.
         token: u64,
     },
-    /// The cable wants to be asked again.
+    /// The cable asks for a wake-up.
     Wake(Time),
 }
 
@@ -97,11 +97,11 @@ pub struct Carried {
     pub port: usize,
     /// The token of the frame.
     pub token: u64,
-    /// When its station first put a bit of it on the cable.
+    /// The time at which its station first sent a bit of it.
     pub tried: Time,
-    /// When the attempt began that succeeded.
+    /// The begin of the attempt that succeeded.
     pub began: Time,
-    /// When its last bit had arrived everywhere.
+    /// The time at which its last bit had arrived everywhere.
     pub ended: Time,
 }
 
@@ -113,12 +113,12 @@ pub struct Csma {
     medium: Medium,
     dice: Dice,
     collisions: u64,
-    /// The wake that was asked for last.
+    /// The last wake-up that was asked for.
     planned: Time,
     out: VecDeque<Output>,
 }
 
-/// A station as the cable sees it.
+/// The state of a station for the cable.
 #[derive(Clone, Debug, Default)]
 struct Port {
     frames: VecDeque<Frame>,
@@ -151,7 +151,7 @@ enum Medium {
     Free {
         since: Time,
     },
-    /// One sends, or several collide.
+    /// One station sends, or several collide.
     Busy {
         senders: Vec<usize>,
         began: Time,
@@ -162,7 +162,7 @@ enum Medium {
 impl Csma {
     /// A silent cable with `ports` stations.
     pub fn new(rules: Rules, ports: usize, seed: u64) -> Self {
-        // The gap before the first frame is over.
+        // The cable counts as silent since before the begin, so the first frame needs no gap.
         Self {
             rules,
             ports: vec![Port::default(); ports],
@@ -179,7 +179,7 @@ impl Csma {
         self.collisions
     }
 
-    /// A station has a packet to send, after its earlier ones.
+    /// Takes a packet of a station; it follows the station's earlier packets.
     pub fn handle(&mut self, now: Time, port: usize, token: u64, bytes: u64) {
         self.settle(now);
         let own = &mut self.ports[port];
@@ -190,18 +190,18 @@ impl Csma {
         self.plan(now);
     }
 
-    /// Time has passed.
+    /// Handles the time that has passed.
     pub fn handle_timeout(&mut self, now: Time) {
         self.settle(now);
         self.plan(now);
     }
 
-    /// The next event, if one has happened.
+    /// The next event, if there is one.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
 
-    /// Does what is due, in the order of its times.
+    /// Handles all events up to now in the order of their times.
     fn settle(&mut self, now: Time) {
         while let Some(due) = self.deadline().filter(|due| *due <= now) {
             match &self.medium {
@@ -212,7 +212,7 @@ impl Csma {
         }
     }
 
-    /// When something happens next without an input.
+    /// The time of the next event without an input.
     fn deadline(&self) -> Option<Time> {
         let backoff = self.ports.iter().filter_map(|port| match port.state {
             State::Backoff(until) => Some(until),
@@ -240,7 +240,7 @@ impl Csma {
         }
     }
 
-    /// A station wants to send its first frame.
+    /// A station begins to try its first frame.
     fn contend(&mut self, port: usize, now: Time) {
         let free = match &self.medium {
             Medium::Free { since } => now >= *since + self.rules.gap(),
@@ -252,7 +252,7 @@ impl Csma {
         }
     }
 
-    /// The cable is free: all that wait for it begin.
+    /// The cable is silent: all stations that wait for it begin.
     fn begin(&mut self, now: Time) {
         let ready: Vec<usize> = (0..self.ports.len())
             .filter(|port| match self.ports[*port].state {
@@ -264,7 +264,7 @@ impl Csma {
         self.send(&ready, now);
     }
 
-    /// Backoffs end while others send.
+    /// Ends the backoffs that run out while others send.
     fn expire(&mut self, now: Time) {
         for port in 0..self.ports.len() {
             if matches!(self.ports[port].state, State::Backoff(until) if until <= now) {
@@ -273,7 +273,7 @@ impl Csma {
         }
     }
 
-    /// Stations begin at one time.
+    /// Lets stations begin at one time.
     fn send(&mut self, ports: &[usize], now: Time) {
         for port in ports {
             let port = &mut self.ports[*port];
@@ -296,8 +296,7 @@ impl Csma {
         self.medium = Medium::Busy { senders, began, until };
     }
 
-    /// When the cable is silent again: the last bit of the jam of the last one that began has
-    /// passed.
+    /// The end of a collision: the last bit of the jam of the station that began last has passed.
     fn collided(&self, began: Time, now: Time) -> Time {
         if planted::is(Bug::JamForgotten) {
             return now;
@@ -307,7 +306,7 @@ impl Csma {
         seen.max(sent) + self.rules.jam()
     }
 
-    /// The stations that sent, or collided, are done.
+    /// Ends the transmission, or the collision, of these stations.
     fn end(&mut self, now: Time) {
         let medium = std::mem::replace(&mut self.medium, Medium::Free { since: now });
         let Medium::Busy { senders, began, .. } = medium else { return };

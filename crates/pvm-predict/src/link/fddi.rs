@@ -1,8 +1,9 @@
-//! A token ring: FDDI's timed token (ISO 9314-2), asynchronous frames of one priority.
+//! A token ring: FDDI's timed token (ISO 9314-2), with asynchronous frames of one priority.
 //!
-//! The token goes from station to station. A station that it reaches within the target time of its
-//! last visit may send until that time is over, and ends a frame that it has begun. A station that
-//! it reaches later sends nothing, and its timer goes on from the moment at which it ran out.
+//! The token passes from station to station. If it reaches a station within the target time after
+//! its last visit, the station may send until that time is over, and completes a frame that it has
+//! begun. If the token comes later, the station sends nothing, and its timer runs from the moment
+//! at which it ran out.
 
 use super::frame::Frame;
 use super::port::Output;
@@ -18,7 +19,7 @@ const TOKEN: u64 = 11;
 pub struct Rules {
     /// Its rate.
     pub rate: Rate,
-    /// From a station to the next one.
+    /// The time from a station to the next one.
     pub latency: Time,
     /// The target time of a rotation of the token (TTRT).
     pub target: Time,
@@ -31,16 +32,16 @@ pub struct Rules {
 struct Station {
     frames: VecDeque<Frame>,
     waiting: u64,
-    /// When its timer of rotation began.
+    /// The begin of its rotation timer.
     timer: Time,
 }
 
 /// The place of the token.
 #[derive(Clone, Copy, Debug)]
 enum Token {
-    /// It comes to a station at this time.
+    /// It will reach a station at this time.
     Comes(usize, Time),
-    /// A station has it, may begin frames before `end`, and sends one up to `free`.
+    /// A station holds it, may begin frames before `end`, and sends one until `free`.
     Held { by: usize, end: Time, free: Time },
 }
 
@@ -50,14 +51,14 @@ pub struct Fddi {
     rules: Rules,
     stations: Vec<Station>,
     token: Token,
-    /// Frames that wait at all stations.
+    /// The number of frames that wait at all stations.
     count: usize,
     planned: Time,
     out: VecDeque<Output>,
 }
 
 impl Fddi {
-    /// A ring on which the token goes round.
+    /// A ring on which the token circulates.
     pub fn new(rules: Rules, stations: usize) -> Self {
         let station = |_| Station { frames: VecDeque::new(), waiting: 0, timer: Time::ZERO };
         Self {
@@ -70,7 +71,7 @@ impl Fddi {
         }
     }
 
-    /// A station has a frame for another one.
+    /// Takes a frame of a station for another one.
     pub fn handle(&mut self, now: Time, frame: Frame) {
         self.advance(now);
         let station = &mut self.stations[frame.from as usize];
@@ -84,18 +85,18 @@ impl Fddi {
         self.plan(now);
     }
 
-    /// Time has passed.
+    /// Handles the time that has passed.
     pub fn handle_timeout(&mut self, now: Time) {
         self.advance(now);
         self.plan(now);
     }
 
-    /// The next event, if one has happened.
+    /// The next event, if there is one.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
 
-    /// The time in which the token goes round when nobody sends.
+    /// The time of a rotation of the token when no station sends.
     fn round(&self) -> Time {
         self.rules.latency.times(self.stations.len() as u64)
     }
@@ -112,7 +113,8 @@ impl Fddi {
         }
     }
 
-    /// Whole rounds of a token that nobody wants are not simulated station by station.
+    /// Skips whole rotations in which no station needs the token, instead of simulating each
+    /// station.
     fn skip_rounds(&mut self, now: Time) {
         let (Token::Comes(first, at), round) = (self.token, self.round()) else { return };
         let count = if round == Time::ZERO { 0 } else { now.since(at).0 / round.0 };
@@ -128,7 +130,7 @@ impl Fddi {
         self.token = Token::Comes(first, at);
     }
 
-    /// The token comes to a station.
+    /// The token reaches a station.
     fn come(&mut self, by: usize, at: Time) {
         let (station, target) = (&mut self.stations[by], self.rules.target);
         let since = at.since(station.timer);
@@ -139,13 +141,13 @@ impl Fddi {
         }
         station.timer += target;
         if at.since(station.timer) >= target {
-            // It ran out twice: a ring claims its token anew, and all timers begin.
+            // The timer ran out twice, so the ring makes a new token, and all timers begin again.
             station.timer = at;
         }
         self.token = Token::Comes((by + 1) % self.stations.len(), at + self.rules.latency);
     }
 
-    /// The station that has the token sends one more frame, or hands it on.
+    /// The station that holds the token sends one more frame, or passes the token on.
     fn go_on(&mut self, by: usize, end: Time, free: Time) {
         let stations = self.stations.len();
         let station = &mut self.stations[by];
@@ -166,7 +168,7 @@ impl Fddi {
         self.token = Token::Held { by, end, free: ends };
     }
 
-    /// Asks for the moment at which the token comes to a station that wants it.
+    /// Asks for a wake-up when the token reaches a station that needs it.
     fn plan(&mut self, now: Time) {
         let at = match self.token {
             Token::Held { free, .. } => free,

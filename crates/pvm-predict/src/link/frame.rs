@@ -1,9 +1,9 @@
-//! The frame as links see it.
+//! A frame as links see it.
 
 /// A frame on its way from host to host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame {
-    /// Its name for whoever offers it.
+    /// The number by which the sender of the frame knows it.
     pub token: u32,
     /// Its source.
     pub from: u32,

@@ -1,8 +1,9 @@
 //! A crossbar that connects a source with a destination for each packet: HIPPI (ANSI X3.183).
 //!
-//! A source asks for its first packet's destination. If that is free, both are busy for the time of
-//! a connection and of the packet; else the source waits, and all its packets behind the first one
-//! wait with it. A destination serves its sources first come, first served.
+//! A source asks for the destination of its first packet. If the destination is free, both are busy
+//! for the time of a connection and of the packet. Otherwise the source waits, and all its later
+//! packets wait behind the first one. A destination serves its sources in the order of their
+//! requests.
 
 use super::frame::Frame;
 use super::port::Output;
@@ -10,10 +11,10 @@ use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
 use std::collections::VecDeque;
 
-/// Bytes of a word, and of the data of a burst.
+/// The bytes of a word, and of the data of a burst.
 const WORD: u64 = 4;
 const BURST: u64 = 256 * WORD;
-/// Behind a burst go its check word and one clock without data.
+/// Behind each burst follow its check word and one clock without data.
 const BEHIND_BURST: u64 = 2 * WORD;
 
 /// The rules of a crossbar.
@@ -21,15 +22,15 @@ const BEHIND_BURST: u64 = 2 * WORD;
 pub struct Rules {
     /// The rate of each link.
     pub rate: Rate,
-    /// From a source through the crossbar to its destination.
+    /// The time from a source through the crossbar to its destination.
     pub latency: Time,
-    /// The time in which a connection is made.
+    /// The time of making a connection.
     pub setup: Time,
     /// The largest number of bytes that wait at a source.
     pub queue: u64,
 }
 
-/// The bytes of a packet as bursts of words.
+/// The bytes of a packet in bursts of words.
 pub const fn length(bytes: u64) -> u64 {
     let words = bytes.div_ceil(WORD).saturating_mul(WORD);
     words.saturating_add(words.div_ceil(BURST).saturating_mul(BEHIND_BURST))
@@ -51,7 +52,7 @@ pub struct Hippi {
 struct Source {
     frames: VecDeque<Frame>,
     waiting: u64,
-    /// It sends, or waits for a destination.
+    /// True while it sends or waits for a destination.
     is_taken: bool,
 }
 
@@ -75,7 +76,7 @@ impl Hippi {
         }
     }
 
-    /// A host has a packet for another one.
+    /// Takes a packet of a host for another one.
     pub fn handle(&mut self, now: Time, frame: Frame) {
         self.advance(now);
         let source = &mut self.sources[frame.from as usize];
@@ -88,18 +89,18 @@ impl Hippi {
         self.plan(now);
     }
 
-    /// Time has passed.
+    /// Handles the time that has passed.
     pub fn handle_timeout(&mut self, now: Time) {
         self.advance(now);
         self.plan(now);
     }
 
-    /// The next event, if one has happened.
+    /// The next event, if there is one.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
 
-    /// Ends the connections whose packets are over.
+    /// Ends the connections whose packets have been sent.
     fn advance(&mut self, now: Time) {
         while let Some((at, from, to)) = self.open.first().copied().filter(|(at, ..)| *at <= now) {
             self.open.pop_first();

@@ -1,57 +1,57 @@
-//! One way of a cable: a queue with a bound, and a rate or a token bucket behind it.
+//! One direction of a cable: a queue with a bound, and behind it a rate or a token bucket.
 //!
-//! With a bucket it is Linux' tbf: a frame that finds enough tokens passes at once, whatever its
-//! length, and takes its length in tokens; others wait in their order. Tokens grow with the rate,
-//! up to the burst.
+//! The bucket works as Linux' tbf: a frame that finds enough tokens passes at once, whatever its
+//! length, and uses up tokens of its length; other frames wait in their order. Tokens grow with the
+//! rate, up to the burst.
 
 use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
 use std::collections::VecDeque;
 
-/// The properties of one way of a cable.
+/// The properties of one direction of a cable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rules {
     /// Its rate.
     pub rate: Rate,
-    /// From its begin to its end.
+    /// The time from one end to the other.
     pub latency: Time,
-    /// The largest number of bytes that wait.
+    /// The most bytes that wait.
     pub queue: u64,
-    /// With a token bucket, its burst in bytes.
+    /// The burst in bytes, if there is a token bucket.
     pub burst: Option<u64>,
 }
 
 /// An output of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// A frame has left the queue: its first bit went at `began`, its last one arrives at
+    /// A frame has left the queue: its first bit went at `began`, and its last one arrives at
     /// `arrives`.
     Sent {
         /// The frame.
         token: u32,
-        /// When it left the queue.
+        /// The time at which it left the queue.
         began: Time,
-        /// When all of it is at the other end.
+        /// The time at which it has arrived completely.
         arrives: Time,
     },
-    /// The queue was full.
+    /// A frame was lost because the queue was full.
     Dropped {
         /// The frame.
         token: u32,
     },
-    /// The port wants to be asked again.
+    /// The port asks for a wake-up.
     Wake(Time),
 }
 
-/// One way of a cable.
+/// One direction of a cable.
 #[derive(Debug)]
 pub struct Port {
     rules: Rules,
     frames: VecDeque<(u32, u64)>,
     waiting: u64,
-    /// Without a bucket: when the last frame has left.
+    /// Without a bucket: the time at which the last frame will have left.
     free: Time,
-    /// With one: tokens, as time at the rate, and when they were counted.
+    /// With a bucket: the tokens, as time at the rate, and the time of their last count.
     tokens: Time,
     counted: Time,
     is_asleep: bool,
@@ -59,7 +59,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// An idle one; its bucket is full.
+    /// An idle port with a full bucket.
     pub fn new(rules: Rules) -> Self {
         Self {
             rules,
@@ -73,7 +73,7 @@ impl Port {
         }
     }
 
-    /// A frame of `bytes` bytes is to go.
+    /// Takes a frame of `bytes` bytes.
     pub fn handle(&mut self, now: Time, token: u32, bytes: u64) {
         let most = if planted::is(Bug::QueueWithoutBound) { u64::MAX } else { self.rules.queue };
         let too_long = self.rules.burst.is_some_and(|burst| bytes > burst);
@@ -87,13 +87,13 @@ impl Port {
         }
     }
 
-    /// Time has passed.
+    /// Handles the time that has passed.
     pub fn handle_timeout(&mut self, now: Time) {
         self.is_asleep = false;
         self.serve(now);
     }
 
-    /// The next event, if one has happened.
+    /// The next event, if there is one.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
@@ -111,7 +111,7 @@ impl Port {
             self.frames.pop_front();
             self.waiting -= bytes;
             let length = match self.rules.burst {
-                // What passes a bucket passes at once.
+                // A frame that the bucket lets pass takes no time.
                 Some(_) => Time::ZERO,
                 None => self.rules.rate.time_of(bytes),
             };
@@ -121,7 +121,7 @@ impl Port {
         }
     }
 
-    /// When a frame may pass. If that is now, its tokens are taken.
+    /// The time at which a frame may pass. If that is now, its tokens are used up.
     fn bucket(&mut self, now: Time, bytes: u64, burst: u64) -> Time {
         let most = self.rules.rate.time_of(burst);
         let grown = self.tokens + now.since(self.counted);

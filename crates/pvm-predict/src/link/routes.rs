@@ -1,7 +1,7 @@
-//! The routes of a network of links: which link a packet takes next, from host to host.
+//! The routes of a network of links: the next link of a packet on its way between two hosts.
 //!
-//! Nodes are hosts (from 0 on) and, behind them, switches. Every route is fixed by the packet's
-//! source and destination: no route looks at the load, and no route has a circle.
+//! Nodes are hosts (from 0 on) and, behind them, switches. A route depends only on the packet's
+//! source and destination, not on the load, and no route has a circle.
 
 use crate::planted::{self, Bug};
 
@@ -16,13 +16,15 @@ pub enum Topology {
     Star,
     /// One medium, which carries one frame at a time.
     Bus,
-    /// Each host has a link to the next one and one to the last one; packets take the shorter way.
+    /// Each host has links to the next one and to the one before; packets take the shorter
+    /// direction.
     Ring,
-    /// A host has a link to each host whose number differs in one bit; the lowest bit goes first.
+    /// A host has a link to each host whose number differs in one bit; packets take the lowest bit
+    /// first.
     Hypercube,
-    /// A grid of up to three dimensions; the first one goes first.
+    /// A grid of up to three dimensions; packets take the first dimension first.
     Mesh(Shape),
-    /// A grid whose lines are rings; packets take the shorter way.
+    /// A grid whose lines are rings; packets take the shorter direction.
     Torus(Shape),
     /// A tree of switches with as many links upwards as downwards.
     FatTree(Tree),
@@ -42,7 +44,7 @@ pub struct Tree {
 }
 
 impl Topology {
-    /// The lines of a platform file that name it; none for a switch.
+    /// The lines of a platform file for this network; none for a switch.
     pub fn to_toml(self) -> String {
         let grid = |name: &str, Shape([x, y, z]): Shape| {
             format!("topology = \"{name}\"\nshape = \"{x}x{y}x{z}\"\n")
@@ -75,27 +77,27 @@ pub struct Hop {
 pub struct Routes {
     topology: Topology,
     hosts: u32,
-    /// Of a hypercube: its dimensions. Of a fat tree: by level, what is below.
+    /// For a hypercube the number of dimensions; for a fat tree the levels.
     dimensions: u32,
     levels: Vec<Level>,
     links: u32,
 }
 
-/// The nodes of a fat tree that are equally far from its hosts.
+/// The nodes of a fat tree at one distance from its hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Level {
     /// The number of the first of them.
     node: u32,
     /// The first link between them and the level above.
     link: u32,
-    /// Links upwards of each of them; as many come down.
+    /// The links upwards of each of them; as many lead downwards.
     width: u32,
-    /// Hosts below each of them.
+    /// The hosts below each of them.
     below: u32,
 }
 
 impl Routes {
-    /// The routes between `hosts` hosts. Not every grid has room for them.
+    /// The routes between `hosts` hosts; an error if a grid has no room for them.
     pub fn new(topology: Topology, hosts: u32) -> Result<Self, String> {
         let dimensions = hosts.max(2).next_power_of_two().trailing_zeros();
         let mut routes = Self { topology, hosts, dimensions, levels: Vec::new(), links: 0 };
@@ -119,7 +121,8 @@ impl Routes {
         Ok(routes)
     }
 
-    /// The levels of a fat tree, up to the one switch above all hosts; returns the number of links.
+    /// Makes the levels of a fat tree, up to the one switch above all hosts. Returns the number of
+    /// links.
     fn grow(&mut self, tree: Tree) -> u64 {
         let (mut count, mut width, mut below) = (u64::from(self.hosts), 1, 1);
         let (mut node, mut link) = (0, 0);
@@ -142,7 +145,7 @@ impl Routes {
         self.links
     }
 
-    /// The next step from a node of the route between two hosts; none at its end.
+    /// The next step of the route between two hosts, from a node on it; none at its end.
     pub fn next(&self, (from, to): (u32, u32), at: u32) -> Option<Hop> {
         if at == to {
             return None;
@@ -186,8 +189,8 @@ impl Routes {
         }
     }
 
-    /// In a fat tree: upwards until both hosts are below, then downwards. Which of several links a
-    /// packet takes depends on its destination, so what goes to different hosts meets seldom.
+    /// A step in a fat tree: upwards until both hosts are below, then downwards. The destination
+    /// chooses among several links, so packets to different hosts seldom meet.
     fn climb(&self, (_, to): (u32, u32), at: u32) -> Hop {
         let place = self.levels.partition_point(|level| level.node <= at) - 1;
         let level = self.levels[place];
@@ -207,7 +210,7 @@ impl Routes {
 }
 
 impl Shape {
-    /// One step of a grid towards a node; `wraps` where its lines are rings.
+    /// One step in a grid towards a node; `wraps` if its lines are rings.
     fn step(self, to: u32, at: u32, wraps: bool) -> Hop {
         let (mut stride, mut direction) = (1, 0);
         for side in self.0 {

@@ -1,7 +1,7 @@
-//! Links that flows share by max-min fairness: no flow gets more if a flow that gets less, or as
-//! much, would have to give it up.
+//! Links that flows share by max-min fairness: no flow can get more without taking from a flow that
+//! has no more than it.
 //!
-//! All flows grow alike until a link is full; the flows of that link stay as they are, and the
+//! All flows grow equally until a link is full; the flows of that link keep their rates, and the
 //! others grow on (progressive filling, Bertsekas and Gallager, *Data Networks*, 6.5.2). Rates
 //! change only when a flow begins or ends.
 
@@ -15,9 +15,9 @@ use std::rc::Rc;
 pub enum Output {
     /// Call `handle_timeout` at this time with this number.
     Wake(Time, u64),
-    /// The rest of a flow has come down to its mark.
+    /// The remaining bytes of a flow have reached its mark.
     Marked(u32),
-    /// All of a flow is through.
+    /// A flow has ended.
     Done(u32),
 }
 
@@ -27,11 +27,11 @@ struct Flow {
     name: u32,
     /// The links that it crosses, each once.
     links: Rc<[u32]>,
-    /// Bytes that are not through yet.
+    /// The bytes that remain.
     left: f64,
-    /// The number of bytes left at which the owner is told.
+    /// The number of remaining bytes at which the owner gets [`Output::Marked`].
     mark: Option<f64>,
-    /// Bytes in a picosecond.
+    /// The rate in bytes per picosecond.
     rate: f64,
 }
 
@@ -45,42 +45,42 @@ impl Flow {
 /// The machine.
 #[derive(Debug)]
 pub struct Share {
-    /// Bytes in a picosecond that each link carries.
+    /// The capacity of each link in bytes per picosecond.
     links: Vec<f64>,
     flows: Vec<Flow>,
-    /// Up to when what is left of them is known.
+    /// The time up to which the remaining bytes are right.
     at: Time,
-    /// The wish that counts: an earlier one is out of date.
+    /// The number of the last wake-up that was asked for; earlier ones are outdated.
     wish: u64,
-    /// Rates are out of date, and a wish for this moment says so.
+    /// True if rates are outdated, and a wake-up for this moment was asked for.
     is_stale: bool,
     out: VecDeque<Output>,
     filling: Filling,
 }
 
-/// Room that is used again each time that rates are found anew.
+/// Memory that is used again for each new computation of rates.
 #[derive(Debug, Default)]
 struct Filling {
-    /// By link: what it still carries, and for how many flows without a rate.
+    /// By link: the free capacity, and the number of its flows without a rate.
     room: Vec<(f64, u32)>,
     open: Vec<u32>,
 }
 
 impl Share {
-    /// Links, each with the picoseconds that it takes for a byte.
+    /// Makes links, each with the picoseconds that it takes for a byte.
     pub fn new(links: impl IntoIterator<Item = f64>) -> Self {
         let links = links.into_iter().map(f64::recip).collect();
         let (flows, out, filling) = (Vec::new(), VecDeque::new(), Filling::default());
         Self { links, flows, at: Time::ZERO, wish: 0, is_stale: false, out, filling }
     }
 
-    /// One more link, which takes so many picoseconds for a byte; returns its number.
+    /// Adds a link with the picoseconds that it takes for a byte; returns its number.
     pub fn link(&mut self, byte: f64) -> u32 {
         self.links.push(byte.recip());
         self.links.len() as u32 - 1
     }
 
-    /// A flow of `bytes` bytes begins to cross some links, each once.
+    /// A flow of `bytes` bytes begins on some links, each once.
     pub fn handle(&mut self, now: Time, name: u32, links: Rc<[u32]>, bytes: u64) {
         self.advance(now);
         let (left, mark) = (bytes as f64, None);
@@ -88,8 +88,7 @@ impl Share {
         self.ask(now);
     }
 
-    /// A flow that is under way gets a mark: it is told once `mark` bytes, or fewer, are left of
-    /// it.
+    /// Sets the mark of a flow: [`Output::Marked`] follows once `mark` bytes or fewer remain.
     pub fn mark(&mut self, now: Time, name: u32, mark: u64) {
         self.advance(now);
         if let Some(flow) = self.flows.iter_mut().find(|flow| flow.name == name) {
@@ -98,7 +97,7 @@ impl Share {
         }
     }
 
-    /// Flows may have come to their ends or marks.
+    /// Handles a wake-up: flows may have reached their ends or marks.
     pub fn handle_timeout(&mut self, now: Time, wish: u64) {
         if wish != self.wish {
             return;
@@ -106,7 +105,7 @@ impl Share {
         self.advance(now);
         let out = &mut self.out;
         for flow in &mut self.flows {
-            // Times are whole picoseconds: what passes in one of them is no more than rounding.
+            // Times are whole picoseconds, so the bytes of one picosecond are a rounding error.
             if flow.mark.is_some_and(|mark| flow.left <= mark + flow.rate) {
                 flow.mark = None;
                 out.push_back(Output::Marked(flow.name));
@@ -123,12 +122,13 @@ impl Share {
         self.plan();
     }
 
-    /// The next output, until there is none left.
+    /// The next output; none if there is none left.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
     }
 
-    /// Flows begin at one moment more often than not, so rates are found once all of them have.
+    /// Asks for a wake-up at this moment. Often several flows begin at one moment, so rates are
+    /// computed once all of them have begun.
     fn ask(&mut self, now: Time) {
         if !self.is_stale {
             self.is_stale = true;
@@ -146,7 +146,7 @@ impl Share {
         }
     }
 
-    /// Finds all rates: the link with the least for each of its flows is full first.
+    /// Computes all rates: the link with the least capacity for each of its flows fills first.
     fn fill(&mut self) {
         self.is_stale = false;
         let Filling { room, open } = &mut self.filling;
@@ -180,7 +180,7 @@ impl Share {
         }
     }
 
-    /// Wishes for the next end or mark.
+    /// Asks for a wake-up at the next end or mark.
     fn plan(&mut self) {
         let span = |flow: &Flow| (flow.left - flow.mark.unwrap_or(0.0)).max(0.0) / flow.rate;
         let next = self.flows.iter().map(span).min_by(f64::total_cmp);
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Runs until nothing is under way: which flow ended when.
+    /// Runs until all flows have ended. Returns their ends.
     fn ends(share: &mut Share) -> Vec<(u32, u64)> {
         let (mut ended, mut now, mut next) = (Vec::new(), Time::ZERO, None);
         loop {
@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn what_a_flow_cannot_use_goes_to_others() {
-        // A byte takes a picosecond everywhere. Three flows leave link 0; the last one meets a
-        // fourth flow in link 3, which gets the two thirds that are left there.
+        // A byte takes a picosecond everywhere. Three flows leave link 0. The last of them meets a
+        // fourth flow on link 3, which gets the two thirds that are left there.
         let mut share = Share::new([1.0; 5]);
         for (name, links) in [(0, [0, 1]), (1, [0, 2]), (2, [0, 3]), (3, [4, 3])] {
             share.handle(Time::ZERO, name, Rc::new(links), 3_000);
@@ -231,7 +231,7 @@ mod tests {
         share.handle_timeout(Time::ZERO, 1);
         assert_eq!(share.poll_output(), Some(Output::Wake(Time(200), 2)));
         share.handle(Time(100), 1, Rc::new([0]), 100);
-        // Until 100 the first has sent 50; then each sends a byte in 4 ps.
+        // Until 100 the first flow has sent 50; then each sends a byte in 4 ps.
         assert_eq!(ends(&mut share), [(0, 300), (1, 400)]);
     }
 
@@ -278,7 +278,7 @@ mod tests {
             }
         }
 
-        /// All that begins ends, once, and no link carries it in less time than it needs.
+        /// Every flow that begins ends once, and no link carries it in less time than it needs.
         #[test]
         fn all_flows_end_and_no_link_is_too_fast((links, flows) in flows()) {
             let mut share = Share::new(links.clone());

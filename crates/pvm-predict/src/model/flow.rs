@@ -1,9 +1,9 @@
 //! Depth `flow`: messages are flows that share links by max-min fairness.
 //!
-//! A message crosses the links of its route ([`Routes`]): of a switch a link out and a link in, of
-//! a shared cable that cable. Messages of a pair of tasks follow one another. What
-//! packets, windows and losses do to a flow is left out: a flow has its share at once, and gives it
-//! up at once.
+//! A message crosses the links of its route ([`Routes`]): with a switch, a link from its host and a
+//! link to the other host; with a shared cable, that cable. The messages of a pair of tasks follow
+//! one another. The model leaves out what packets, windows and losses do to a flow: a flow has its
+//! share at once, and gives it up at once.
 
 use super::run::inbox::{Arrived, Message, Transfer};
 use super::run::network::{Network, Output};
@@ -34,7 +34,7 @@ pub fn run(
 /// A planned event.
 #[derive(Clone, Copy, Debug)]
 enum Planned {
-    /// Flows may have ended: a wish of the links.
+    /// Flows may have ended; the number is that of the links' wake-up.
     Share(u64),
     /// The first message that has left this connection arrives.
     Arrival(u32),
@@ -43,9 +43,9 @@ enum Planned {
 /// The transfer of a message.
 #[derive(Clone, Copy, Debug)]
 struct Crossed {
-    /// When it was there.
+    /// The time of its arrival.
     at: Time,
-    /// The time that it would have taken with all links for itself.
+    /// The time that it would have taken alone on all its links.
     alone: Time,
 }
 
@@ -56,29 +56,29 @@ impl Transfer for Crossed {
     }
 }
 
-/// Messages of one task to another one, in their order.
+/// The messages from one task to another, in their order.
 #[derive(Debug)]
 struct Connection {
     from: TaskNumber,
     to: TaskNumber,
     /// The links between their hosts.
     links: Rc<[u32]>,
-    /// The messages that were handed over, with their bytes; the first is the flow under way, since
-    /// a moment.
+    /// The messages that were handed over, with their bytes. The first one is the flow under way,
+    /// since the time beside it.
     queue: VecDeque<(Message, u64)>,
     since: Time,
-    /// Bytes of all but the first.
+    /// The bytes of all messages but the first.
     behind: u64,
-    /// The sender keeps the last byte of its message until less than a buffer is under way.
+    /// True if the sender keeps the last byte of its message until less than a buffer is under way.
     waits: bool,
-    /// The sender's next offer is that byte.
+    /// True if the sender's next offer is that byte.
     owes: bool,
-    /// The messages that have left, and are not there yet.
+    /// The messages that have left and have not arrived.
     leaving: VecDeque<(Message, Crossed)>,
 }
 
 impl Connection {
-    /// The number of bytes of the first message that may be left when there is room behind it.
+    /// The number of remaining bytes of the first message at which there is room behind it.
     fn mark(&self, buffer: u64) -> Option<u64> {
         if self.waits { buffer.checked_sub(self.behind) } else { None }
     }
@@ -99,7 +99,7 @@ struct Flows {
     share: Share,
     connections: Vec<Connection>,
     numbers: Map<(TaskNumber, TaskNumber), u32>,
-    /// The time that messages of each task took.
+    /// The time of the messages of each task.
     net: Vec<Time>,
     out: VecDeque<Output<Planned, Crossed>>,
 }
@@ -153,7 +153,7 @@ impl Flows {
         })
     }
 
-    /// The first message of a connection begins to cross.
+    /// The first message of a connection begins to cross its links.
     fn begin(&mut self, now: Time, number: u32) {
         let connection = &mut self.connections[number as usize];
         let Some((_, bytes)) = connection.queue.front() else { return };
@@ -177,7 +177,7 @@ impl Flows {
         self.begin(now, number);
     }
 
-    /// Does what the links say.
+    /// Handles the outputs of the links.
     fn told(&mut self, now: Time) {
         while let Some(output) = self.share.poll_output() {
             match output {
@@ -207,8 +207,8 @@ impl Network for Flows {
         self.line.latency.times(2)
     }
 
-    /// Takes a message whole, but for its last byte where more than a buffer would be under way:
-    /// that byte is taken once there is room.
+    /// Takes a whole message. If more than a buffer would be under way then, its last byte is taken
+    /// later, when there is room.
     fn offer(
         &mut self,
         now: Time,

@@ -1,6 +1,6 @@
-//! Depth `line`: each message takes a latency and a time for each byte, and nothing is shared but
-//! the sender's own door. So no task's message depends on another task's, and no queue of events is
-//! needed: each task goes on until it waits for a message that was not sent yet.
+//! Depth `line`: each message takes a latency and a time for each byte, and messages share nothing
+//! but their sender's output. So a message does not depend on the messages of other tasks, and no
+//! queue of events is needed: each task goes on until it waits for a message that was not sent yet.
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
@@ -14,12 +14,12 @@ use crate::sections::Sections;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// Messages that are held until they are taken.
+/// The most messages that are kept until they are taken.
 const MESSAGES_MAX: usize = 1 << 26;
-/// In no list.
+/// The index that is in no list.
 const NOBODY: u32 = u32::MAX;
 
-/// Runs a program on a line, each task on a host of its own.
+/// Runs a program on a line, with a host for each task.
 pub fn run(
     source: &mut dyn Source,
     line: Line,
@@ -63,14 +63,14 @@ pub fn run_placed(
     .all()
 }
 
-/// Receiver, sender, tag; where bytes are taken, the tag is always 0.
+/// Receiver, sender and tag; if bytes are taken, the tag is always 0.
 type Key = (TaskNumber, TaskNumber, i32);
 
 /// A task.
 #[derive(Clone, Debug, Default)]
 struct Task {
     now: Time,
-    /// When its door is free for the next message.
+    /// The time at which its output is free for the next message.
     door: Time,
     waits: Waits,
     state: State,
@@ -78,34 +78,35 @@ struct Task {
     report: StationReport,
 }
 
-// A million of them are the memory that depth `line` takes.
+// A million tasks of this size are most of the memory of depth `line`.
 const _: () = assert!(size_of::<Task>() <= 256);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum State {
-    /// It was not started, if another one is to start it.
+    /// The task was not started, if another task is to start it.
     #[default]
     New,
     Begun,
-    /// It has ended.
+    /// The task has ended.
     Over,
 }
 
 /// The receive for which a task waits.
 ///
-/// Of a million tasks nearly all wait, so what a receive has when it begins is not kept.
+/// In a run of a million tasks nearly all of them wait, so this keeps only what a receive needs
+/// later.
 #[derive(Clone, Debug, Default)]
 enum Waits {
     #[default]
     No,
-    /// It has not taken anything.
+    /// It has taken no bytes.
     Whole { from: TaskNumber, tag: i32, bytes: u64, time: Time },
-    /// It has taken a part of its bytes.
+    /// It has taken some of its bytes.
     Partly(Box<Receive>),
 }
 
 impl Waits {
-    /// The sender, the tag, the bytes, and those that are missing.
+    /// The sender, the tag, the bytes, and the missing bytes.
     fn missing(&self) -> Option<(TaskNumber, i32, u64, u64)> {
         match self {
             Self::No => None,
@@ -118,7 +119,7 @@ impl Waits {
     }
 }
 
-/// A receive whose bytes are not all sent.
+/// A receive of which some bytes have not been sent.
 #[derive(Clone, Copy, Debug)]
 struct Receive {
     from: TaskNumber,
@@ -132,7 +133,7 @@ struct Receive {
     message: Option<u64>,
 }
 
-/// A message until it is taken.
+/// A message that has not been taken.
 #[derive(Clone, Copy, Debug)]
 struct Message {
     serial: u64,
@@ -146,7 +147,7 @@ struct Message {
     next: u32,
 }
 
-/// Messages of one key, in their order.
+/// The messages of one key, in their order.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
@@ -158,7 +159,7 @@ struct LineRun<'a> {
     watcher: &'a mut dyn Watcher,
     line: Line,
     host: Host,
-    /// The host of each task, if some have several.
+    /// The host of each task, if some hosts have several tasks.
     hosts: Option<Vec<u32>>,
     matching: Matching,
     tasks: Vec<Task>,
@@ -201,7 +202,7 @@ impl LineRun<'_> {
                 (last, path) = (task.report.execution, task.chain);
             }
         }
-        // The reports take the place of the tasks: there is no second copy of a million of them.
+        // The reports replace the tasks, so that no second list of a million tasks is needed.
         let stations = self.tasks.into_iter().map(|task| task.report).collect();
         let (actions, sections) = (self.actions, self.sections.finish());
         let mut report = Report { actions, stations, sections, ..Report::default() };
@@ -209,7 +210,7 @@ impl LineRun<'_> {
         Ok(report)
     }
 
-    /// One action of a task; false if it waits, or is over.
+    /// Carries out one action of a task; false if the task waits or has ended.
     fn step(&mut self, number: TaskNumber) -> Result<bool, Error> {
         self.tasks[number as usize].state = State::Begun;
         match std::mem::take(&mut self.tasks[number as usize].waits) {
@@ -251,7 +252,7 @@ impl LineRun<'_> {
                 Ok(true)
             }
             Action::Meet { time, point, count } => Ok(self.meet(number, time, (point, count))),
-            // A message is waited for here where the recording found it.
+            // At this depth a receive waits where the recorded program received.
             Action::Look | Action::CatchUp => Ok(true),
             Action::Enter(section) => {
                 let now = self.tasks[number as usize].now;
@@ -281,7 +282,7 @@ impl LineRun<'_> {
         self.receive(number, receive)
     }
 
-    /// A task has ended.
+    /// Handles the end of a task.
     fn over(&mut self, number: TaskNumber) {
         let task = &mut self.tasks[number as usize];
         task.state = State::Over;
@@ -289,7 +290,7 @@ impl LineRun<'_> {
         self.sections.leave(number, task.now);
     }
 
-    /// A task begins, because another one has started it.
+    /// Starts a task for another one.
     fn start(&mut self, by: TaskNumber, number: TaskNumber) {
         let (now, chain) = (self.tasks[by as usize].now, self.tasks[by as usize].chain);
         let task = &mut self.tasks[number as usize];
@@ -300,7 +301,7 @@ impl LineRun<'_> {
         }
     }
 
-    /// A task comes to a point; true if it need not wait for others.
+    /// A task comes to a point; true if it does not have to wait for others.
     fn meet(&mut self, number: TaskNumber, time: Time, (point, count): (u32, u32)) -> bool {
         let task = &self.tasks[number as usize];
         let came = meeting::Came { task: number, at: task.now, time, chain: task.chain };
@@ -370,7 +371,7 @@ impl LineRun<'_> {
         self.hosts.as_ref().is_some_and(|hosts| hosts[one as usize] == hosts[other as usize])
     }
 
-    /// Takes what is there; false if it waits for more.
+    /// Takes the bytes that have been sent; false if the receive waits for more.
     fn receive(&mut self, number: TaskNumber, mut receive: Receive) -> Result<bool, Error> {
         receive.tag = self.matching.tag(receive.tag);
         let key = (number, receive.from, receive.tag);
@@ -379,7 +380,8 @@ impl LineRun<'_> {
                 break;
             }
             let Some(list) = self.lists.get(&key).copied() else {
-                // The same task would only find out again that nothing is there.
+                // The missing bytes come from other tasks, so this task does not run before they
+                // are sent.
                 let Receive { from, tag, bytes, left, time, message, .. } = receive;
                 let is_whole = left == bytes && message.is_none();
                 self.tasks[number as usize].waits = match is_whole {
@@ -445,7 +447,7 @@ impl LineRun<'_> {
         list.last = message;
     }
 
-    /// The first message of a list is taken.
+    /// Removes the first message of a list, which has been taken.
     fn release(&mut self, key: Key, list: List) {
         let message = &mut self.messages[list.first as usize];
         let next = std::mem::replace(&mut message.next, self.free);
@@ -459,8 +461,8 @@ impl LineRun<'_> {
 }
 
 impl Message {
-    /// Adds to a receive the causes of its message's delay, and the chain that led to its arrival,
-    /// if that is the last so far.
+    /// Adds the causes of the message's delay to a receive, and the chain of its arrival if that is
+    /// the last so far.
     fn tell(&self, receive: &mut Receive) {
         let wait = &mut receive.wait;
         let before = wait.end();

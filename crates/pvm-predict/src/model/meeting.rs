@@ -11,7 +11,7 @@ use crate::unit::Time;
 pub(super) struct Came {
     pub(super) task: TaskNumber,
     pub(super) at: Time,
-    /// The time of its call beside waiting.
+    /// The time of its call without the wait.
     pub(super) time: Time,
     /// The chain of causes that led it there.
     pub(super) chain: Chain,
@@ -21,11 +21,11 @@ pub(super) struct Came {
 #[derive(Debug, Default)]
 pub(super) struct Meetings {
     open: Map<u32, Vec<Came>>,
-    /// The point at which a task waits, and for how many.
+    /// The point at which a task waits, and the number of tasks that must come.
     waits: Map<TaskNumber, (u32, u32)>,
 }
 
-/// All have come.
+/// A point to which all tasks have come.
 #[derive(Debug)]
 pub(super) struct Met {
     all: Vec<Came>,
@@ -33,7 +33,7 @@ pub(super) struct Met {
 }
 
 impl Meetings {
-    /// A task comes to a point; all of them, if it is the last one.
+    /// A task comes to a point. Returns all of them for the last one.
     pub(super) fn come(&mut self, (point, count): (u32, u32), came: Came) -> Option<Met> {
         let there = self.open.entry(point).or_default();
         there.push(came);
@@ -49,7 +49,7 @@ impl Meetings {
         Some(Met { all, last })
     }
 
-    /// The wait of a task, if it waits here.
+    /// The wait of a task, if it waits at a point.
     pub(super) fn waiting(&self, task: TaskNumber) -> Option<Waiting> {
         let (point, count) = *self.waits.get(&task)?;
         let there = self.open.get(&point).map_or(0, Vec::len) as u32;
@@ -58,12 +58,13 @@ impl Meetings {
 }
 
 impl Met {
-    /// All of them, in the order in which they came.
+    /// All tasks, in the order in which they came.
     pub(super) fn all(&self) -> &[Came] {
         &self.all
     }
 
-    /// The wait of one task, when the news takes `there`, and the chain that led to its end.
+    /// The wait of one task if the last one's message takes `there`, and the chain of causes of its
+    /// end.
     pub(super) fn wait_of(&self, one: &Came, there: Time) -> (Split, Chain) {
         let mut wait = Told::since(one.at);
         wait.until(Phase::Late, self.last.at);

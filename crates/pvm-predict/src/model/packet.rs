@@ -1,8 +1,8 @@
 //! Depth `packet`: every segment of every connection crosses the network.
 //!
-//! Each pair of tasks of different hosts has a connection, or each pair of hosts has one between
-//! its daemons. A message is handed to its connection in one piece; where the send buffer is full
-//! the task waits. It is taken when all of it is there.
+//! Each pair of tasks on different hosts has a connection, or each pair of hosts has one between
+//! its daemons. A task hands a message to its connection as a whole, and waits while the send
+//! buffer is full. The receiver can take it when all of it has arrived.
 
 mod daemons;
 mod debts;
@@ -46,25 +46,26 @@ pub fn run(
 enum Planned {
     End(u32),
     Wire(OnWire),
-    /// A message has gone through memory to a daemon, or from a daemon to its receiver.
+    /// A message has passed through memory to a daemon, or from a daemon to its receiver.
     Hop(u32),
-    /// A daemon tells another one that it lives.
+    /// A daemon sends a heartbeat to another one.
     Beat(u32),
 }
 
-/// One end of a connection, and what it is for.
+/// One end of a connection, and its use.
 #[derive(Debug)]
 struct Side {
     end: End,
-    /// The task that writes to it, if it is not a daemon's.
+    /// The task that writes to it; none for a daemon's.
     own: Option<TaskNumber>,
-    /// Its host, and the other one.
+    /// Its host, and the host of the other end.
     hosts: (u32, u32),
     /// The other end's number.
     peer: u32,
-    /// Bytes that were written so far.
+    /// The number of bytes that were written so far.
     written: u64,
-    /// Messages that have not arrived at the other end, each with the byte behind its last one.
+    /// The messages that have not arrived at the other end, each with its end in the stream of
+    /// bytes.
     open: VecDeque<(u64, Parcel)>,
 }
 
@@ -74,11 +75,11 @@ struct Packets {
     session: Session,
     /// The bytes of each message beside its data.
     extra: u64,
-    /// The time there and back on a network with nothing else.
+    /// The round trip time on an idle network.
     base: Time,
     /// The host of each task.
     hosts: Vec<u32>,
-    /// By computer: when its timers go off. Hosts are on computers in turns.
+    /// By computer: the clock of its timers. Hosts are assigned to computers in turn.
     clocks: Vec<Clock>,
     wires: Wires,
     ends: Vec<Side>,
@@ -88,9 +89,9 @@ struct Packets {
     debts: Debts,
     daemons: Option<Daemons>,
     beats: Beats,
-    /// Messages that were taken from their senders and are not there.
+    /// Messages that were taken from their senders and have not arrived.
     under_way: u64,
-    /// The time that packets of each task took.
+    /// The time of the packets of each task.
     net: Vec<Time>,
     out: VecDeque<Output<Planned, Packet>>,
 }
@@ -106,7 +107,8 @@ impl Packets {
         };
         let mut network = platform.network;
         if let (true, platform::Network::Fabric(fabric)) = (transport.is_lossless(), &mut network) {
-            // Switches for it hold senders back in time; how far that reaches is left out.
+            // The switches of a lossless network slow senders down before a queue is full. The
+            // model leaves out how far that reaches, and gives queues no bound.
             fabric.queue = u64::MAX;
         }
         let mut dice = Dice::new(seed, 3);
@@ -172,13 +174,13 @@ impl Packets {
         (first, first + 1)
     }
 
-    /// Does what an end says; `cause` is the packet that it got.
+    /// Handles the outputs of an end; `cause` is the packet that it received.
     fn end(&mut self, now: Time, number: u32, cause: Option<&Packet>) {
         while let Some(output) = self.ends[number as usize].end.poll_output() {
             match output {
                 tcp::Output::Wake(at) => {
                     let (side, planned) = (&self.ends[number as usize], Planned::End(number));
-                    // Beats alone, and what follows from them, do not keep a run going.
+                    // Heartbeats, and what follows from them, do not keep a run going.
                     let is_idle = side.own.is_none() && side.open.is_empty();
                     self.out.push_back(match is_idle {
                         true => Output::Idle(at, planned),
@@ -203,7 +205,7 @@ impl Packets {
         self.wire(now);
     }
 
-    /// Does what the cables say.
+    /// Handles the outputs of the cables.
     fn wire(&mut self, now: Time) {
         while let Some(output) = self.wires.poll_output() {
             match output {
@@ -232,7 +234,7 @@ impl Packets {
         }
     }
 
-    /// All bytes of a stream below a place are at its receiver.
+    /// All bytes of a stream below an offset have arrived.
     fn here(&mut self, now: Time, number: u32, until: u64, cause: Option<&Packet>) {
         let Side { own, peer, .. } = self.ends[number as usize];
         let mut last = None;
@@ -257,13 +259,13 @@ impl Packets {
         }
     }
 
-    /// The task of an end, and the one at its other end.
+    /// The task of an end, and the task at its other end.
     fn tasks(&self, number: u32) -> Option<(TaskNumber, TaskNumber)> {
         let side = &self.ends[number as usize];
         side.own.zip(self.ends[side.peer as usize].own)
     }
 
-    /// A message has gone through memory: it is at its daemon, or at its receiver.
+    /// A message has passed through memory: it is at its daemon, or at its receiver.
     fn hopped(&mut self, now: Time, place: u32) {
         let Some(daemons) = &mut self.daemons else { return };
         let (mut parcel, cause) = daemons.take(place);
@@ -283,7 +285,7 @@ impl Packets {
         self.fill(now, end);
     }
 
-    /// A daemon hands to a connection what it has room for.
+    /// A daemon hands as much to a connection as that has room for.
     fn fill(&mut self, now: Time, end: u32) {
         loop {
             let Some(daemons) = &mut self.daemons else { return };
@@ -303,7 +305,7 @@ impl Packets {
     }
 }
 
-/// A message is there.
+/// The output for a message that has arrived.
 fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet> {
     let Parcel { to, from, message } = parcel;
     Output::Arrived { to, from, arrived: Arrived::new(message, cause) }
@@ -313,7 +315,7 @@ impl Network for Packets {
     type Transfer = Packet;
     type Planned = Planned;
 
-    /// At least a byte, as nothing tells of a message that has none.
+    /// At least one byte, because nothing reports the arrival of an empty message.
     fn length(&self, bytes: u64) -> u64 {
         self.session.records(bytes + self.extra).max(1)
     }

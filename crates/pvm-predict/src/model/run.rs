@@ -1,5 +1,5 @@
 //! A run in the order of time: tasks act, share the cores of their hosts, and wait for messages
-//! that a network carries. Which network that is decides the depth.
+//! that a network carries. The depth is that of the network.
 
 mod acting;
 pub(super) mod inbox;
@@ -26,12 +26,12 @@ use crate::report::{Report, Watcher};
 use crate::sections::Sections;
 use crate::unit::Time;
 
-/// More tasks are refused: each is a host with a port.
+/// The most tasks: each is a host with a port.
 const TASKS_MAX: TaskNumber = 1 << 16;
-/// Messages of one pair that have not arrived, and receives that a task puts off.
+/// The most messages of one pair that have not arrived, and the most receives that a task puts off.
 pub(super) const OPEN_MAX: usize = 1 << 20;
 
-/// A program on a platform whose network was made from what hosts it has.
+/// Runs a program on a platform. The network is made by a function that gets the hosts.
 pub(super) fn run<N: Network>(
     source: &mut dyn Source,
     platform: &Platform,
@@ -72,9 +72,9 @@ pub(super) fn run<N: Network>(
 #[derive(Clone, Copy, Debug)]
 enum Planned<P> {
     Task(TaskNumber),
-    /// A task may have had the processor time that it wanted, on this computer.
+    /// A task may have got the processor time that it asked for, on this computer.
     Cores(u32, u64),
-    /// A message through memory is there.
+    /// A message has passed through memory.
     Memory(u32),
     Network(P),
     /// An event of the network that does not keep the run going.
@@ -85,7 +85,7 @@ struct Run<'a, N: Network> {
     source: &'a mut dyn Source,
     watcher: &'a mut dyn Watcher,
     host: Host,
-    /// For what differs from run to run.
+    /// Random numbers for what differs from run to run.
     dice: Dice,
     queue: Queue<Planned<N::Planned>>,
     tasks: Vec<Task>,
@@ -96,9 +96,9 @@ struct Run<'a, N: Network> {
     meetings: Meetings,
     sections: Sections,
     actions: u64,
-    /// Events of the network that were handled.
+    /// The number of events of the network that were handled.
     events: u64,
-    /// Planned events that do not keep the run going.
+    /// The number of planned events that do not keep the run going.
     idle: usize,
     serial: u64,
 }
@@ -151,7 +151,7 @@ impl<N: Network> Run<'_, N> {
         self.finish()
     }
 
-    /// Does what the network says, and what follows from that.
+    /// Handles the outputs of the network.
     fn carry(&mut self, now: Time) -> Result<(), Error> {
         while let Some(output) = self.network.poll_output() {
             match output {
@@ -168,7 +168,7 @@ impl<N: Network> Run<'_, N> {
         Ok(())
     }
 
-    /// Does what the processors say.
+    /// Handles the outputs of the processors.
     fn processors(&mut self) {
         while let Some(output) = self.places.poll_output() {
             match output {
@@ -180,7 +180,7 @@ impl<N: Network> Run<'_, N> {
         }
     }
 
-    /// A task wants a processor for `time`; then its call or computation is over.
+    /// A task needs a processor for `time`; then its call or computation has ended.
     fn busy(&mut self, now: Time, number: TaskNumber, time: Time) {
         self.tasks[number as usize].busy = (now, time);
         if self.places.handle(now, number, time) {
@@ -189,10 +189,10 @@ impl<N: Network> Run<'_, N> {
         self.queue.push(now + time, Planned::Task(number));
     }
 
-    /// A task's call or computation is over.
+    /// A task's call or computation has ended.
     fn task(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         let task = &mut self.tasks[number as usize];
-        // The time beyond its wish is the time in which others had the processors.
+        // The time beyond what it needed is the time in which other tasks had the processors.
         let (since, time) = std::mem::take(&mut task.busy);
         if time > Time::ZERO {
             let late = now.since(since + time);

@@ -15,9 +15,9 @@ use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
 use crate::transport::server::{self, Job, Server};
 use crate::unit::{Rate, Time};
 
-/// Messages that are held until they are taken.
+/// The most messages that are kept until they are taken.
 const MESSAGES_MAX: usize = 1 << 22;
-/// A station is a server and a place on the cable.
+/// The most stations: each has a server and a port of the cable.
 const STATIONS_MAX: TaskNumber = 4096;
 
 /// The cable of the thesis: 0.8 us a byte at 10 Mb/s. Its packets contain their headers.
@@ -32,7 +32,7 @@ pub const fn cable(rate: Rate) -> Rules {
     }
 }
 
-/// Runs a program on it.
+/// Runs a program on this model.
 pub fn run(
     source: &mut dyn Source,
     rate: Rate,
@@ -73,22 +73,23 @@ enum Planned {
     Cable,
 }
 
-/// A message between its begin and its last byte's being taken.
+/// A message between its begin and the taking of its last byte.
 #[derive(Clone, Debug)]
 struct Message {
     serial: u64,
     from: TaskNumber,
     to: Box<[TaskNumber]>,
     bytes: u64,
-    /// Its send began, it was handed over, it got the server, the server's work was done.
+    /// Four times: its send began, it was handed over, it got the server, the server's work was
+    /// done.
     began: Time,
     handed: Time,
     granted: Time,
     processed: Time,
-    /// The chain of causes of its begin, and its way since.
+    /// The chain of causes of its begin, and the causes of its delay since.
     chain: Chain,
     way: Told,
-    /// Receivers that have not taken it.
+    /// The number of receivers that have not taken it.
     open: usize,
 }
 
@@ -112,7 +113,7 @@ struct Run<'a> {
     stations: Vec<Station>,
     servers: Vec<Server>,
     cable: Csma,
-    /// When each station's frame was offered to the cable.
+    /// The time at which each station's frame was offered to the cable.
     offered: Vec<Time>,
     messages: Vec<Message>,
     free: Vec<u32>,
@@ -178,7 +179,7 @@ impl Run<'_> {
         waiting.collect()
     }
 
-    /// Does what a station says.
+    /// Handles the outputs of a station.
     fn station(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         while let Some(output) = self.stations[number as usize].poll_output() {
             match output {
@@ -215,7 +216,8 @@ impl Run<'_> {
         if bytes == 0 || to.is_empty() {
             return Ok(());
         }
-        // The whole send is in the chain of its station already: the message's begins before it.
+        // The whole send is in the station's chain already, but the message's chain begins before
+        // the send.
         let mut chain = self.stations[from as usize].chain;
         chain.split.take(Phase::Host, until - began);
         let open = to.len();
@@ -273,7 +275,7 @@ impl Run<'_> {
         Ok((self.messages.len() - 1) as u32)
     }
 
-    /// A station wants bytes: 4.2.2. Its own do not pass the server.
+    /// A station asks for bytes: 4.2.2. Its own messages do not pass the server.
     fn read(
         &mut self,
         now: Time,
@@ -286,7 +288,7 @@ impl Run<'_> {
             server.handle(now, server::Input::Asked(Job::Read { from, bytes }));
             return self.server(now, number);
         }
-        // Bytes that are not there now never will be: no other task sends them.
+        // Bytes that a station sends to itself must be there already: no other task sends them.
         if server.there(from) >= bytes
             && let Some(mut last) = server.take_own(from, bytes)
         {
@@ -313,7 +315,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Does what a server says.
+    /// Handles the outputs of a server.
     fn server(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         while let Some(output) = self.servers[number as usize].poll_output() {
             match output {
@@ -390,7 +392,7 @@ impl Run<'_> {
         }
     }
 
-    /// Does what the cable says.
+    /// Handles the outputs of the cable.
     fn cable(&mut self, now: Time) -> Result<(), Error> {
         while let Some(output) = self.cable.poll_output() {
             match output {

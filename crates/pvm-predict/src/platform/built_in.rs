@@ -1,5 +1,4 @@
-//! Platforms that are known by name: files that are compiled in, and the machines of a published
-//! table.
+//! Built-in platforms: files that are compiled in, and the machines of a published table.
 
 use super::facts::{Host, Platform};
 use super::network::{Line, Network};
@@ -8,7 +7,7 @@ use super::transport::{Session, Transport};
 use crate::link::routes::{Shape, Topology, Tree};
 use crate::unit::Time;
 
-/// A platform that is known by name.
+/// A built-in platform.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BuiltIn {
     /// Its name.
@@ -31,9 +30,10 @@ pub struct Row {
     pub latency: f64,
     /// Megabytes a second of a message of a million bytes.
     pub bandwidth: f64,
-    /// The size at which half the bandwidth is reached, as the table has it.
+    /// The size at which half the bandwidth is reached, from the table.
     pub half: u32,
-    /// The machine's links, which the table does not tell: what messages share at depth `flow`.
+    /// The links of the machine, which messages share at depth `flow`. The table does not name
+    /// them.
     topology: Topology,
 }
 
@@ -52,7 +52,7 @@ const fn row(
 }
 
 impl BuiltIn {
-    /// The row of a machine with other links than those of a switch.
+    /// A row whose machine has other links than those of a switch.
     const fn with(self, topology: Topology) -> Self {
         match self.of {
             Of::Row(row) => Self { of: Of::Row(Row { topology, ..row }), ..self },
@@ -61,12 +61,12 @@ impl BuiltIn {
     }
 }
 
-/// All of them: networks of today first, then the published table.
+/// All built-in platforms: networks of today first, then the published table.
 pub fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
     FILES.iter().chain(&TABLE)
 }
 
-/// The one of this name.
+/// The built-in platform of this name.
 pub fn named(name: &str) -> Option<Platform> {
     built_in().find(|known| known.name == name).map(BuiltIn::platform)
 }
@@ -80,7 +80,7 @@ impl BuiltIn {
         }
     }
 
-    /// Its row, if it is one of the published table.
+    /// The row of the table, if the platform comes from it.
     pub const fn row(&self) -> Option<Row> {
         match self.of {
             Of::Row(row) => Some(row),
@@ -88,7 +88,7 @@ impl BuiltIn {
         }
     }
 
-    /// The file it is, to begin an own one with.
+    /// The file of the platform, with which a user can begin an own one.
     pub const fn text(&self) -> Option<&'static str> {
         match self.of {
             Of::File(text) => Some(text),
@@ -98,8 +98,8 @@ impl BuiltIn {
 }
 
 impl Row {
-    /// Latency is what is left of a message without data; what a byte takes is what the million
-    /// bytes tell.
+    /// Makes a platform of a row. The latency is the time of a message without data, and the time
+    /// of a byte follows from the message of a million bytes.
     fn platform(&self, name: &str) -> Platform {
         let million = 1.0 / self.bandwidth;
         let byte = (million - self.latency * 1e-6) * 1e6;
@@ -136,11 +136,11 @@ const FILES: [BuiltIn; 17] = [
     file("daemons-100", include_str!("../../networks/daemons-100.toml")),
 ];
 
-/// 16 columns, as the Delta had and many Paragons.
+/// 16 columns, as the Delta and many Paragons had.
 const GRID: Topology = Topology::Mesh(Shape([16, 4096, 1]));
-/// A T3D of 512 nodes, and longer in one direction.
+/// A T3D of 512 nodes, which can be longer in one direction.
 const CUBE: Topology = Topology::Torus(Shape([8, 8, 1024]));
-/// Four children a switch. A CM-5 has half as many links upwards as downwards.
+/// Four children for each switch. A CM-5 has half as many links upwards as downwards.
 const TREE: Topology = Topology::FatTree(Tree { children: 4, taper: 2 });
 
 const TABLE: [BuiltIn; 28] = [

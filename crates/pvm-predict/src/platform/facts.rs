@@ -21,36 +21,36 @@ pub struct Platform {
     pub host: Host,
     /// The transport that makes packets of messages.
     pub transport: Transport,
-    /// The properties of what stands above the transport.
+    /// The properties of the layers above the transport.
     pub session: Session,
-    /// The host of each task. No file says that.
+    /// The host of each task. Platform files do not set it.
     pub place: Placement,
 }
 
 /// The properties of hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Host {
-    /// Computing takes its recorded time divided by this.
+    /// The factor of speed: the recorded time of computing is divided by it.
     pub speed: f64,
-    /// The time of a send beside the time in the trace.
+    /// The time of a send in addition to the time in the trace.
     pub send: Time,
-    /// The time of a receive beside the time in the trace.
+    /// The time of a receive in addition to the time in the trace.
     pub receive: Time,
-    /// The time of each byte of it, in picoseconds.
+    /// The time of each byte of a send or a receive, in picoseconds.
     pub byte: f64,
-    /// A send or a receive takes up to this longer, by chance: how long an idle processor takes to
-    /// wake, and what else differs from run to run.
+    /// The most random time that a send or a receive takes in addition: the time in which an idle
+    /// processor wakes, and what else differs from run to run.
     pub jitter: Time,
     /// The time of a message between tasks of one host.
     pub memory: Line,
-    /// The number of cores; without it each task has one.
+    /// The number of cores; if it is not given, each task has a core.
     pub cores: Option<u32>,
-    /// The number of computers on which the hosts are, in turns; without it each host is a
-    /// computer.
+    /// The number of computers, to which hosts are assigned in turn; if it is not given, each host
+    /// is a computer.
     pub computers: Option<u32>,
 }
 
-/// A message through the memory of one host: 1 us, and 5 GB/s.
+/// The time of a message through the memory of one host: 1 us, and 5 GB/s.
 const MEMORY: Line = Line::new(Time::microseconds(1), 200.0);
 
 impl Default for Host {
@@ -102,7 +102,7 @@ impl Platform {
         Ok(Self { name, about, network, host, transport, session, place })
     }
 
-    /// The network as a line: what a message takes that has it for itself.
+    /// The network as a line: the time of a message that is alone on the network.
     pub fn line(&self) -> Line {
         let byte = |rate: Rate, bytes: f64, data: u64| 8e12 / rate.to_bits() * bytes / data as f64;
         let (packet, data) = self.transport.full();
@@ -121,7 +121,7 @@ impl Platform {
         }
     }
 
-    /// The time of a packet across a network with nothing else on it.
+    /// The time of a packet across an idle network.
     pub fn shortest(&self, bytes: u64) -> Time {
         match self.network {
             Network::Line(line) => line.latency + line.time_of(bytes),

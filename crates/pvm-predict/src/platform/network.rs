@@ -10,7 +10,7 @@ use crate::unit::{Rate, Time};
 /// A network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Network {
-    /// Each message takes a latency and a time for each byte; messages of one task follow one
+    /// Each message takes a latency and a time for each byte; the messages of one task follow one
     /// another.
     Line(Line),
     /// A cable that all hosts share: CSMA/CD.
@@ -30,7 +30,7 @@ impl Network {
     }
 }
 
-/// Latency and time a byte.
+/// A latency and the time of a byte.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Line {
     /// The time of a message without data.
@@ -47,7 +47,7 @@ impl Line {
         Self { latency, byte, topology: Topology::Star }
     }
 
-    /// The time of `bytes` bytes one after the other.
+    /// The time of `bytes` bytes without the latency.
     pub fn time_of(&self, bytes: u64) -> Time {
         Time((bytes as f64 * self.byte).round() as u64)
     }
@@ -56,23 +56,23 @@ impl Line {
 /// Links and the nodes between them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fabric {
-    /// The rate of each link, each way.
+    /// The rate of each link in each direction.
     pub rate: Rate,
-    /// From one end of a link to the other one.
+    /// The time from one end of a link to the other.
     pub latency: Time,
-    /// The most that a port, of a switch or of a host, holds back, in bytes of frames.
+    /// The most bytes of frames that wait in a port of a switch or of a host.
     pub queue: u64,
     /// The burst in bytes, if the ports are shaped by a token bucket (Linux' tbf).
     pub burst: Option<u64>,
-    /// Bytes of a frame beside its packet, as the rate counts them.
+    /// The bytes of a frame beside its packet, as the rate counts them.
     pub header: u64,
     /// Bytes of the shortest frame.
     pub shortest: u64,
-    /// The share of frames that is lost on each way across.
+    /// The share of frames that is lost in each direction.
     pub loss: f64,
     /// Its links.
     pub topology: Topology,
-    /// A switch that cuts through forwards a frame when it has received so many bytes.
+    /// The number of received bytes after which a switch that cuts through forwards a frame.
     pub cut: Option<u64>,
     /// The carrier of its bits.
     pub medium: Medium,
@@ -81,13 +81,13 @@ pub struct Fabric {
 /// The carrier of a fabric's bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Medium {
-    /// Cables with a way in each direction.
+    /// Cables, each with two directions.
     Cables,
     /// Cables that carry cells of 53 bytes: ATM.
     Cells,
-    /// A ring with a token that comes round within this time: FDDI.
+    /// A ring whose token comes back within this time: FDDI.
     Ring(Time),
-    /// A crossbar that takes this time for a connection: HIPPI.
+    /// A crossbar that needs this time for a connection: HIPPI.
     Crossbar(Time),
 }
 
@@ -108,13 +108,13 @@ impl Fabric {
         }
     }
 
-    /// From the moment at which a frame of such a length begins until a node may forward it.
+    /// The time from the begin of a frame of this length until a node can forward it.
     pub fn head(&self, length: u64) -> Time {
         let cut = if planted::is(Bug::CutForgotten) { None } else { self.cut };
         self.rate.time_of(cut.map_or(length, |cut| cut.min(length)))
     }
 
-    /// The time at which a node may forward a packet that began at `began` and is there at
+    /// The time at which a node can forward a packet that began at `began` and arrives at
     /// `arrives`.
     pub(crate) fn forwards(&self, bytes: u64, began: Time, arrives: Time) -> Time {
         match self.cut {
@@ -145,7 +145,7 @@ impl Fabric {
         on_the_way + self.latency.times(links) + setup
     }
 
-    /// The bytes of the rate that a packet of so many bytes takes.
+    /// The bytes of the rate that a packet of this size takes.
     pub(super) fn cost(&self, bytes: u64) -> f64 {
         let setup = match self.medium {
             Medium::Crossbar(setup) => setup.seconds() * self.rate.to_bits() / 8.0,
@@ -193,7 +193,7 @@ fn cable_of(section: &mut Section<'_>) -> Result<Network, Error> {
     Ok(Network::Cable(rules))
 }
 
-/// Reads the keys of all networks of links, without anything beside the packets.
+/// Reads the keys that all networks of links have; frames have no bytes beside the packet.
 fn plain_of(section: &mut Section<'_>) -> Result<Fabric, Error> {
     Ok(Fabric {
         rate: section.need("rate", Section::rate)?,
@@ -214,11 +214,11 @@ fn switch_of(section: &mut Section<'_>) -> Result<Network, Error> {
     let cut = section.chosen("forwarding", &["store", "cut-through"])?;
     Ok(Network::Fabric(Fabric {
         burst: section.size("burst")?,
-        // Frame head and checksum, preamble, gap: what a byte of a packet's neighbours costs.
+        // Frame head and checksum, preamble, gap: the bytes that a frame takes beside its packet.
         header: section.size("frame")?.unwrap_or(38),
         shortest: section.size("shortest")?.unwrap_or(84),
         topology: topology_of(section)?,
-        // Preamble and head, from which the switch knows where a frame goes.
+        // Preamble and head, from which the switch knows the destination.
         cut: (cut == Some(1)).then_some(22),
         ..plain
     }))
@@ -239,7 +239,7 @@ fn ring_of(section: &mut Section<'_>) -> Result<Network, Error> {
     }))
 }
 
-/// Reads `topology` and what belongs to it.
+/// Reads `topology` and the keys that belong to it.
 fn topology_of(section: &mut Section<'_>) -> Result<Topology, Error> {
     let words = ["star", "bus", "ring", "hypercube", "mesh", "torus", "fat-tree"];
     let whole = |number: Option<f64>| number.map(|number| number as u32);

@@ -2,7 +2,7 @@
 
 use crate::action::TaskNumber;
 
-/// Hosts are numbered below this.
+/// The most hosts.
 const HOSTS_MAX: u32 = 1 << 16;
 
 /// A placement.
@@ -11,9 +11,9 @@ pub enum Placement {
     /// Each task has a host of its own.
     #[default]
     Each,
-    /// This many tasks on the first host, as many on the next one ...
+    /// This many tasks on the first host, as many on the next one, and so on.
     Blocks(u32),
-    /// Round and round over this many hosts.
+    /// Tasks go to this many hosts in turn.
     Round(u32),
     /// The host of each task.
     List(Vec<u32>),

@@ -1,4 +1,5 @@
-//! A section of a TOML file, whose values are taken one by one; what is left over is an error.
+//! A section of a TOML file, from which values are taken one by one; a value that is left over is
+//! an error.
 
 use crate::error::Error;
 use crate::unit::{self, Rate, Time};
@@ -6,7 +7,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A platform file has fewer bytes.
+/// The most bytes of a platform file.
 pub(super) const TEXT_MAX: usize = 1 << 20;
 
 /// A table of a file.
@@ -18,11 +19,11 @@ pub(super) struct Section<'a> {
     known: Vec<&'static str>,
 }
 
-/// The content of a value, if it is sound.
+/// The content of a value, if it is valid.
 type Value<T> = Result<Option<T>, Error>;
 
 impl<'a> Section<'a> {
-    /// The whole of a file.
+    /// Reads a whole file.
     pub(super) fn file(text: &'a str) -> Result<Self, Error> {
         if text.len() >= TEXT_MAX {
             let what = format!("the file has {TEXT_MAX} bytes or more");
@@ -35,7 +36,7 @@ impl<'a> Section<'a> {
         Ok(Self { text, span: 0..0, table: parsed.into_inner(), known: Vec::new() })
     }
 
-    /// A table within, if it is there.
+    /// A table inside this one, if there is one.
     pub(super) fn section(&mut self, name: &'static str) -> Result<Option<Self>, Error> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let span = value.span();
@@ -47,7 +48,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Reads all of it by a function.
+    /// Reads the section with a function.
     pub(super) fn read<T>(
         mut self,
         reader: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -57,7 +58,7 @@ impl<'a> Section<'a> {
         Ok(read)
     }
 
-    /// Nothing may be left over.
+    /// Returns an error if a value is left over.
     pub(super) fn end(&self) -> Result<(), Error> {
         let Some(key) = self.table.keys().next() else { return Ok(()) };
         let mut known = self.known.clone();
@@ -66,7 +67,7 @@ impl<'a> Section<'a> {
         Err(self.at(key.span().start, what))
     }
 
-    /// An error about a value that was taken already: it names the section's line.
+    /// An error about a value that was taken already; it names the line of the section.
     pub(super) fn wrong(&self, name: &str, what: String) -> Error {
         let place = self.text[self.span.start..].find(name).unwrap_or(0);
         self.at(self.span.start + place, what)
@@ -86,7 +87,7 @@ impl<'a> Section<'a> {
         self.table.remove(name)
     }
 
-    /// A value that must be there.
+    /// A value that must be given.
     pub(super) fn need<T>(
         &mut self,
         name: &'static str,
@@ -148,12 +149,12 @@ impl<'a> Section<'a> {
         number.map(Some).ok_or_else(|| self.at(value.span().start, what()))
     }
 
-    /// A part of one, below it.
+    /// A share: at least 0 and below 1.
     pub(super) fn share(&mut self, name: &'static str) -> Value<f64> {
         self.number(name, 0.0, 0.999)
     }
 
-    /// One of some words: its place in them.
+    /// The index of the value among some words.
     pub(super) fn chosen(&mut self, name: &'static str, words: &[&str]) -> Value<usize> {
         let expected = || format!("one of {}", words.join(", "));
         let Some(value) = self.take(name) else { return Ok(None) };
@@ -165,13 +166,13 @@ impl<'a> Section<'a> {
         place.map(Some).ok_or_else(|| self.at(value.span().start, what()))
     }
 
-    /// One of some words that must be there.
+    /// The index of a value that must be given, among some words.
     pub(super) fn choice(&mut self, name: &'static str, words: &[&str]) -> Result<usize, Error> {
         self.need(name, |section, name| section.chosen(name, words))
     }
 }
 
-/// The line of a place in a text, from 1 on.
+/// The line of an offset in a text, from 1 on.
 fn line_of(text: &str, place: usize) -> u64 {
     let before = text.as_bytes().get(..place).unwrap_or(text.as_bytes());
     before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1

@@ -1,4 +1,4 @@
-//! The transport of a platform and what stands above it, and the reader of their section.
+//! The transport of a platform and the layers above it, and the readers of their sections.
 
 use super::reading::Section;
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::unit::Time;
 /// The transport that makes packets of messages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Transport {
-    /// A message is what crosses the network.
+    /// A message crosses the network as it is.
     None,
     /// Segments of TCP.
     Tcp(Tcp),
@@ -25,7 +25,7 @@ pub enum Congestion {
     Reno,
     /// RFC 9438.
     Cubic,
-    /// Bottleneck bandwidth and round-trip time, as Linux has it (version 1).
+    /// Bottleneck bandwidth and round-trip time, as in Linux (version 1).
     Bbr,
 }
 
@@ -34,33 +34,33 @@ pub enum Congestion {
 pub struct Tcp {
     /// The algorithm that bounds the data under way.
     pub congestion: Congestion,
-    /// Data of a full segment.
+    /// The data of a full segment.
     pub segment: u64,
-    /// Bytes of IP and TCP in front of it.
+    /// The bytes of IP and TCP in front of the data.
     pub header: u64,
-    /// Segments that may be under way at first.
+    /// The number of segments that may be under way at first.
     pub initial_window: u64,
-    /// A connection that was idle begins anew with the initial window.
+    /// True if a connection that was idle begins again with the initial window.
     pub idle_restart: bool,
-    /// A segment that is not full waits while others are under way.
+    /// True if a segment that is not full waits while others are under way.
     pub nagle: bool,
-    /// The time for which an acknowledgement waits for a second segment; without it none waits.
+    /// The time for which an acknowledgement waits for a second segment; 0 if none waits.
     pub delayed_ack: Time,
-    /// The unacknowledged bytes that a sender holds: a write waits beyond them.
+    /// The most unacknowledged bytes of a sender: a write waits beyond them.
     pub send_buffer: u64,
-    /// The bytes that a receiver holds.
+    /// The most bytes that a receiver keeps.
     pub receive_buffer: u64,
     /// The bytes of each message beside its data: frames, records, seals.
     pub message: u64,
-    /// A frame of its own by which a task confirms messages, where no message of its own goes there
-    /// before it waits; 0 if there are no confirmations.
+    /// The bytes of a frame with which a task confirms messages, if it sends no message to their
+    /// sender before it waits; 0 if there are no confirmations.
     pub confirmation: u64,
-    /// The largest number of segments that go to the host's queue at once; 1 if the kernel's
-    /// segmentation offload is off.
+    /// The most segments that go to the host's queue at once; 1 without the kernel's segmentation
+    /// offload.
     pub train: u64,
-    /// The shortest time until a segment is sent anew.
+    /// The shortest time until a segment is sent again.
     pub timeout: Time,
-    /// Timers go off at ticks that are so far apart; none waits for a tick if this is none.
+    /// The interval of the ticks at which timers expire; 0 if timers are exact.
     pub tick: Time,
 }
 
@@ -80,7 +80,7 @@ impl Default for Tcp {
             confirmation: 0,
             train: 44,
             timeout: Time::microseconds(200_000),
-            // Linux with HZ = 250, as Debian has it.
+            // Linux with HZ = 250, as in Debian.
             tick: Time::microseconds(4_000),
         }
     }
@@ -89,61 +89,61 @@ impl Default for Tcp {
 /// The properties of remote direct memory access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rdma {
-    /// Data of a full packet.
+    /// The data of a full packet.
     pub segment: u64,
-    /// Bytes in front of it and behind it.
+    /// The bytes in front of it and behind it.
     pub header: u64,
-    /// Longer messages ask their receiver first, and are then read from the sender's memory.
+    /// The longest message that is sent at once. A longer one asks its receiver first, and is then
+    /// read from the sender's memory.
     pub eager: u64,
-    /// From a call until the card sends its first packet.
+    /// The time from a call until the card sends its first packet.
     pub post: Time,
-    /// The time in which memory of a longer message is registered, at each end.
+    /// The time in which the memory of a longer message is registered, at each end.
     pub registration: Time,
-    /// The time of each byte of it, in picoseconds.
+    /// The time of each registered byte, in picoseconds.
     pub byte: u64,
 }
 
 /// The properties of datagrams between daemons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagrams {
-    /// Data of a full datagram.
+    /// The data of a full datagram.
     pub fragment: u64,
-    /// The daemon's bytes in front of it.
+    /// The bytes of the daemon's header.
     pub header: u64,
-    /// Data and its headers in one packet of IP, which cuts longer datagrams into several.
+    /// The largest packet of IP, headers included; a longer datagram becomes several packets.
     pub packet: u64,
-    /// The number of datagrams that are not acknowledged.
+    /// The most datagrams that are not acknowledged.
     pub window: u64,
-    /// The time until a datagram is sent anew; twice as long each time.
+    /// The time until a datagram is sent again; it doubles each time.
     pub timeout: Time,
 }
 
-/// The way of messages between tasks of different hosts.
+/// The path of messages between tasks of different hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Route {
     /// A connection for each pair of tasks.
     #[default]
     Direct,
     /// Through memory to the daemon, over one connection for each pair of hosts, and through memory
-    /// to the task. Tasks take turns of so many bytes.
+    /// to the task. Tasks share the connection in turns of this many bytes.
     Daemons(u64),
 }
 
-/// The properties of what stands above a transport.
+/// The properties of the layers above a transport.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Session {
-    /// The way of messages.
+    /// The path of messages.
     pub route: Route,
-    /// Bytes that each record of TLS has beside its data, and the data of a full record.
+    /// The bytes that each record of TLS adds to its data.
     pub record: u64,
     /// The data of a full record.
     pub record_size: u64,
-    /// The time in which each end encrypts a byte or decrypts it, in picoseconds.
+    /// The time in which each end encrypts or decrypts a byte, in picoseconds.
     pub cipher: f64,
-    /// The time between two beats of a daemon, which tell its neighbours that it lives; none are
-    /// sent if this is none.
+    /// The interval of heartbeats between neighbouring daemons; 0 if there are none.
     pub beat: Time,
-    /// The bytes of that.
+    /// The bytes of a heartbeat.
     pub beat_bytes: u64,
 }
 
@@ -161,7 +161,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// The bytes of the records of so many bytes.
+    /// The bytes that records add to this many bytes.
     pub fn records(&self, bytes: u64) -> u64 {
         if planted::is(Bug::RecordsForgotten) {
             return bytes;
@@ -171,7 +171,7 @@ impl Session {
 }
 
 impl Transport {
-    /// The bytes of a packet that has no data.
+    /// The bytes of a packet without data.
     pub const fn header(&self) -> u64 {
         match self {
             Self::None => 0,
@@ -194,13 +194,13 @@ impl Transport {
         }
     }
 
-    /// True if nothing may be lost, because nothing is sent again.
+    /// True if no packet may be lost, because nothing is sent again.
     pub const fn is_lossless(&self) -> bool {
         matches!(self, Self::Rdma(_))
     }
 }
 
-/// The heads of IP and of UDP.
+/// The bytes of the headers of IP and UDP.
 pub(crate) const IP: u64 = 20;
 pub(crate) const UDP: u64 = 8;
 
@@ -261,7 +261,7 @@ fn rdma_of(section: &mut Section<'_>) -> Result<Rdma, Error> {
     let rate = section.rate("registration_rate")?;
     Ok(Rdma {
         segment: segment_of(section, 4_096)?,
-        // RoCE: IP, UDP, the transport's own head, checksum.
+        // RoCE: IP, UDP, the transport's own header, checksum.
         header: section.size("header")?.unwrap_or(IP + UDP + 16).min(1_000),
         eager: section.size("eager")?.unwrap_or(8_192),
         post: section.time("post")?.unwrap_or(Time::nanoseconds(500)),

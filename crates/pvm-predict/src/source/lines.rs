@@ -1,10 +1,10 @@
-//! Lines of text with a bound, and with their numbers for errors.
+//! Lines of text with a bounded length, and with their numbers for errors.
 
 use crate::action::TaskNumber;
 use crate::error::Error;
 use std::io::{BufRead, Read as _};
 
-/// A line of more bytes is refused.
+/// The most bytes of a line.
 const LINE_MAX: usize = 1 << 16;
 
 /// The lines of one file.
@@ -25,7 +25,7 @@ impl<R: BufRead> Lines<R> {
         self.line
     }
 
-    /// The next line that is not empty and no comment (`#`); `None` at the end.
+    /// The next line that is neither empty nor a comment (`#`); `None` at the end.
     pub(super) fn next(&mut self, task: TaskNumber) -> Result<Option<&str>, Error> {
         loop {
             self.text.clear();

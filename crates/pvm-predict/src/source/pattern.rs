@@ -1,29 +1,30 @@
-//! Patterns of communication, made instead of recorded: what a network does with them.
+//! Patterns of communication that are generated instead of recorded. They show what a network does
+//! with them.
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
 use crate::program::Source;
 use crate::unit::Time;
 
-/// The pairs of tasks that talk in a round.
+/// The pairs of tasks that exchange messages in a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// Tasks 0 and 1, 2 and 3 ... send one message forth and back.
+    /// Tasks 0 and 1, 2 and 3 ... send one message there and back.
     Pairs,
-    /// Each to the next one.
+    /// Each task sends to the next one.
     Ring,
-    /// Each with its four neighbours in a square that is closed at its edges.
+    /// Each task sends to its four neighbours in a square that is closed at its edges.
     Stencil,
-    /// Sums go up a binary tree and the result comes down.
+    /// Sums go up a binary tree, and the result comes down.
     Tree,
-    /// Each to all others.
+    /// Each task sends to all others.
     Exchange,
-    /// All others to task 0, which answers each.
+    /// All other tasks send to task 0, which answers each.
     Star,
 }
 
 impl Shape {
-    /// All of them, with the words for them.
+    /// All patterns with their names.
     pub const ALL: [(&'static str, Self); 6] = [
         ("pairs", Self::Pairs),
         ("ring", Self::Ring),
@@ -55,7 +56,7 @@ struct Progress {
 }
 
 impl Pattern {
-    /// `tasks` tasks do `rounds` rounds.
+    /// Makes a program of `tasks` tasks that do `rounds` rounds.
     pub fn new(
         shape: Shape,
         tasks: TaskNumber,
@@ -85,7 +86,7 @@ impl Pattern {
         Action::Receive { time: Time::ZERO, bytes: self.bytes, from, tag: 0 }
     }
 
-    /// The action of a task in a step of a round; none after the last one.
+    /// The action of a task in a step of a round; none after the last step.
     fn step(&self, task: TaskNumber, step: u32) -> Option<Action> {
         match self.shape {
             Shape::Pairs => self.pairs(task, step),

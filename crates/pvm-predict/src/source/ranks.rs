@@ -1,8 +1,9 @@
-//! SimGrid's time-independent traces: lines *rank action arguments*, a file a rank, or one for all.
+//! SimGrid's time-independent traces: lines *rank action arguments*, in a file for each rank or one
+//! for all.
 //!
-//! Sends do not wait for their receivers, as in PVM, so `isend` is `send`, and its `wait` is
-//! nothing. An `irecv` receives where it is waited for. A call of all ranks becomes the messages
-//! that a plain library would make of it: binomial trees, dissemination, pairwise exchange.
+//! Sends do not wait for their receivers, as in PVM, so `isend` is `send`, and its `wait` does
+//! nothing. An `irecv` receives at its wait. A call of all ranks becomes the messages that a plain
+//! library would send: binomial trees, dissemination, pairwise exchange.
 
 mod collective;
 mod rows;
@@ -18,16 +19,16 @@ use crate::unit::{BYTES_MAX, Time};
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Seek};
 
-/// Receives that were begun and not waited for.
+/// The most receives of a rank that were begun and not waited for.
 const BEGUN_MAX: usize = 1 << 16;
-/// Whole numbers below this are exact as numbers with a fraction.
+/// Integers below this are exact as floating-point numbers.
 const PLAIN_MAX: u64 = 1 << 53;
 
 /// The ranks of a time-independent trace.
 #[derive(Debug)]
 pub struct Ranks<R> {
     rows: Rows<R>,
-    /// The state of each rank that has had other lines than plain ones.
+    /// The state of each rank that has had other than plain lines.
     ranks: Vec<Option<Box<Rank>>>,
     /// The time of one flop.
     flop: f64,
@@ -36,18 +37,19 @@ pub struct Ranks<R> {
 /// The state of a rank between two lines.
 #[derive(Debug, Default)]
 struct Rank {
-    /// The actions of its last line that were not done yet.
+    /// The actions of its last line that were not returned yet.
     ahead: VecDeque<Action>,
     /// Receives that were begun.
     begun: VecDeque<Action>,
-    /// Sends that were begun: their waits are nothing.
+    /// The number of sends that were begun; their waits do nothing.
     sent: usize,
-    /// Calls of all ranks so far.
+    /// The number of calls of all ranks so far.
     calls: u32,
 }
 
 impl<R: BufRead + Seek> Ranks<R> {
-    /// A file for each rank, or one whose lines tell whose they are. `flops` are those of a second.
+    /// Opens a file for each rank, or one file whose lines begin with the rank. `flops` is the
+    /// number of flops in a second.
     pub fn new(mut files: Vec<R>, flops: f64) -> Result<Self, Error> {
         let rows = match files.len() {
             1 => Rows::index(files.remove(0))?,
@@ -88,7 +90,7 @@ impl<R: Read + BufRead + Seek> Source for Ranks<R> {
 }
 
 impl Rank {
-    /// Takes a line in.
+    /// Reads a line.
     fn line(
         &mut self,
         text: &str,
@@ -137,7 +139,7 @@ impl Rank {
         Ok(())
     }
 
-    /// `wait source destination tag`: a receive that was begun, or a send, which is over.
+    /// `wait source destination tag`: for a receive that was begun, or for a send, which has ended.
     fn wait(&mut self, words: &[&str], task: TaskNumber) -> Result<(), String> {
         let asked: Vec<i64> = words.iter().filter_map(|word| word.parse().ok()).collect();
         let place = match *asked.as_slice() {
@@ -169,14 +171,14 @@ impl Rank {
     ) -> Result<(), String> {
         let call = Call::parse(what, words, ranks, flop)?;
         self.calls = self.calls.wrapping_add(1);
-        // Tags of programs are not negative.
+        // Tags of programs are not negative, so negative ones are free.
         let tag = -1 - (self.calls & 0x3fff_ffff) as i32;
         call.expand(task, ranks, tag, &mut self.ahead);
         Ok(())
     }
 }
 
-/// Lines that do nothing.
+/// True for lines that do nothing.
 fn is_nothing(text: &str, task: TaskNumber) -> bool {
     let mut words = text.split_ascii_whitespace();
     let is_own = words.next().is_some_and(|word| word.parse() == Ok(task));
@@ -185,8 +187,8 @@ fn is_nothing(text: &str, task: TaskNumber) -> bool {
         && words.next().is_some_and(|word| known.iter().any(|one| one.eq_ignore_ascii_case(word)))
 }
 
-/// The most frequent lines, without a list of their words: whole numbers of flops and bytes.
-/// Others, wrong ones included, are nothing here.
+/// Reads the most frequent lines without splitting them into words: integers of flops and bytes.
+/// Returns none for other lines, wrong ones included.
 fn plain(text: &str, (task, ranks): (TaskNumber, TaskNumber), flop: f64) -> Option<Action> {
     let mut words = text.split_ascii_whitespace();
     if words.next()?.parse() != Ok(task) {
@@ -212,7 +214,7 @@ fn plain(text: &str, (task, ranks): (TaskNumber, TaskNumber), flop: f64) -> Opti
     }
 }
 
-/// *peer tag elements type*; without a type they are bytes.
+/// *peer tag elements type*; without a type the elements are bytes.
 fn message(words: &[&str], ranks: TaskNumber) -> Result<(TaskNumber, i32, u64), String> {
     let [peer, tag, rest @ ..] = words else {
         return Err("a message has peer, tag and size".to_owned());
@@ -301,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Few ranks are read ahead, many are not; the last line has no end.
+    /// Few ranks are read ahead, many are not. The last line ends without a newline.
     #[test]
     fn few_and_many_ranks_are_read_alike() {
         for ranks in [3u32, 5000] {

@@ -1,9 +1,9 @@
-//! Our own traces: what `pvm run --trace` and `pvm trace record` have written.
+//! Our own traces, as `pvm run --trace` and `pvm trace record` write them.
 //!
 //! A first pass finds what the trace lacks ([`Survey`]); a second one reads each task as a stream,
-//! a block at a time. Messages are matched by the numbers that the trace gives them, so every
-//! receive takes the message that it took. Waits for messages, groups and room are left out, since
-//! the simulation makes them anew.
+//! a block at a time. Messages are matched by their numbers in the trace, so every receive takes
+//! the message that it took in the recorded run. Waits for messages, groups and room are left out,
+//! because the simulation makes them anew.
 
 mod row;
 mod stretch;
@@ -23,10 +23,10 @@ use std::sync::Arc;
 /// The options for reading a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wish {
-    /// Times as the processor's clock told them, where it did: without what a task lost to others
-    /// on its own computer.
+    /// True to use the times of the processor's clock where the trace has them: without the time in
+    /// which other tasks of the computer had the processor.
     pub by_processor: bool,
-    /// The cost of the probes is left out.
+    /// True to subtract the cost of the probes.
     pub without_probes: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Recorded<R> {
 }
 
 impl<R: Read + Seek> Recorded<R> {
-    /// The source of an open trace, with the findings of the first pass over it.
+    /// The source of an open trace, with the results of the first pass over it.
     pub fn new(reader: Reader<R>, survey: &Arc<Survey>, wish: Wish) -> Result<Self, Error> {
         if reader.tables().tasks.is_empty() {
             return Err(Error::Unfit("the trace has no tasks".to_owned()));

@@ -1,8 +1,8 @@
-//! The simulator's input of the thesis: lines `c`, `s`, `m`, `r` of its figure 3.6, a file a
-//! station.
+//! The simulator's input of the thesis: lines `c`, `s`, `m`, `r` of its figure 3.6, in a file for
+//! each station.
 //!
-//! A line is *what, time in microseconds, bytes, source, destinations*. The bytes of a message
-//! contain PVM's header, and a receive takes bytes of what its source sent, however that was cut.
+//! A line is *kind, time in microseconds, bytes, source, destinations*. The bytes of a message
+//! contain PVM's header. A receive takes bytes of its source, whatever messages they came in.
 
 use super::lines::Lines;
 use crate::action::{Action, Matching, TaskNumber};
@@ -11,17 +11,17 @@ use crate::program::Source;
 use crate::unit::{BYTES_MAX, Time};
 use std::io::BufRead;
 
-/// A line that says it takes longer is refused: 11 days.
+/// The longest time of a line: 11 days.
 const MICROSECONDS_MAX: u64 = 1_000_000_000_000;
 
-/// A file a station.
+/// The source: a file for each station.
 #[derive(Debug)]
 pub struct Stations<R> {
     files: Vec<Lines<R>>,
 }
 
 impl<R: BufRead> Stations<R> {
-    /// The source of the stations' files, in their sequence.
+    /// Opens the stations' files, given in their order.
     pub fn new(files: impl IntoIterator<Item = R>) -> Self {
         Self { files: files.into_iter().map(Lines::new).collect() }
     }

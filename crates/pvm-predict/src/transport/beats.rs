@@ -1,13 +1,13 @@
-//! The beats of daemons: each daemon tells its neighbours, again and again, that it lives.
+//! The heartbeats of daemons: each daemon sends one to its neighbours at regular intervals.
 
 use crate::kernel::Dice;
 use crate::planted::{self, Bug};
 use crate::unit::Time;
 
-/// Hosts on either side of a host to which it has a link.
+/// The number of hosts on either side of a host to which it has a link.
 const NEAR: u32 = 2;
 
-/// The beats between all daemons.
+/// The heartbeats between all daemons.
 #[derive(Debug)]
 pub(crate) struct Beats {
     every: Time,
@@ -15,8 +15,8 @@ pub(crate) struct Beats {
 }
 
 impl Beats {
-    /// Between each two hosts that are near to one another in a ring, and between the first one,
-    /// which leads, and all others; none if they are never due.
+    /// Heartbeats between hosts that are near to one another in a ring, and between the first host,
+    /// which leads, and all others; none if the interval is 0.
     pub(crate) fn new(every: Time, hosts: u32) -> Self {
         let mut pairs = Vec::new();
         if every > Time::ZERO && !planted::is(Bug::BeatsForgotten) {
@@ -35,13 +35,13 @@ impl Beats {
         Self { every, pairs }
     }
 
-    /// The first beat of each, at a time of its own.
+    /// The first heartbeat of each pair, at a random time.
     pub(crate) fn first(&self, dice: &mut Dice) -> Vec<(Time, u32)> {
         let all = 0..self.pairs.len() as u32;
         all.map(|number| (Time(dice.below(self.every.0.max(1))), number)).collect()
     }
 
-    /// A beat is due: from which host to which one, and when the next one is.
+    /// Handles a due heartbeat: returns its sender, its receiver, and the time of the next one.
     pub(crate) fn handle_timeout(&self, now: Time, number: u32) -> ((u32, u32), Time) {
         (self.pairs[number as usize], now + self.every)
     }

@@ -1,7 +1,9 @@
-//! One end between two daemons of PVM 3: datagrams of 4080 bytes over UDP, acknowledged one by one.
+//! One end of a connection between two daemons of PVM 3: datagrams of 4080 bytes over UDP,
+//! acknowledged one by one.
 //!
-//! IP cuts a datagram into packets; the other end has it when all of them are there, and says so.
-//! A datagram that is not acknowledged in time is sent again, with twice the time each time.
+//! IP divides a datagram into packets. The other end acknowledges the datagram when it has all of
+//! them. A datagram without an acknowledgement is sent again, after a timeout that doubles each
+//! time.
 
 use super::tcp::{Input, Output, Segment};
 use crate::planted::{self, Bug};
@@ -9,19 +11,19 @@ use crate::platform::{Datagrams, IP, UDP};
 use crate::unit::Time;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Doublings of a timeout.
+/// The most doublings of a timeout.
 const DOUBLINGS_MAX: u32 = 10;
 
 /// One end.
 #[derive(Debug)]
 pub(crate) struct End {
     rules: Datagrams,
-    /// Datagrams that wait for the window: their first byte and the one behind the last.
+    /// Datagrams that wait for the window, each from its first byte to its end.
     waiting: VecDeque<(u64, u64)>,
-    /// By first byte: those that are not acknowledged.
+    /// By first byte: datagrams without an acknowledgement.
     open: BTreeMap<u64, Open>,
     written: u64,
-    /// By first byte: what has come of datagrams that are not whole, or not in order.
+    /// By first byte: the received parts of datagrams that are not complete, or not in order.
     parts: BTreeMap<u64, Part>,
     here: u64,
     pub(crate) resent: u64,
@@ -40,7 +42,7 @@ struct Open {
 #[derive(Clone, Debug)]
 struct Part {
     end: u64,
-    /// First bytes of the packets that came.
+    /// The first bytes of the packets that arrived.
     came: Vec<u64>,
     bytes: u64,
 }
@@ -87,7 +89,8 @@ impl End {
         self.out.pop_front()
     }
 
-    /// A fragment waits beside those in the window; a daemon hands over no more.
+    /// The number of bytes that a daemon may hand over: one datagram may wait beside those in the
+    /// window.
     pub(crate) fn room(&self) -> u64 {
         if self.waiting.is_empty() { self.rules.fragment } else { 0 }
     }
@@ -101,7 +104,7 @@ impl End {
         }
     }
 
-    /// Sends what the window lets go, and asks for the first timeout.
+    /// Sends the datagrams that the window allows, and asks for the first timeout.
     fn go_on(&mut self, now: Time) {
         let window = if planted::is(Bug::WindowForgotten) { u64::MAX } else { self.rules.window };
         while (self.open.len() as u64) < window {
@@ -138,7 +141,7 @@ impl End {
         }
     }
 
-    /// A packet of a datagram has come.
+    /// Handles a packet of a datagram.
     fn arrived(&mut self, now: Time, segment: &Segment) {
         let (begin, end) = segment.ranges[0];
         if begin >= self.here {

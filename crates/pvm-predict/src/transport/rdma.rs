@@ -1,8 +1,9 @@
-//! One end of a connection of cards that read and write memory by themselves.
+//! One end of a connection of network cards that read and write memory by themselves.
 //!
-//! A short message goes at once. For a longer one its sender registers the memory and asks; the
-//! receiver registers its own and answers; then the message goes. Messages of a connection follow
-//! one another. The network loses nothing, so nothing is acknowledged or sent again.
+//! A short message is sent at once. For a longer one the sender registers its memory and asks; the
+//! receiver registers its own memory and answers; then the message is sent. The messages of a
+//! connection follow one another. The network loses nothing, so there are no acknowledgements and
+//! no repetitions.
 
 use super::tcp::{Input, Output, Segment};
 use crate::planted::{self, Bug};
@@ -10,20 +11,20 @@ use crate::platform::Rdma;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// Bytes that a card has in its host's own queue.
+/// The most bytes that a card has in its host's own queue.
 const QUEUED_MAX: u64 = 64 << 10;
 
 /// One end.
 #[derive(Debug)]
 pub(crate) struct End {
     rules: Rdma,
-    /// The lengths of messages; the first is being sent.
+    /// The lengths of messages; the first one is being sent.
     messages: VecDeque<u64>,
     step: Step,
     /// The first byte that was not sent.
     next: u64,
     queued: u64,
-    /// When a receiver that was asked answers.
+    /// The times at which the receiver answers.
     answers: VecDeque<Time>,
     here: u64,
     planned: Time,
@@ -34,11 +35,11 @@ pub(crate) struct End {
 enum Step {
     #[default]
     Idle,
-    /// The card, or the kernel, works until then; it asks the receiver, or sends.
+    /// The card, or the kernel, works until this time; then it asks the receiver, or sends.
     Works { until: Time, asks: bool },
-    /// The receiver was asked.
+    /// The receiver was asked and has not answered.
     Asked,
-    /// So many bytes are to be sent.
+    /// This many bytes are still to be sent.
     Sends(u64),
 }
 
@@ -114,7 +115,7 @@ impl End {
         }
     }
 
-    /// The next step of the first message, if it can be done now.
+    /// Takes the next step of the first message, if it can be taken now.
     fn step(&mut self, now: Time) -> bool {
         let Some(bytes) = self.messages.front().copied() else { return false };
         let next = match self.step {
@@ -141,7 +142,7 @@ impl End {
         true
     }
 
-    /// Sends one packet; returns the number of its bytes.
+    /// Sends one packet and returns its bytes.
     fn send(&mut self, now: Time, left: u64) -> u64 {
         let (begin, bytes) = (self.next, left.min(self.rules.segment));
         let (header, first_sent, sent) = (self.rules.header, now, now);

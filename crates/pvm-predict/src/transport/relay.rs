@@ -1,4 +1,5 @@
-//! A daemon's messages for one other host: its tasks take turns on the one connection.
+//! The messages that a daemon forwards to one other host. Its tasks share the one connection in
+//! turn.
 
 use crate::planted::{self, Bug};
 use std::collections::VecDeque;
@@ -8,16 +9,16 @@ use std::collections::VecDeque;
 pub(crate) struct Piece<M> {
     /// Its bytes.
     pub(crate) bytes: u64,
-    /// The message whose last byte is in it.
+    /// The message that ends with this piece.
     pub(crate) whole: Option<M>,
 }
 
 /// The messages for one other host.
 #[derive(Debug)]
 pub(crate) struct Relay<M> {
-    /// The most that a sender hands over before the next one does.
+    /// The most bytes that a sender hands over in one turn.
     turn: u64,
-    /// By sender and receiver, in the order of turns.
+    /// By sender and receiver, in the order of their turns.
     queues: VecDeque<Queue<M>>,
 }
 
@@ -25,18 +26,18 @@ pub(crate) struct Relay<M> {
 struct Queue<M> {
     pair: (u32, u32),
     messages: VecDeque<(M, u64)>,
-    /// Bytes that are left of its turn.
+    /// The bytes that are left of its turn.
     turn: u64,
 }
 
 impl<M: Copy> Relay<M> {
-    /// Nothing waits.
+    /// An empty relay.
     pub(crate) fn new(turn: u64) -> Self {
         let turn = if planted::is(Bug::TurnsForgotten) { u64::MAX } else { turn };
         Self { turn, queues: VecDeque::new() }
     }
 
-    /// A message of so many bytes for the other host.
+    /// Adds a message of this many bytes for the other host.
     pub(crate) fn handle(&mut self, pair: (u32, u32), message: M, bytes: u64) {
         if let Some(queue) = self.queues.iter_mut().find(|queue| queue.pair == pair) {
             return queue.messages.push_back((message, bytes));
@@ -45,7 +46,7 @@ impl<M: Copy> Relay<M> {
         self.queues.push_back(Queue { pair, messages, turn });
     }
 
-    /// The next piece, if the connection has room for so many bytes.
+    /// The next piece, if the connection has room for this many bytes.
     pub(crate) fn poll_output(&mut self, room: u64) -> Option<Piece<M>> {
         let queue = self.queues.front_mut()?;
         let (message, left) = queue.messages.front_mut()?;

@@ -1,8 +1,9 @@
-//! The TCP server of the thesis: one for a station, used by one at a time, first come first served.
+//! The TCP server of the thesis: each station has one, which does one job at a time, in the order
+//! of requests.
 //!
-//! A write takes it for 300 us and then as long as its packets take on the cable. A read takes it
-//! until all bytes are there, and 300 us of that are work if a message begins with it. An
-//! acknowledgement takes it as long as its frame takes.
+//! A write takes 300 us of it, and then the time of its packets on the cable. A read takes it until
+//! all bytes have arrived; 300 us of that are work if a message begins with the read. An
+//! acknowledgement takes the time of its frame.
 
 use crate::action::TaskNumber;
 use crate::host::station::Last;
@@ -11,52 +12,53 @@ use crate::planted::{self, Bug};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// The bytes that a packet holds, and the headers of TCP and IP in front of it.
+/// The data of a packet, and the headers of TCP and IP in front of it.
 pub(crate) const PACKET: u64 = 1460;
 pub(crate) const HEADER: u64 = 40;
-/// A write's, and a message's, time in TCP: assumption B.
+/// The time of a write in TCP, and of a message: assumption B.
 pub(crate) const WORK: Time = Time::microseconds(300);
 
-/// A request to the server.
+/// A job for the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Job {
     /// Send a message.
     Write { message: u32, bytes: u64 },
     /// Take bytes of what a station sent.
     Read { from: TaskNumber, bytes: u64 },
-    /// Tell a station that its message has come.
+    /// Acknowledge a message to its station.
     Acknowledge,
 }
 
 /// An input of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
-    /// The station asks for something.
+    /// The station asks for a job.
     Asked(Job),
-    /// The frame that was offered has come across.
+    /// The frame that was offered has crossed the cable.
     Carried,
-    /// Bytes of a message of another station are here; the message has `size` in all.
+    /// Bytes of a message of another station have arrived; the message has `size` bytes in all.
     Arrived { from: TaskNumber, message: u32, bytes: u64, size: u64 },
 }
 
 /// An output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Output {
-    /// Ask again at this time.
+    /// Call again at this time.
     Wake(Time),
-    /// A write has got the server.
+    /// A write has begun in the server.
     Granted { message: u32 },
-    /// A write's work is done: packets follow.
+    /// The work of a write is done; its packets follow.
     Processed { message: u32 },
     /// A frame for the cable.
     Offer { bytes: u64 },
-    /// A packet of a message has come across.
+    /// A packet of a message has crossed the cable.
     Delivered { message: u32, bytes: u64 },
-    /// The first bytes that a read waited for are here; the server has worked for them, or not.
+    /// The first bytes for which a read waited have arrived; `worked` tells whether the server has
+    /// worked for them.
     Woke { message: u32, worked: bool },
-    /// All bytes of a read are here.
+    /// All bytes of a read have arrived.
     Complete(Last),
-    /// A message was taken as a whole.
+    /// A whole message was taken.
     Taken { message: u32 },
 }
 
@@ -65,10 +67,10 @@ pub(crate) enum Output {
 pub(crate) struct Server {
     jobs: VecDeque<Job>,
     step: Step,
-    /// Parcels that have arrived and were not taken.
+    /// Data that have arrived and were not taken.
     inbox: Map<TaskNumber, VecDeque<Parcel>>,
     out: VecDeque<Output>,
-    /// Time of work: the column TCP of appendix A.
+    /// The time of work: the column TCP of appendix A.
     pub(crate) worked: Time,
 }
 
@@ -76,21 +78,21 @@ pub(crate) struct Server {
 enum Step {
     #[default]
     Free,
-    /// The work of a write.
+    /// The server works for a write.
     Processing {
         message: u32,
         bytes: u64,
         until: Time,
     },
-    /// Its packets: `left` bytes are still to go, and `flying` are on the cable.
+    /// The server sends packets: `left` bytes remain, and `flying` bytes are on the cable.
     Sending {
         message: u32,
         left: u64,
         flying: u64,
     },
-    /// A read waits.
+    /// A read waits in the server.
     Waiting(Read),
-    /// The work of a read.
+    /// The server works for a read.
     Receiving {
         read: Read,
         until: Time,
@@ -114,7 +116,7 @@ struct Parcel {
 }
 
 impl Parcel {
-    /// True where no packet of it is half taken.
+    /// True if no packet of the message is partly taken.
     const fn is_between_packets(&self) -> bool {
         self.taken == self.size || self.taken.is_multiple_of(PACKET)
     }
@@ -179,7 +181,7 @@ impl Server {
         parcels.map_or(0, |all| all.iter().map(|parcel| parcel.arrived - parcel.taken).sum())
     }
 
-    /// A message to oneself is there as soon as it is handed over.
+    /// Adds a message of the station to itself, which arrives as soon as it is handed over.
     pub(crate) fn arrive(&mut self, from: TaskNumber, message: u32, bytes: u64, size: u64) {
         let parcels = self.inbox.entry(from).or_default();
         match parcels.back_mut() {
@@ -188,7 +190,7 @@ impl Server {
         }
     }
 
-    /// Takes bytes that are there without the server: the message that held the last of them.
+    /// Takes such bytes without the server. Returns the message that held the last of them.
     pub(crate) fn take_own(&mut self, from: TaskNumber, bytes: u64) -> Option<Last> {
         let mut left = bytes;
         let mut last = None;
@@ -249,7 +251,7 @@ impl Server {
         self.serve(now);
     }
 
-    /// Goes on with a read: takes what is there, and is done or waits.
+    /// Continues a read: it takes the bytes that have arrived, and has ended then or waits.
     fn take(&mut self, now: Time, mut read: Read) {
         let first = self.inbox.get(&read.from).and_then(|parcels| parcels.front()).copied();
         if !read.woke {
@@ -281,7 +283,7 @@ impl Server {
         }
     }
 
-    /// Takes bytes of the first parcel; nothing if none of it is there.
+    /// Takes bytes of the first parcel; none if it has none.
     fn take_some(&mut self, from: TaskNumber, left: &mut u64) -> Option<Last> {
         let parcels = self.inbox.get_mut(&from)?;
         let first = parcels.front_mut()?;

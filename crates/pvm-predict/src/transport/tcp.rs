@@ -1,8 +1,8 @@
-//! TCP: one end of a connection, segment by segment, as Linux does it.
+//! TCP: one end of a connection, segment by segment, as in Linux.
 //!
-//! An end sends what is written to it ([`sending`]) as far as congestion control ([`congestion`])
-//! lets it, and acknowledges what arrives ([`receiving`]). Connections stand from the begin;
-//! nothing is set up or closed.
+//! An end sends the bytes that are written to it ([`sending`]) as far as congestion control
+//! ([`congestion`]) permits, and acknowledges those that arrive ([`receiving`]). Connections exist
+//! from the begin; none is set up or closed.
 
 mod bbr;
 mod clock;
@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 /// An input of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
-    /// Bytes are to be sent.
+    /// Bytes to be sent were written.
     Written(u64),
     /// A segment has arrived.
     Arrived(Segment),
@@ -35,13 +35,13 @@ pub(crate) enum Input {
 /// An output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Output {
-    /// To the network.
+    /// A segment goes to the network.
     Send(Segment),
-    /// All bytes below are here, in order.
+    /// All bytes below this one have arrived.
     Here(u64),
-    /// There is room for so many bytes more than before.
+    /// There is more room than before.
     Room,
-    /// Ask again at this time.
+    /// Call again at this time.
     Wake(Time),
 }
 
@@ -50,15 +50,15 @@ pub(crate) enum Output {
 pub(crate) struct End {
     sending: Sending,
     receiving: Receiving,
-    /// Bytes in front of each segment's data.
+    /// The bytes in front of each segment's data.
     header: u64,
-    /// The wake that was asked for last.
+    /// The last wake-up that was asked for.
     planned: Time,
     out: VecDeque<Output>,
 }
 
 impl End {
-    /// `base` is the time there and back on a network with nothing else.
+    /// `base` is the round trip time of an idle network.
     pub(crate) fn new(tcp: &Tcp, base: Time, clock: Clock) -> Self {
         Self {
             sending: Sending::new(tcp, base, clock),
@@ -122,7 +122,7 @@ impl End {
         self.out.push_back(Output::Send(segment));
     }
 
-    /// Sends what may be sent, and says when something is due.
+    /// Sends the segments that may be sent, and asks for a wake-up.
     fn go_on(&mut self, now: Time) {
         while let Some(mut segment) = self.sending.poll_segment(now) {
             segment.header = self.header;

@@ -1,5 +1,5 @@
-//! Messages that go through daemons: through memory to the own host's daemon, and from the other
-//! host's daemon to the receiver.
+//! Messages through daemons: through memory to the daemon of the own host, and through memory from
+//! the daemon of the other host to the receiver.
 
 use super::wires::Packet;
 use crate::action::TaskNumber;
@@ -22,20 +22,20 @@ pub(super) struct Parcel {
 pub(super) struct Daemons {
     turn: u64,
     memory: Line,
-    /// The time in which a daemon encrypts a byte or decrypts it, in picoseconds.
+    /// The time in which a daemon encrypts or decrypts a byte, in picoseconds.
     cipher: f64,
-    /// By the end of a connection: what waits for it.
+    /// By end of a connection: the messages that wait for it.
     relays: Map<u32, Relay<Parcel>>,
-    /// When the last message of a pair has left its task, and has come to its receiver: messages do
-    /// not overtake one another.
+    /// The times at which the last message of a pair has left its task, and has reached its
+    /// receiver. Messages do not overtake one another.
     last: [Map<(TaskNumber, TaskNumber), Time>; 2],
-    /// Messages on their way through memory, with the packet that they waited for last.
+    /// The messages that pass through memory, each with the packet that arrived last for it.
     parcels: Vec<(Parcel, Option<Packet>)>,
     free: Vec<u32>,
 }
 
 impl Daemons {
-    /// None if messages go directly.
+    /// Returns none if messages go directly.
     pub(super) fn new(session: &Session, memory: Line) -> Option<Self> {
         let Route::Daemons(turn) = session.route else { return None };
         Some(Self {
@@ -49,14 +49,14 @@ impl Daemons {
         })
     }
 
-    /// The number of messages on their way through memory.
+    /// The number of messages that pass through memory.
     pub(super) const fn count(&self) -> usize {
         self.parcels.len() - self.free.len()
     }
 
-    /// A message goes through memory; `cause` is a packet if it comes from the network. Returns
-    /// when it is there, and its place until then. A daemon goes on with a part of it before it has
-    /// all.
+    /// A message passes through memory; `cause` is a packet if the message comes from the network.
+    /// Returns the time of its arrival, and its index until then. A daemon forwards a part of a
+    /// message before it has all of it.
     pub(super) fn hop(&mut self, now: Time, parcel: Parcel, cause: Option<Packet>) -> (Time, u32) {
         let bytes = parcel.message.bytes.min(self.turn);
         let cipher = Time((bytes as f64 * self.cipher).round() as u64);
@@ -78,20 +78,20 @@ impl Daemons {
         (*last, place)
     }
 
-    /// A message has gone through memory.
+    /// Takes out a message that has passed through memory.
     pub(super) fn take(&mut self, place: u32) -> (Parcel, Option<Packet>) {
         self.free.push(place);
         self.parcels[place as usize]
     }
 
-    /// A message waits for its turn on a connection.
+    /// Queues a message for a connection.
     pub(super) fn queue(&mut self, end: u32, parcel: Parcel, bytes: u64) {
         let turn = self.turn;
         let relay = self.relays.entry(end).or_insert_with(|| Relay::new(turn));
         relay.handle((parcel.from, parcel.to), parcel, bytes);
     }
 
-    /// The next piece for a connection with so much room.
+    /// The next piece for a connection that has room for this many bytes.
     pub(super) fn next(&mut self, end: u32, room: u64) -> Option<Piece<Parcel>> {
         self.relays.get_mut(&end)?.poll_output(room)
     }

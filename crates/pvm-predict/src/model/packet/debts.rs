@@ -1,9 +1,9 @@
-//! Confirmations: a task's library tells senders of other hosts that their messages came, with its
-//! next message to them, or in a frame of its own when a look finds nothing more.
+//! Confirmations: a task's library confirms messages to senders of other hosts together with its
+//! next message to them, or in a frame of its own when it looks for messages and finds no more.
 
 use crate::action::TaskNumber;
 
-/// The senders that each task has to tell.
+/// The confirmations that each task owes.
 #[derive(Debug)]
 pub(super) struct Debts {
     /// Bytes of a confirmation; 0 if there are no confirmations.
@@ -13,9 +13,9 @@ pub(super) struct Debts {
 
 #[derive(Clone, Debug, Default)]
 struct Debt {
-    /// Senders of what has come since the task looked last.
+    /// The senders of messages that have arrived since the task looked last.
     unseen: Vec<TaskNumber>,
-    /// Senders of what it has seen.
+    /// The senders of messages that the task has taken in.
     owed: Vec<TaskNumber>,
 }
 
@@ -25,14 +25,14 @@ impl Debts {
         Self { bytes, tasks: vec![Debt::default(); tasks] }
     }
 
-    /// A message of `from` is there.
+    /// A message of `from` has arrived.
     pub(super) fn arrived(&mut self, task: TaskNumber, from: TaskNumber) {
         if let Some(debt) = self.tasks.get_mut(task as usize) {
             insert(&mut debt.unseen, from);
         }
     }
 
-    /// A task looks what has come.
+    /// A task looks for messages.
     pub(super) fn look(&mut self, task: TaskNumber) {
         if let Some(debt) = self.tasks.get_mut(task as usize) {
             for from in std::mem::take(&mut debt.unseen) {
@@ -41,21 +41,21 @@ impl Debts {
         }
     }
 
-    /// A message goes to `to`, which is told by it.
+    /// A message to `to` carries the confirmation.
     pub(super) fn told(&mut self, task: TaskNumber, to: TaskNumber) {
         if let Some(debt) = self.tasks.get_mut(task as usize) {
             debt.owed.retain(|other| *other != to);
         }
     }
 
-    /// A task has found nothing more. Returns the senders that it tells now.
+    /// A task has found no more messages. Returns the senders that get a confirmation now.
     pub(super) fn take(&mut self, task: TaskNumber) -> Vec<TaskNumber> {
         let debt = self.tasks.get_mut(task as usize);
         debt.map(|debt| std::mem::take(&mut debt.owed)).unwrap_or_default()
     }
 }
 
-/// In their order, once each.
+/// Inserts a task in order, once.
 fn insert(list: &mut Vec<TaskNumber>, task: TaskNumber) {
     if let Err(place) = list.binary_search(&task) {
         list.insert(place, task);

@@ -1,4 +1,4 @@
-//! Packets between hosts: over a shared cable, or over a switch with two ways to each host.
+//! Packets between hosts: over a shared cable, or over a switch with two links for each host.
 
 use crate::action::TaskNumber;
 use crate::blame::{Phase, Told};
@@ -18,20 +18,20 @@ use crate::transport::tcp::Segment;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// The causes that held up one packet, in sequence: on its first link, between, on its last link.
+/// The causes that delayed a packet, in order: on its first link, between, on its last link.
 const PHASES: [[Phase; 6]; 2] = [
     [Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire],
     [Phase::Queue, Phase::Retransmission, Phase::Wire, Phase::Wire, Phase::Wire, Phase::Wire],
 ];
 
-/// A packet on its way.
+/// A packet under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
     pub(super) from: TaskNumber,
     pub(super) to: TaskNumber,
     /// Its bytes with the headers of TCP and IP.
     pub(super) bytes: u64,
-    /// The end that it comes from, and the one that it is for.
+    /// The end that has sent it, and the end that receives it.
     pub(super) sender: u32,
     pub(super) receiver: u32,
     pub(super) segment: Segment,
@@ -39,16 +39,16 @@ pub(super) struct Packet {
     node: u32,
     hops: u32,
     times: [Time; 6],
-    /// When a daemon had handed its message on.
+    /// The time at which a daemon had forwarded its message.
     until: Time,
     is_shared: bool,
-    /// It stays in its host's memory until it has arrived: both hosts are namespaces of one
-    /// computer.
+    /// True if it occupies its host's memory until it has arrived, because both hosts are
+    /// namespaces of one computer.
     is_kept: bool,
 }
 
 impl Packet {
-    /// Between two hosts, from an end to an end.
+    /// A packet from one end to another.
     pub(super) fn new(
         (from, to): (TaskNumber, TaskNumber),
         (sender, receiver): (u32, u32),
@@ -58,17 +58,17 @@ impl Packet {
         Self { from, to, sender, receiver, bytes, segment, ..Self::default() }
     }
 
-    /// The packet, and the time at which a daemon had handed its message on.
+    /// The packet, with the time at which a daemon had forwarded its message.
     pub(super) const fn until(self, until: Time) -> Self {
         Self { until, ..self }
     }
 
-    /// It has crossed one more link, on which it began at `began`, and may go on at `at`.
+    /// It has crossed one more link, on which it began at `began`, and can be forwarded at `at`.
     fn cross(&mut self, began: Time, at: Time) {
         let [_, _, queued, reached, ..] = self.times;
         self.times = match self.hops {
             0 => [began, at, at, at, at, at],
-            // What it waited at all nodes between comes first, then all its time on their links.
+            // The waits at all nodes between come first, then the time on the links between them.
             _ if self.node != self.to => {
                 let queued = queued + began.since(reached);
                 [self.times[0], self.times[1], queued, at, at, at]
@@ -80,7 +80,7 @@ impl Packet {
 }
 
 impl Transfer for Packet {
-    /// The packet is the last one that its message waited for.
+    /// Adds the causes of the packet's delay; it was the last one of its message.
     fn tell(&self, told: &mut Told) {
         told.until(Phase::Queue, self.segment.first_sent);
         told.until(Phase::Retransmission, self.segment.sent);
@@ -94,18 +94,18 @@ impl Transfer for Packet {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Planned {
     Cable,
-    /// A link wants to be asked.
+    /// A link has asked for a wake-up.
     Link(u32),
-    /// A packet is at the next node of its route.
+    /// A packet reaches the next node of its route.
     Node(u32),
 }
 
 /// An event of the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output {
-    /// Plan this.
+    /// Plan this event.
     At(Time, Planned),
-    /// A packet has arrived; it may be looked at until the next one is sent.
+    /// A packet has arrived; it can be looked up until the next one is sent.
     Arrived(Packet),
     /// A packet has left its host's memory.
     Left(Packet),
@@ -119,7 +119,7 @@ pub(super) struct Wires {
     dice: Dice,
     computers: TaskNumber,
     pub(super) lost: u64,
-    /// Packets that were sent, and that arrived or were lost.
+    /// The number of packets that were sent, and the number of those that arrived or were lost.
     pub(super) sent: u64,
     pub(super) ended: u64,
     out: VecDeque<Output>,
@@ -131,7 +131,7 @@ enum Kind {
 }
 
 impl Wires {
-    /// Hosts are on `computers`, in turns.
+    /// Makes a network whose hosts are assigned to `computers` computers in turn.
     pub(super) fn new(
         network: Network,
         (hosts, computers): (TaskNumber, TaskNumber),
@@ -216,7 +216,7 @@ impl Wires {
         }
     }
 
-    /// A packet is no more: a keeper of it is told.
+    /// A packet has arrived or was lost; if it was kept in memory, its host is notified.
     fn end(&mut self, number: u32) {
         let packet = self.packets[number as usize];
         if packet.is_kept {
@@ -258,7 +258,7 @@ impl Wires {
         }
     }
 
-    /// A packet goes to the next link of its route, or is at its end.
+    /// A packet begins on the next link of its route, or has arrived.
     fn forward(&mut self, now: Time, number: u32) {
         let Kind::Fabric { rules, routes, links } = &mut self.kind else { return };
         let packet = &self.packets[number as usize];
@@ -270,7 +270,7 @@ impl Wires {
         self.link(hop.link);
     }
 
-    /// Does what a link says.
+    /// Handles the outputs of a link.
     fn link(&mut self, number: u32) {
         loop {
             let Kind::Fabric { rules, links, .. } = &mut self.kind else { return };
@@ -303,7 +303,7 @@ impl Wires {
     }
 }
 
-/// A link of a fabric, by its number.
+/// The link of a fabric with this number.
 fn link_of(rules: &Fabric, number: u32, hosts: u32) -> Link {
     let Fabric { rate, latency, queue, burst, .. } = *rules;
     match rules.medium {
@@ -315,7 +315,7 @@ fn link_of(rules: &Fabric, number: u32, hosts: u32) -> Link {
             let crossbar = hippi::Rules { rate, latency, setup, queue };
             Link::Crossbar(Box::new(Hippi::new(crossbar, hosts as usize)))
         }
-        // The links of a star that begin at its switch are behind those of the hosts.
+        // In a star the links from the switch come after the links of the hosts.
         Medium::Cells if number >= hosts => {
             Link::Cells(Cells::new(port::Rules { rate, latency, queue, burst }))
         }

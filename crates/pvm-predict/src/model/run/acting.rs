@@ -12,7 +12,7 @@ use crate::report::ASKED_EVERY;
 use crate::unit::Time;
 
 impl<N: Network> Run<'_, N> {
-    /// A task's next action.
+    /// Carries out the next action of a task.
     pub(super) fn act(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         if self.actions.is_multiple_of(ASKED_EVERY) && !self.watcher.goes_on(self.actions) {
             return Err(Error::Stopped(self.actions));
@@ -90,7 +90,7 @@ impl<N: Network> Run<'_, N> {
         }
     }
 
-    /// A task begins, because another one has started it.
+    /// Starts a task for another one.
     fn start(&mut self, now: Time, by: TaskNumber, number: TaskNumber) {
         let chain = self.tasks[by as usize].chain;
         let task = &mut self.tasks[number as usize];
@@ -101,7 +101,7 @@ impl<N: Network> Run<'_, N> {
         }
     }
 
-    /// A task comes to a point at which it may have to wait for others.
+    /// A task comes to a point, where it may have to wait for others.
     fn meet(
         &mut self,
         now: Time,
@@ -130,7 +130,7 @@ impl<N: Network> Run<'_, N> {
         Ok(())
     }
 
-    /// A task looks for a message: the receive behind the look is one of those that may wait.
+    /// A task looks for a message: the receive behind the look may be put off.
     fn look_for(&mut self, number: TaskNumber) -> Result<(), Error> {
         let Some(Action::Receive { time, bytes, from, tag }) = self.source.next(number)? else {
             return Err(Error::Unfit(format!("task {number}: behind a look there is no receive")));

@@ -1,4 +1,4 @@
-//! Messages that have arrived, by receiver, sender and tag, and what led to each.
+//! Messages that have arrived, by receiver, sender and tag, each with the causes of its arrival.
 
 use crate::action::{Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
@@ -21,18 +21,18 @@ pub(in crate::model) struct Message {
 
 /// The transfer of a message over the network.
 pub(in crate::model) trait Transfer: Copy + Debug {
-    /// Tells what held the message up, from the moment at which it was handed over.
+    /// Adds to `told` the causes of the delay since the message was handed over.
     fn tell(&self, told: &mut Told);
 }
 
-/// One that has arrived.
+/// A message that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::model) struct Arrived<W> {
     message: Message,
     left: u64,
-    /// The way that it came, unless it is one to oneself.
+    /// Its transfer over the network; none for a message of a task to itself.
     way: Option<W>,
-    /// When it was there, if it came through memory.
+    /// The time of its arrival through memory.
     there: Time,
 }
 
@@ -46,7 +46,7 @@ pub(in crate::model) struct Receive {
     pub(in crate::model) time: Time,
     pub(in crate::model) began: Time,
     pub(in crate::model) wait: Told,
-    /// The chain that led to the last message that it has taken.
+    /// The chain of causes of the last message that it has taken.
     pub(in crate::model) cause: Chain,
     /// The message whose last byte it took.
     pub(in crate::model) message: Option<u64>,
@@ -58,7 +58,7 @@ impl<W: Transfer> Arrived<W> {
         Self { message, left: message.bytes, way, there: message.handed }
     }
 
-    /// Through memory, at this time.
+    /// A message that arrived through memory at this time.
     pub(in crate::model) fn through_memory(message: Message, there: Time) -> Self {
         Self { message, left: message.bytes, way: None, there }
     }
@@ -93,7 +93,7 @@ impl<W: Transfer> Inbox<W> {
         Self { lists: Map::default(), matching }
     }
 
-    /// True if something of this sender with this tag is there.
+    /// True if a message of this sender with this tag has arrived.
     pub(in crate::model) fn has(&self, task: TaskNumber, from: TaskNumber, tag: i32) -> bool {
         self.lists.contains_key(&(task, from, self.matching.tag(tag)))
     }
@@ -103,7 +103,7 @@ impl<W: Transfer> Inbox<W> {
         self.lists.entry(key).or_default().push_back(arrived);
     }
 
-    /// A receive takes what is there. It is done, or waits for more.
+    /// A receive takes what has arrived. It has ended then, or waits for more.
     pub(in crate::model) fn take(&mut self, task: TaskNumber, receive: &mut Receive) {
         let key = (task, receive.from, self.matching.tag(receive.tag));
         let is_over = |receive: &Receive| match self.matching {

@@ -1,10 +1,10 @@
-//! Receives behind a look that found its message when the program was recorded: where the message
-//! is not there, the program goes on, and takes it later.
+//! Receives behind a look that found its message in the recorded run. If the message has not
+//! arrived here, the program goes on and takes it later.
 
 use crate::action::TaskNumber;
 use crate::unit::Time;
 
-/// A receive that is to be done.
+/// A receive that must be done.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     pub(super) time: Time,
@@ -17,7 +17,8 @@ pub(super) struct Wanted {
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     put_off: Vec<Wanted>,
-    /// It looks what of that has come, or takes all of it.
+    /// True while the task looks which of these messages have arrived; false once it takes all of
+    /// them.
     looks: bool,
     settles: bool,
     /// The number of looks that found nothing.
@@ -25,14 +26,14 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// The task looks for this message, and for what else it has put off.
+    /// The task looks for this message, and for the messages of the receives that it has put off.
     pub(super) fn look(&mut self, wanted: Wanted, is_there: bool) {
         self.count += u64::from(!is_there);
         self.looks = true;
         self.put_off.push(wanted);
     }
 
-    /// From now on all of it is taken.
+    /// From now on the task takes all of these messages.
     pub(super) const fn settle(&mut self) {
         self.settles = true;
     }
@@ -42,8 +43,8 @@ impl Looks {
         self.put_off.len()
     }
 
-    /// The receive that the task completes now: one whose message has come if the task looks, the
-    /// others in their order if it settles.
+    /// The receive that the task completes now: if it looks, one whose message has arrived;
+    /// otherwise the next one in order.
     pub(super) fn take(&mut self, is_there: impl Fn(&Wanted) -> bool) -> Option<Wanted> {
         if !self.looks && !self.settles {
             return None;

@@ -1,4 +1,5 @@
-//! The interface of a network for a run: it takes messages in pieces, and tells of arrivals.
+//! The interface between a run and a network: the network takes messages in pieces, and reports
+//! arrivals.
 
 use super::inbox::{Arrived, Message, Transfer};
 use crate::action::TaskNumber;
@@ -9,9 +10,9 @@ use std::fmt::Debug;
 
 /// A network between hosts, as one small machine.
 pub(in crate::model) trait Network {
-    /// The transfer of a message over it.
+    /// The transfer of a message over the network.
     type Transfer: Transfer;
-    /// An event of which it wants to be reminded.
+    /// An event that the run plans for the network.
     type Planned: Copy + Debug;
 
     /// The length of a message of `bytes` bytes on the network.
@@ -20,9 +21,9 @@ pub(in crate::model) trait Network {
     /// The round trip time of an empty message.
     fn there_and_back(&self) -> Time;
 
-    /// A task hands over a message for a task of another host, of which `left` bytes are to be
-    /// handed over still. Returns how many it took. If that is not all, it says later that there is
-    /// room.
+    /// A task hands over a message for a task of another host, of which `left` bytes remain.
+    /// Returns the number of bytes that the network took. If that is not all of them,
+    /// [`Output::Room`] follows later.
     fn offer(
         &mut self,
         now: Time,
@@ -31,20 +32,20 @@ pub(in crate::model) trait Network {
         left: u64,
     ) -> Result<u64, Error>;
 
-    /// True while messages are under way that were handed over.
+    /// True while messages that were handed over are under way.
     fn is_busy(&self) -> bool {
         false
     }
 
-    /// The time in which a task encrypts, or decrypts, a message.
+    /// The time in which a task encrypts or decrypts a message.
     fn cipher(&self, _bytes: u64) -> Time {
         Time::ZERO
     }
 
-    /// A task has handed a message over, by whatever way.
+    /// A task has handed over a message, to a task of any host.
     fn sent(&mut self, _from: TaskNumber, _to: TaskNumber) {}
 
-    /// A task looks for messages, and finds no more if it waits.
+    /// A task looks for messages; if it waits, it has found no more.
     fn looks(&mut self, _now: Time, _task: TaskNumber, _waits: bool) {}
 
     /// Handles an event that was planned for now.
@@ -53,22 +54,22 @@ pub(in crate::model) trait Network {
     /// The next output, until there is none left.
     fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Transfer>>;
 
-    /// At the end of a run: what it has counted.
+    /// Adds the counts of the network to the report of the run.
     fn report(&self, report: &mut Report);
 }
 
 /// An output of a network.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::model) enum Output<P, W> {
-    /// Call `handle_timeout` at this time with this.
+    /// Call `handle_timeout` at this time with this event.
     At(Time, P),
     /// Call `handle_timeout` likewise. The run is over when only such events are left and the
     /// network is not busy.
     Idle(Time, P),
-    /// A task that has more to hand over can do so.
+    /// A task can hand over more.
     Room(TaskNumber),
-    /// A message is there.
+    /// A message has arrived.
     Arrived { to: TaskNumber, from: TaskNumber, arrived: Arrived<W> },
-    /// All that came for a task at this moment is there.
+    /// All messages that reach a task at this moment have been reported.
     Look { to: TaskNumber, from: TaskNumber },
 }

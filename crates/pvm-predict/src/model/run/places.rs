@@ -14,21 +14,21 @@ use std::collections::VecDeque;
 pub(super) enum Output {
     /// Call `handle_timeout` for this computer at this time with this number.
     Wake(u32, Time, u64),
-    /// A task has had the time that it wanted.
+    /// A task has got the time that it asked for.
     Done(Time, TaskNumber),
 }
 
-/// The places of tasks.
+/// The hosts and computers of tasks.
 pub(super) struct Places<W> {
     hosts: Vec<u32>,
-    /// Hosts go on computers in turns.
+    /// The number of computers, to which hosts are assigned in turn.
     computers: u32,
-    /// By computer; nothing where there are cores for all.
+    /// By computer: its cores; none if each task has one.
     cores: Vec<Option<Cores>>,
     memory: Line,
-    /// When the last message of a pair is there: messages do not overtake one another.
+    /// The arrival of the last message of a pair: messages do not overtake one another.
     last: Map<(TaskNumber, TaskNumber), Time>,
-    /// Messages on their way through memory.
+    /// The messages that pass through memory.
     under_way: Vec<(TaskNumber, TaskNumber, Arrived<W>)>,
     free: Vec<u32>,
     out: VecDeque<Output>,
@@ -68,7 +68,7 @@ impl<W: Transfer> Places<W> {
         self.host(one) == self.host(other)
     }
 
-    /// A task wants a processor for `time`; false if no other task shares it.
+    /// A task needs a processor for `time`; false if no other task shares it.
     pub(super) fn handle(&mut self, now: Time, task: TaskNumber, time: Time) -> bool {
         let computer = self.host(task) % self.computers;
         let Some(cores) = &mut self.cores[computer as usize] else { return false };
@@ -101,7 +101,7 @@ impl<W: Transfer> Places<W> {
         }
     }
 
-    /// A message through memory: when it will be there, and its place until then.
+    /// Sends a message through memory. Returns the time of its arrival, and its index until then.
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -120,7 +120,7 @@ impl<W: Transfer> Places<W> {
         (at, self.under_way.len() as u32 - 1)
     }
 
-    /// A message through memory is there: its receiver, its sender, and itself.
+    /// A message has passed through memory: its receiver, its sender, and the message.
     pub(super) fn arrived(&mut self, place: u32) -> (TaskNumber, TaskNumber, Arrived<W>) {
         self.free.push(place);
         self.under_way[place as usize]

@@ -1,4 +1,4 @@
-//! Receives: what is there is taken, and the rest is waited for.
+//! Receives: each takes what has arrived and waits for the rest.
 
 use super::Run;
 use super::inbox::Receive;
@@ -58,7 +58,7 @@ impl<N: Network> Run<'_, N> {
         self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
     }
 
-    /// Something of one task is there for another one, which may wait for it.
+    /// A message of one task has arrived for another one, which may wait for it.
     pub(super) fn look(
         &mut self,
         now: Time,
@@ -72,7 +72,8 @@ impl<N: Network> Run<'_, N> {
                 let waits = matches!(state, State::Receiving(_) | State::Meeting);
                 task.state = state;
                 if waits {
-                    // Its library takes in what it does not wait for, and finds no more.
+                    // The library takes in the messages for which it does not wait, and finds no
+                    // more.
                     self.network.looks(now, own, true);
                 }
                 Ok(())

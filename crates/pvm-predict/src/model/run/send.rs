@@ -9,7 +9,7 @@ use crate::unit::Time;
 #[derive(Debug)]
 pub(super) struct Send {
     pub(super) to: Box<[TaskNumber]>,
-    /// The receiver that is served, and what it has not got.
+    /// The index of the present receiver, and the bytes that it has not got.
     pub(super) at: usize,
     pub(super) left: u64,
     pub(super) bytes: u64,
@@ -20,7 +20,7 @@ pub(super) struct Send {
 }
 
 impl Send {
-    /// The message to the receiver that is served.
+    /// The message to the present receiver.
     pub(super) fn message(&self, handed: Time) -> Message {
         let (bytes, tag, began, chain) = (self.bytes, self.tag, self.began, self.chain);
         let serial = self.serial + self.at as u64;

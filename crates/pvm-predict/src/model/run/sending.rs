@@ -1,4 +1,4 @@
-//! Sends: a message is handed over as far as there is room for it.
+//! Sends: as much of a message is handed over as there is room for.
 
 use super::inbox::Arrived;
 use super::network::Network;
@@ -34,7 +34,7 @@ impl<N: Network> Run<'_, N> {
         self.busy(now, number, whole);
     }
 
-    /// Hands over what there is room for; waits for room, or goes on.
+    /// Hands over as much as there is room for; then waits for room, or goes on.
     pub(super) fn write(
         &mut self,
         now: Time,
@@ -70,7 +70,7 @@ impl<N: Network> Run<'_, N> {
         self.act(now, number)
     }
 
-    /// There is room again for what a task waits to hand over.
+    /// There is room again for a task that waits to hand over more.
     pub(super) fn room(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         let task = &mut self.tasks[number as usize];
         match std::mem::take(&mut task.state) {

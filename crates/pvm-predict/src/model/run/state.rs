@@ -11,7 +11,7 @@ use crate::unit::Time;
 #[derive(Debug, Default)]
 pub(super) struct Task {
     pub(super) state: State,
-    /// The time since which it wants the processor, and for how long.
+    /// The time since which it needs the processor, and for how long.
     pub(super) busy: (Time, Time),
     pub(super) chain: Chain,
     pub(super) report: StationReport,
@@ -20,16 +20,16 @@ pub(super) struct Task {
 
 #[derive(Debug, Default)]
 pub(super) enum State {
-    /// It waits for being started.
+    /// It waits for its start.
     New,
     /// It wants its next action.
     #[default]
     Ready,
     /// It waits for other tasks at a point.
     Meeting,
-    /// It hands over what its send is about, once the call's time is over.
+    /// It hands over its messages once the time of the call is over.
     Sending(Box<Send>),
-    /// It waits for room for the rest.
+    /// It waits for room.
     Writing(Box<Send>, Time),
     Receiving(Box<Receive>),
     Over,

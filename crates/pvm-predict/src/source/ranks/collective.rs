@@ -1,4 +1,4 @@
-//! Calls of all ranks, as the messages that a plain library would make of them.
+//! Calls of all ranks, as the messages that a plain library would send.
 
 use super::words::{computing, size};
 use crate::action::{Action, TaskNumber};
@@ -18,7 +18,7 @@ pub(super) enum Call {
     Scatter { bytes: u64, root: TaskNumber },
 }
 
-/// The output into which a rank's part is written.
+/// One rank's part of such a call, and its output.
 struct Part<'a> {
     rank: TaskNumber,
     ranks: TaskNumber,
@@ -27,7 +27,7 @@ struct Part<'a> {
 }
 
 impl Call {
-    /// From a line's words.
+    /// Reads a call from the words of a line.
     pub(super) fn parse(
         what: &str,
         words: &[&str],
@@ -62,7 +62,7 @@ impl Call {
         })
     }
 
-    /// A rank's part in it.
+    /// Adds one rank's part of the call.
     pub(super) fn expand(
         self,
         rank: TaskNumber,
@@ -96,7 +96,7 @@ impl Part<'_> {
         self.out.push_back(Action::Receive { time: Time::ZERO, bytes, from, tag: self.tag });
     }
 
-    /// The rank that is `count` behind this one, round a ring.
+    /// The rank that comes `count` ranks after this one in a ring.
     const fn behind(&self, count: TaskNumber) -> TaskNumber {
         ((self.rank as u64 + count as u64) % self.ranks as u64) as TaskNumber
     }
@@ -114,7 +114,7 @@ impl Part<'_> {
         }
     }
 
-    /// A binomial tree, as seen from its root.
+    /// A binomial tree, numbered from its root.
     fn broadcast(&mut self, bytes: u64, root: TaskNumber) {
         let place = self.place(root);
         let mut step = 1;

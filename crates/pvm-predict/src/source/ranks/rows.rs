@@ -1,4 +1,5 @@
-//! The lines of each rank: a file for each, or one file that is read at several places.
+//! The lines of each rank: from a file for each rank, or from one file that is read at several
+//! offsets.
 
 use crate::action::TaskNumber;
 use crate::error::Error;
@@ -6,13 +7,13 @@ use crate::source::lines::Lines;
 use std::io::{BufRead, Seek};
 use std::ops::Range;
 
-/// More ranks are refused: each is a file, or a list of places in one.
+/// The most ranks: each is a file, or a list of offsets in one.
 const RANKS_MAX: usize = 1 << 20;
-/// Places in one file, of all ranks: 24 bytes each.
+/// The most offsets in one file, for all ranks: 24 bytes each.
 const RUNS_MAX: usize = 1 << 22;
 const LINE_MAX: usize = 1 << 16;
-/// Bytes that are read ahead for all ranks together. With more ranks than [`AHEAD_RANKS`] none are:
-/// a rank then has few lines, which lie beside those of its neighbours.
+/// The bytes that are read ahead for all ranks together. With more ranks than [`AHEAD_RANKS`] none
+/// are: each rank then has few lines, which lie next to those of its neighbours.
 const AHEAD: usize = 8 << 20;
 const AHEAD_RANKS: usize = 1 << 12;
 const AHEAD_MAX: usize = 1 << 16;
@@ -25,31 +26,31 @@ pub(super) enum Rows<R> {
         ranks: Vec<Row>,
         at: u64,
         text: String,
-        /// Bytes that are read ahead for a rank.
+        /// The bytes that are read ahead for one rank.
         ahead: usize,
     },
 }
 
-/// The place of one rank's lines.
+/// The lines of one rank in the file.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     runs: Vec<Run>,
     run: usize,
-    /// The next line: its place and number.
+    /// The next line: its offset and its number.
     at: u64,
     line: u64,
-    /// Bytes in front of that place that were read and not taken yet.
+    /// Bytes before that offset that were read and not used yet.
     held: Option<Box<Held>>,
 }
 
-/// Bytes of a rank's lines.
+/// The bytes read for a rank.
 #[derive(Debug, Default)]
 struct Held {
     bytes: Vec<u8>,
     used: usize,
 }
 
-/// Lines of one rank that follow one another.
+/// Consecutive lines of one rank.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     begin: u64,
@@ -62,7 +63,7 @@ impl<R: BufRead + Seek> Rows<R> {
         Self::Each(files.into_iter().map(Lines::new).collect())
     }
 
-    /// Reads a file of all ranks once, to know where each one's lines are.
+    /// Reads a file of all ranks once, to find the lines of each rank.
     pub(super) fn index(mut reader: R) -> Result<Self, Error> {
         let mut ranks: Vec<Row> = Vec::new();
         let (mut at, mut line, mut runs) = (0u64, 0u64, 0usize);
@@ -88,7 +89,7 @@ impl<R: BufRead + Seek> Rows<R> {
                     run.end = at + length;
                 } else {
                     runs += 1;
-                    // Of a million ranks most have one run.
+                    // Of a million ranks most have a single run.
                     if ranks[rank].runs.is_empty() {
                         ranks[rank].runs.reserve_exact(1);
                     }
@@ -116,7 +117,7 @@ impl<R: BufRead + Seek> Rows<R> {
         }
     }
 
-    /// The number of the last line that a rank got.
+    /// The number of the last line that was returned for a rank.
     pub(super) fn line(&self, task: TaskNumber) -> u64 {
         match self {
             Self::Each(files) => files[task as usize].number(),
@@ -138,8 +139,7 @@ impl<R: BufRead + Seek> Rows<R> {
             (row.at, row.line) = (run.begin, run.line - 1);
         }
         if *at != row.at {
-            // The distance is small where ranks take turns, and then the buffer still holds the
-            // place.
+            // The distance is small if ranks take turns, and then the buffer still holds the bytes.
             reader.seek_relative(row.at.wrapping_sub(*at).cast_signed())?;
         }
         let mut bytes = std::mem::take(text).into_bytes();
@@ -156,7 +156,7 @@ impl<R: BufRead + Seek> Rows<R> {
 }
 
 impl Row {
-    /// The next line, of what is held or is read now.
+    /// The next line, from bytes read before or from the file.
     fn next<R: BufRead + Seek>(
         &mut self,
         (reader, at): (&mut R, &mut u64),
@@ -209,14 +209,14 @@ impl Held {
         })
     }
 
-    /// A last line that ends without a newline.
+    /// The last line, if it ends without a newline.
     fn last(&mut self) -> Option<Range<usize>> {
         let range = self.used..self.bytes.len();
         self.used = range.end;
         (!range.is_empty()).then_some(range)
     }
 
-    /// Reads so many bytes more.
+    /// Reads this many more bytes.
     fn read<R: BufRead>(&mut self, reader: &mut R, count: usize) -> Result<(), Error> {
         self.bytes.drain(..self.used);
         self.used = 0;
@@ -226,7 +226,7 @@ impl Held {
     }
 }
 
-/// Takes the next line and returns its number of bytes. Of a line that is too long, only the begin
+/// Reads the next line and returns its number of bytes. Of a line that is too long only the begin
 /// is kept.
 fn take_line<R: BufRead>(reader: &mut R, text: &mut Vec<u8>) -> Result<usize, Error> {
     let mut length = 0;

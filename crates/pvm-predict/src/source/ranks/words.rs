@@ -13,7 +13,7 @@ pub(super) fn computing(words: &[&str], flop: f64) -> Result<Time, String> {
     Ok(Time::of_seconds(seconds))
 }
 
-/// The size of a number of elements of a type, which is a number as SimGrid gives it.
+/// The size of this many elements of a type. SimGrid gives types as numbers.
 pub(super) fn size(elements: &str, kind: Option<&str>) -> Result<u64, String> {
     let count: f64 = elements.parse().map_err(|_| format!("{elements:?} is no size"))?;
     let each = match kind {

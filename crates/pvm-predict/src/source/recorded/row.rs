@@ -22,13 +22,13 @@ pub(super) struct Row {
     stretch: Stretch,
     /// The cost of a record for the task.
     probe: Time,
-    /// The open call: its messages, records, and waits that are simulated or not.
+    /// The open call: its messages, its records, and its waits, simulated or not.
     parts: Vec<Part>,
     records: u64,
     waited: u64,
     idle: u64,
-    /// The call before has found a message by a look, and the tag of those that may have been put
-    /// off.
+    /// True if the call before found a message by a look; with the tag of receives that may have
+    /// been put off.
     has_looked: bool,
     put_off: Option<i32>,
     /// The end of the last call, and the cost of its own record behind that.
@@ -38,8 +38,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A task that begins `after` nanoseconds after the run's begin, at the moment `begin` of its
-    /// own clock.
+    /// A task that begins `after` nanoseconds after the begin of the run, at the moment `begin` of
+    /// its own clock.
     pub(super) fn new(
         task: TaskNumber,
         (after, begin): (u64, u64),
@@ -75,7 +75,7 @@ impl Row {
         self.is_over
     }
 
-    /// The last record was read.
+    /// Handles the end of the records.
     pub(super) fn end(&mut self, ended: Option<&Ended>) {
         self.catch_up();
         if let Some(ended) = ended {
@@ -85,7 +85,7 @@ impl Row {
         self.is_over = true;
     }
 
-    /// Takes a record in: a part of a call, or a call that is over.
+    /// Reads a record: a part of a call, or a call that has ended.
     pub(super) fn record(&mut self, record: &Record, survey: &Survey) -> Result<(), Error> {
         self.records += 1;
         match &record.what {
@@ -107,7 +107,7 @@ impl Row {
     }
 
     fn wait(&mut self, record: &Record, reason: Reason, processor: Option<Processor>) {
-        // The first and the last turn of a task: it enrols, and it has left.
+        // The first and the last turn of a task are outside of calls: it enrols, and it has left.
         let is_apart = record.call == calls::NONE && reason == Reason::Turn;
         if is_apart {
             self.compute_until(record.begin);
@@ -149,7 +149,7 @@ impl Row {
         Ok(())
     }
 
-    /// A call that the program made itself is over.
+    /// Handles the end of a call that the program made itself.
     fn call(&mut self, record: &Record, survey: &Survey) {
         match &record.what {
             What::Begin { .. } => return self.end = self.end.max(record.end()),
@@ -208,8 +208,8 @@ impl Row {
         }
     }
 
-    /// A call sends or takes messages: what was put off is put off further behind messages of its
-    /// own tag only, and a message that was found by a look may be put off.
+    /// Handles looks in a call that sends or takes messages. Receives that were put off stay so
+    /// only behind messages of their own tag, and a message that a look found may be put off.
     fn looks(&mut self, call: u16, survey: &Survey) {
         let has_looked = std::mem::take(&mut self.has_looked) || call == calls::NRECV;
         let Part { message, is_send, .. } = self.parts[0];
@@ -249,7 +249,7 @@ impl Row {
     }
 }
 
-/// The number of a message stands where others have a tag.
+/// The number of a message, in the place of a tag.
 const fn label(number: u64) -> i32 {
     (number & 0x7fff_ffff) as i32
 }

@@ -1,18 +1,18 @@
-//! The actions of a task between two sleeps, shortened to the time for which it had a processor.
+//! The actions of a task between two sleeps, shortened to the time in which it had a processor.
 //!
-//! The trace has the clock of the processor where a task went to sleep and where it went on. A task
-//! that computed for 10 ms by the clock on the wall, and had a processor for 6 ms of them, shared
-//! its cores with others; on a host of its own it would have taken 6. Which of its calls and
-//! computations were interrupted is not known, so all of them are shortened alike.
+//! The trace has the clock of the processor at the begin and at the end of each sleep. A task that
+//! computed for 10 ms by the wall clock, and had a processor for 6 ms of them, shared its cores
+//! with others; on a host of its own it would have taken 6 ms. It is not known which of its calls
+//! and computations were interrupted, so all of them are shortened alike.
 
 use crate::action::Action;
 use pvm_trace::Processor;
 use std::collections::VecDeque;
 
-/// Actions that are held until the next sleep; more are let go as they are.
+/// The most actions that are kept until the next sleep; further ones are returned unchanged.
 const HELD_MAX: usize = 1 << 14;
 
-/// The time of a thread at the end of a sleep.
+/// The clocks of a thread at the begin or the end of a sleep.
 #[derive(Clone, Copy, Debug)]
 struct Awake {
     thread: u16,
@@ -23,13 +23,13 @@ struct Awake {
 /// The actions of a task since it slept last.
 #[derive(Debug, Default)]
 pub(super) struct Stretch {
-    /// False leaves all times as the clock on the wall told them.
+    /// False keeps all times as the wall clock had them.
     by_processor: bool,
     held: VecDeque<Action>,
-    /// Actions that are ready.
+    /// The number of actions that are ready.
     free: usize,
     since: Option<Awake>,
-    /// A sleep within the call that is not over yet.
+    /// A sleep in the call that has not ended.
     sleep: Option<(Awake, Awake)>,
 }
 
@@ -55,12 +55,12 @@ impl Stretch {
     pub(super) fn slept(&mut self, thread: u16, (begin, end): (u64, u64), processor: Processor) {
         let fell = Awake { thread, wall: begin, processor: processor.begin };
         let woke = Awake { thread, wall: end, processor: processor.end };
-        // The first begin and the last end count if one call has several sleeps.
+        // If one call has several sleeps, the first begin and the last end count.
         let fell = self.sleep.map_or(fell, |(first, _)| first);
         self.sleep = Some((fell, woke));
     }
 
-    /// A call is over: what came before a sleep in it is ready.
+    /// Handles the end of a call: the actions before a sleep in it are ready.
     pub(super) fn call_is_over(&mut self) {
         let Some((fell, woke)) = self.sleep.take() else { return };
         if let Some(share) = self.since.and_then(|since| since.share_until(fell)) {
@@ -70,14 +70,14 @@ impl Stretch {
         self.since = Some(woke);
     }
 
-    /// Nothing comes any more.
+    /// Handles the end of the task.
     pub(super) fn finish(&mut self) {
         self.free = self.held.len();
     }
 }
 
 impl Awake {
-    /// The share of the time up to a sleep in which it had a processor, if it is less than all.
+    /// The share of the time up to a sleep in which the task had a processor, if it is less than 1.
     fn share_until(self, fell: Self) -> Option<f64> {
         let wall = fell.wall.checked_sub(self.wall).filter(|wall| *wall > 0)?;
         let processor = fell.processor.checked_sub(self.processor)?;
@@ -86,7 +86,7 @@ impl Awake {
 }
 
 impl Action {
-    /// Takes a share of its time.
+    /// Multiplies the time by a share.
     fn shorten(&mut self, share: f64) {
         match self {
             Self::Compute(time)
@@ -95,7 +95,7 @@ impl Action {
             | Self::Multicast { time, .. }
             | Self::Receive { time, .. }
             | Self::Meet { time, .. } => *time = time.scaled(share),
-            // A task's wait goes on while others compute.
+            // These actions go on while other tasks compute.
             Self::Idle(_) | Self::Start(_) | Self::Enter(_) | Self::Look | Self::CatchUp => (),
         }
     }
@@ -137,7 +137,7 @@ mod tests {
         sleep(&mut stretch, (0, 1_000), (0, 50));
         stretch.push(Action::Compute(Time::nanoseconds(9_000)));
         sleep(&mut stretch, (10_000, 20_000), (9_900, 9_950));
-        // Polling before the sleep may count more than the wall's clock had.
+        // Polling before the sleep may count as more time than the wall clock had.
         assert_eq!(computed(&mut stretch), [9_000]);
     }
 

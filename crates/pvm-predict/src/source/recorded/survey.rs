@@ -6,31 +6,31 @@ use pvm_trace::{Class, Reader, Record, Tables, TaskIndex, Tid, What};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{Read, Seek};
 
-/// The gaps of a trace, and the facts that no trace can tell.
+/// The gaps of a trace, and facts that no trace has.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lacks {
     /// The byte at which the file is cut off.
     pub cut: Option<u64>,
-    /// Spans of time of which records are missing.
+    /// The number of time spans of which records are missing.
     pub gaps: u64,
-    /// Records that are known to be missing.
+    /// The number of records that are known to be missing.
     pub lost: u64,
-    /// Messages to or from tasks that were not recorded: left out.
+    /// Messages to or from tasks that were not recorded: they are left out.
     pub apart: u64,
-    /// Messages of which one end is missing: left out.
+    /// Messages of which one end is missing: they are left out.
     pub halves: u64,
     /// Receives that would have taken any message: they take the one that they took.
     pub any_source: u64,
-    /// Looks for a message that found none: they are as many as there were.
+    /// Looks for a message that found none: the prediction has as many.
     pub polls: u64,
-    /// Tasks with several threads, which are taken as one.
+    /// Tasks with several threads, which are treated as one thread.
     pub threaded: u64,
     /// Tasks without an end.
     pub unended: u64,
 }
 
 impl Lacks {
-    /// Sentences for people, one for each thing.
+    /// A sentence for each of these, for people.
     pub fn sentences(&self) -> Vec<String> {
         let counted = [
             (self.gaps, "gaps: what was done in them is missing"),
@@ -48,25 +48,26 @@ impl Lacks {
     }
 }
 
-/// The findings of the first pass over a trace: the starts of tasks, and gaps.
+/// The results of the first pass over a trace: the starts of tasks, and gaps.
 #[derive(Debug, Default)]
 pub struct Survey {
     lacks: Lacks,
-    /// By tid: when each task with it began, in their order.
+    /// By tid: the tasks that had it, with their begins, in their order.
     tasks: HashMap<Tid, Vec<(u64, TaskNumber)>>,
     halves: HashSet<Name>,
-    /// By a task that was started: the task that started it, and when the call began and ended.
+    /// By started task: the task that started it, and the begin and the end of that call.
     started: BTreeMap<TaskNumber, (TaskNumber, u64, u64)>,
-    /// By task: when it began, or when its recording did.
+    /// By task: its begin, or the begin of its recording.
     begins: BTreeMap<TaskNumber, u64>,
     /// By a task's number of a state: the section.
     numbers: BTreeMap<(TaskNumber, u32), u32>,
     sections: Vec<String>,
     /// By a task's number of a group: the group.
     groups: BTreeMap<(TaskNumber, u32), u32>,
-    /// By a task: the tag that it has looked for in vain since it took or sent something.
+    /// By task: the tag for which it has looked in vain since its last message.
     missed: BTreeMap<TaskNumber, i32>,
-    /// Tags of messages that a task does not wait for: it has sent such ones after a look in vain.
+    /// Tags of messages that a task does not wait for: it has sent messages of this tag after a
+    /// look in vain.
     optional: BTreeSet<(TaskNumber, i32)>,
 }
 
@@ -100,7 +101,7 @@ impl Survey {
         survey
     }
 
-    /// The gaps of the trace, and the facts that no trace can tell.
+    /// The gaps of the trace, and facts that no trace has.
     pub const fn lacks(&self) -> &Lacks {
         &self.lacks
     }
@@ -145,7 +146,8 @@ impl Survey {
         }
     }
 
-    /// States with one name are one section, even if different tasks named them; groups as well.
+    /// Combines states of one name, even of different tasks, to one section; and groups in the same
+    /// way.
     fn name(&mut self, tables: &Tables) {
         let mut sections: BTreeMap<&[u8], u32> = BTreeMap::new();
         let mut groups: BTreeMap<&[u8], u32> = BTreeMap::new();
@@ -164,17 +166,18 @@ impl Survey {
         }
     }
 
-    /// The point at which the members of a task's group meet; one for all groups without a name.
+    /// The point at which the members of a task's group meet. All groups without a name share a
+    /// point.
     pub(super) fn point_of(&self, task: TaskNumber, number: u32) -> u32 {
         self.groups.get(&(task, number)).copied().unwrap_or(0)
     }
 
-    /// The section of a task's state, 0 for none.
+    /// The section of a task's state; 0 for none.
     pub(super) fn section_of(&self, task: TaskNumber, number: u32) -> u32 {
         self.numbers.get(&(task, number)).copied().unwrap_or(0)
     }
 
-    /// True if a task goes on where a look for messages of this tag finds none.
+    /// True if a task goes on when a look for messages of this tag finds none.
     pub(super) fn is_optional(&self, task: TaskNumber, tag: i32) -> bool {
         self.optional.contains(&(task, tag))
     }
@@ -200,14 +203,15 @@ impl Survey {
         !self.halves.contains(name)
     }
 
-    /// When a task begins, in nanoseconds: after the call that started it, or after the first task
-    /// of its computer that no task has started. Also its first moment by its own clock.
+    /// The begin of a task in nanoseconds: after the call that started it, or relative to the first
+    /// task of its computer that no task has started. Also its first moment by its own clock.
     pub(super) fn start_of(&self, tables: &Tables, task: TaskNumber) -> (u64, u64) {
         let own = &tables.tasks[task as usize].facts;
         let begin = self.begins.get(&task).copied().unwrap_or(own.began);
         let host = |task: TaskNumber| tables.tasks[task as usize].facts.tid.host();
         if let Some((parent, called, returned)) = self.started.get(&task) {
-            // Clocks of different computers do not agree; a spawn returns when the task is there.
+            // Clocks of different computers do not agree, but a spawn returns when the task has
+            // started.
             let near = host(*parent) == own.tid.host();
             let after = if near { begin.saturating_sub(*called) } else { returned - called };
             return (after, begin);

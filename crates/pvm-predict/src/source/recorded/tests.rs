@@ -1,4 +1,4 @@
-//! Small traces, made by the writer of traces, and what is read of them.
+//! Small traces, made by the writer of traces, and the actions that are read from them.
 
 use super::*;
 use crate::error::Awaited;
@@ -51,14 +51,14 @@ impl Made {
         Self(writer)
     }
 
-    /// A call from a moment on, in microseconds since the begin.
+    /// Adds a call that begins at this moment, in microseconds since the begin.
     fn call(&mut self, task: u32, (begin, length): (u64, u64), call: u16, what: What) -> &mut Self {
         let record = Record { what, ..Record::call(call, BEGAN + begin * 1000, length * 1000) };
         self.0.record(task, &record).expect("memory");
         self
     }
 
-    /// A part of the call that comes next.
+    /// Adds a part of the next call.
     fn part(&mut self, task: u32, (begin, length): (u64, u64), call: u16, what: What) -> &mut Self {
         let whole = Record::call(call, BEGAN + begin * 1000, length * 1000);
         self.0.record(task, &Record { what, part: true, depth: 1, ..whole }).expect("memory");
@@ -146,10 +146,10 @@ fn a_task_is_read_from_its_begin_to_its_end_and_waits_are_made_anew() {
 fn messages_are_matched_by_number_whatever_their_tags() {
     let mut made = Made::new(2);
     made.begin(0, 0).send(0, (10, 10), 1, 1).send(0, (30, 10), 1, 2).end(0, 50);
-    // The second one was taken first.
+    // The second message was taken first.
     made.begin(1, 0).receive(1, (60, 10), 0, 2).receive(1, (80, 10), 0, 1).end(1, 100);
     let report = on_line(&mut made.source(AS_TOLD), 100).expect("it runs");
-    // Computing 60, waiting until 40 + 100, then 10, 10, 10 and 10 more.
+    // Computing for 60, waiting until 40 + 100, then 10, 10, 10 and 10 more.
     assert_eq!(report.stations[1].execution, micro(180));
     assert_eq!(report.stations[1].total(), micro(180));
 }
@@ -170,7 +170,7 @@ fn a_barrier_waits_for_all_and_the_times_sum_up() {
     }
     let report = on_line(&mut made.source(AS_TOLD), 20).expect("it runs");
     for station in &report.stations {
-        // The last one comes at 200; there and back take 40, the call 10, the rest 90.
+        // The last message arrives at 200. A round trip takes 40, the call 10, the rest 90.
         assert_eq!(station.execution, micro(340));
         assert_eq!(station.total(), station.execution);
         assert_eq!(station.calls, micro(10));
@@ -203,9 +203,9 @@ fn a_child_begins_when_its_parent_starts_it() {
     let mut source = made.source(AS_TOLD);
     assert!(source.is_started(1) && !source.is_started(0));
     let report = on_line(&mut source, 10).expect("it runs");
-    // The parent computes 50; 25 later the child begins, computes 20 and sends for 5.
+    // The parent computes for 50. 25 later the child begins, computes for 20 and sends for 5.
     assert_eq!(report.stations[1].execution, micro(100));
-    // It waits until 110, receives for 50, computes 10.
+    // It waits until 110, receives for 50, and computes for 10.
     assert_eq!(report.stations[0].execution, micro(170));
     assert!(report.stations.iter().all(|station| station.total() == station.execution));
 }
@@ -233,7 +233,7 @@ fn what_probes_cost_and_what_others_took_is_taken_off() {
     let other = What::Call { bytes: 0 };
     made.begin(0, 0).part(0, (10, 90), calls::CONFIG, slept(10, 12));
     made.call(0, (10, 90), calls::CONFIG, other.clone());
-    // 1000 us on the wall, of which 250 on a processor.
+    // 1000 us by the wall clock, with a processor for 250 of them.
     made.part(0, (1100, 100), calls::CONFIG, slept(262, 270));
     made.call(0, (1100, 110), calls::CONFIG, other).end(0, 1300);
     let mut source = made.source(Wish::default());
@@ -243,7 +243,8 @@ fn what_probes_cost_and_what_others_took_is_taken_off() {
     // The record of the call before has cost 10 ns.
     assert_eq!(all[2], Action::Compute(Time((1_000_000_000 - 10_000) / 4)));
     assert_eq!(all[3], Action::Idle(micro(100)));
-    // Ten microseconds of the call lie behind its sleep, and are told with what came before it.
+    // Ten microseconds of the call come after its sleep, and are returned with the actions before
+    // it.
     assert_eq!(all[4], Action::Call(Time((10_000_000 - 10_000) / 4)));
 }
 
@@ -257,10 +258,10 @@ fn turns_of_others_are_no_time_of_a_task_and_its_first_and_last_stretch_are_held
     };
     let other = What::Call { bytes: 0 };
     made.begin(0, 0).part(0, (10, 990), calls::NONE, turn(10, 11));
-    // 1000 us on the wall, of which 500 on a processor; then a turn within a call.
+    // 1000 us by the wall clock, with a processor for 500 of them; then a turn within a call.
     made.part(0, (2000, 600), calls::CONFIG, turn(511, 512));
     made.call(0, (2000, 600), calls::CONFIG, other);
-    // 800 us, of which 200 on a processor, until it leaves.
+    // 800 us until it leaves, with a processor for 200 of them.
     made.part(0, (3400, 1), calls::NONE, turn(712, 713)).end(0, 3401);
     let mut source = made.source(Wish::default());
     let times: Vec<u64> = actions(&mut source, 0)
@@ -273,7 +274,8 @@ fn turns_of_others_are_no_time_of_a_task_and_its_first_and_last_stretch_are_held
     assert_eq!(times, [10, 500, 199], "without what the records cost");
 }
 
-/// Task 0 looks in vain, may send, finds the message of task 1, and sends once more.
+/// Task 0 looks in vain, sends if `sends_in_vain`, finds the message of task 1, and sends once
+/// more.
 fn looking(sends_in_vain: bool) -> Made {
     let poll = What::Poll { source: tid(1), tag: 5, context: 0 };
     let mut made = Made::new(2);

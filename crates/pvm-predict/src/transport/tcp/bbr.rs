@@ -1,23 +1,23 @@
-//! BBR, version 1, as Linux has it: the window and the pace follow the bottleneck's rate and the
-//! shortest time there and back.
+//! BBR, version 1, as in Linux: window and pace follow the rate of the bottleneck and the shortest
+//! round trip.
 
 use super::sample::Sample;
 use crate::unit::{Rate, Time};
 use std::collections::VecDeque;
 
-/// 2 / ln 2, for the begin.
+/// 2 / ln 2, the gain at the begin.
 const HIGH: f64 = 2.885;
-/// The pace in eight rounds.
+/// The gains of the pace in eight rounds.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The highest rate of this many rounds counts.
+/// The number of rounds in which the highest rate is searched.
 const ROUNDS: u64 = 10;
-/// The shortest round trip counts for this time.
+/// The time for which the shortest round trip counts.
 const RTT_LIFE: Time = Time::microseconds(10_000_000);
 const PROBE: Time = Time::microseconds(200_000);
 const LEAST: f64 = 4.0;
-/// Until this many segments are delivered the window grows in any case.
+/// Until this many segments are delivered, the window always grows.
 const FIRST: f64 = 10.0;
-/// The kernel counts microseconds.
+/// The kernel's clock counts microseconds.
 const RTT_MIN: Time = Time::microseconds(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ enum Mode {
     Startup,
     Drain,
     Steady,
-    /// It measures the time there and back, until then.
+    /// It measures the round trip, until this time.
     Probe {
         until: Option<Time>,
     },
@@ -36,10 +36,10 @@ enum Mode {
 pub(super) struct Bbr {
     segment: u64,
     mode: Mode,
-    /// The highest rates, in segments a second, with their rounds.
+    /// The highest rates in segments a second, with their rounds.
     rates: VecDeque<(u64, f64)>,
     round: u64,
-    /// Delivered at the end of the present round.
+    /// The delivered segments at the end of the present round.
     round_end: f64,
     rtt: Time,
     rtt_at: Time,
@@ -49,26 +49,26 @@ pub(super) struct Bbr {
     phase: usize,
     phase_at: Time,
     before_probe: f64,
-    /// In bytes a second. Until the pipe is full it only grows.
+    /// The pace in bytes a second. It only grows until the pipe is full.
     pacing: f64,
     extra: Extra,
 }
 
-/// Acknowledgements that come many at once: how many segments more than the rate explains.
+/// Acknowledgements that arrive in bursts: the number of segments beyond what the rate explains.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extra {
     since: Time,
     acked: f64,
     rounds: u32,
-    /// The most of the last rounds and of those before.
+    /// The largest numbers of the last rounds and of the rounds before.
     most: [f64; 2],
 }
 
 impl Extra {
-    /// A maximum counts for this many rounds, and as many more.
+    /// The number of rounds in each of these two.
     const ROUNDS: u32 = 5;
 
-    /// Another round begins.
+    /// Begins another round.
     fn round(&mut self) {
         self.rounds += 1;
         if self.rounds >= Self::ROUNDS {
@@ -85,15 +85,15 @@ impl Extra {
         self.most[0] = self.most[0].max((self.acked - expected).min(window));
     }
 
-    /// The addition to the window for it: a tenth of a second at the rate at most.
+    /// The addition to the window for bursts: a tenth of a second at the rate at most.
     fn window(&self, rate: f64) -> f64 {
         self.most[0].max(self.most[1]).min(rate * 0.1)
     }
 }
 
 impl Bbr {
-    /// `base` is the time there and back that the set-up has measured. Before a rate is measured,
-    /// the pace is a first window in that time.
+    /// `base` is the round trip time that the set-up has measured. Before a rate is measured, the
+    /// pace is a first window in that time.
     pub(super) fn new(segment: u64, base: Time, initial: f64) -> Self {
         let rtt = base.max(RTT_MIN);
         Self {
@@ -132,7 +132,7 @@ impl Bbr {
         Rate::bits(self.pacing * 8.0)
     }
 
-    /// 1 % less than the rate, as Linux has it.
+    /// Sets the pace to 1 % less than the rate, as Linux does.
     fn pace(&mut self, gain: f64) {
         let rate = gain * self.rate() * self.segment as f64 * 0.99;
         if self.is_full || rate > self.pacing {
@@ -140,19 +140,19 @@ impl Bbr {
         }
     }
 
-    /// Segments of a time there and back at the rate.
+    /// The number of segments in a round trip at the rate.
     fn product(&self, gain: f64) -> f64 {
         (self.rate() * self.rtt.seconds() * gain).ceil()
     }
 
-    /// Room for what segments travel in together, and for acknowledgements that do.
+    /// The window with room for segments that travel together, and for acknowledgements that do.
     fn budget(&self, window: f64) -> f64 {
         let goal = (self.pacing / 1024.0 / self.segment as f64).floor().clamp(2.0, 44.0);
         let even = ((window + 3.0 * goal) / 2.0).ceil() * 2.0;
         even + if self.mode == Mode::Steady && self.phase == 0 { 2.0 } else { 0.0 }
     }
 
-    /// A connection with nothing under way sends again: at the rate, not faster.
+    /// Handles a connection with nothing under way that sends again: at the rate, not faster.
     pub(super) fn begins(&mut self, now: Time) {
         (self.extra.since, self.extra.acked) = (now, 0.0);
         if self.mode == Mode::Steady {
@@ -196,8 +196,8 @@ impl Bbr {
         }
     }
 
-    /// The next phase of the pace, after a shortest round trip: a faster one lasts until its share
-    /// is under way, a slower one ends as soon as no more is under way than the network holds.
+    /// Chooses the next phase of the pace, after a round trip. A faster phase lasts until its share
+    /// is under way; a slower one ends as soon as no more is under way than the network holds.
     fn steady(&mut self, now: Time, sample: &Sample) {
         if self.mode != Mode::Steady {
             return;
@@ -216,7 +216,7 @@ impl Bbr {
         }
     }
 
-    /// Three rounds without a quarter more: the pipe is full.
+    /// Notes that the pipe is full after three rounds without a quarter more.
     fn fill(&mut self, sample: &Sample) {
         let rate = self.rate();
         if self.is_full || sample.app_limited {

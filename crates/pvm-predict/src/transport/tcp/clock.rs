@@ -1,4 +1,4 @@
-//! The clock by which a host's timers go: a tick, 250 times a second with most Linux kernels.
+//! The clock of a host's timers: it has ticks, 250 in a second in most Linux kernels.
 
 use crate::planted::{self, Bug};
 use crate::unit::Time;
@@ -7,18 +7,18 @@ use crate::unit::Time;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     tick: Time,
-    /// When the first tick is.
+    /// The time of the first tick.
     phase: Time,
 }
 
 impl Clock {
-    /// Without ticks (`tick` is no time) timers are exact.
+    /// If `tick` is 0, timers are exact.
     pub(crate) const fn new(tick: Time, phase: Time) -> Self {
         Self { tick, phase }
     }
 
-    /// When a timer that is set now goes off: at a tick, and never too early. So a span is rounded
-    /// up to ticks, and what is left of the present one comes on top.
+    /// The time at which a timer that is set now expires: at a tick, and never too early. So a span
+    /// is rounded up to ticks, and the rest of the present tick comes on top.
     pub(super) fn after(&self, now: Time, span: Time) -> Time {
         if self.tick == Time::ZERO || planted::is(Bug::TicksForgotten) {
             return now + span;

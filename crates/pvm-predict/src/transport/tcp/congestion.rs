@@ -1,4 +1,4 @@
-//! The number of segments that may be under way: reno and cubic; [`super::bbr`] has a file of its
+//! The number of segments that may be under way: reno and cubic; [`super::bbr`] is in a file of its
 //! own.
 
 use super::bbr::Bbr;
@@ -31,8 +31,8 @@ struct Cubic {
     origin: f64,
     wait: f64,
     friendly: f64,
-    /// HyStart: the shortest time there and back, of all and of the last samples, and how many
-    /// these are.
+    /// HyStart: the shortest round trip of all samples and of the last ones, and the number of
+    /// these.
     shortest: Time,
     recent: Time,
     samples: u32,
@@ -49,7 +49,7 @@ impl Window {
         Self { kind, initial, segments: initial, threshold: f64::INFINITY }
     }
 
-    /// At which rate segments may follow one another.
+    /// The rate at which segments may follow one another.
     pub(super) fn pacing(&self) -> Option<Rate> {
         match &self.kind {
             Kind::Bbr(bbr) => bbr.pacing(),
@@ -57,7 +57,7 @@ impl Window {
         }
     }
 
-    /// The factor by which segments may follow one another faster than a window a round trip.
+    /// The factor by which segments may follow one another faster than a window in a round trip.
     pub(super) fn haste(&self) -> f64 {
         if self.segments < self.threshold / 2.0 { 2.0 } else { 1.2 }
     }
@@ -67,7 +67,7 @@ impl Window {
             self.segments = bbr.acknowledged(now, sample, self.segments);
             return;
         }
-        // A window that is not used does not grow.
+        // A window that is not full does not grow.
         let slow = self.segments < self.threshold;
         let used = if slow { self.segments < 2.0 * sample.under_way } else { sample.was_limited };
         if !used || sample.delivered <= 0.0 {
@@ -92,7 +92,7 @@ impl Window {
         }
     }
 
-    /// Something was lost; `under_way` is what was.
+    /// Handles a loss.
     pub(super) fn lost(&mut self) {
         if matches!(self.kind, Kind::Bbr(_)) {
             return;
@@ -105,7 +105,7 @@ impl Window {
         self.segments = self.threshold;
     }
 
-    /// Nothing was heard for too long.
+    /// Handles a timeout.
     pub(super) fn timed_out(&mut self) {
         if !matches!(self.kind, Kind::Bbr(_)) {
             self.lost();
@@ -113,14 +113,14 @@ impl Window {
         self.segments = 1.0;
     }
 
-    /// Something is sent, and nothing is under way.
+    /// Handles a send with nothing under way.
     pub(super) fn begins(&mut self, now: Time) {
         if let Kind::Bbr(bbr) = &mut self.kind {
             bbr.begins(now);
         }
     }
 
-    /// Nothing was sent for a while.
+    /// Handles a pause in sending.
     pub(super) fn was_idle(&mut self, idle: Time, timeout: Time) {
         if matches!(self.kind, Kind::Bbr(_)) || planted::is(Bug::IdleRestartForgotten) {
             return;
@@ -134,13 +134,13 @@ impl Window {
     }
 }
 
-/// HyStart begins with a window of `HYSTART_WINDOW` segments, and decides by `HYSTART_SAMPLES`
+/// HyStart begins at a window of `HYSTART_WINDOW` segments, and decides by `HYSTART_SAMPLES`
 /// samples (RFC 9406).
 const HYSTART_WINDOW: f64 = 16.0;
 const HYSTART_SAMPLES: u32 = 8;
 
 impl Cubic {
-    /// True if round trips have grown, because a queue fills: slow start ends.
+    /// True if round trips have grown because a queue fills; slow start ends then.
     fn is_late(&mut self, rtt: Option<Time>, window: f64) -> bool {
         let Some(rtt) = rtt else { return false };
         self.shortest = self.shortest.min(rtt);
@@ -172,7 +172,7 @@ impl Cubic {
         let rtt = rtt.unwrap_or_default().seconds();
         let time = now.since(epoch).seconds() + rtt - self.wait;
         let target = self.origin + C * time.powi(3);
-        // As reno with a factor of 0.7 would: RFC 9438, 4.3.
+        // The window that reno with a factor of 0.7 would have: RFC 9438, 4.3.
         self.friendly += 0.53 * delivered / window;
         let goal = target.max(self.friendly).clamp(window, 1.5 * window);
         window + (goal - window) / window * delivered

@@ -1,4 +1,4 @@
-//! The receiving half: the sequence of data, and its acknowledgements.
+//! The receiving half: the order of data, and its acknowledgements.
 
 use super::clock::Clock;
 use super::segment::{RANGES, Segment};
@@ -6,7 +6,7 @@ use crate::planted::{self, Bug};
 use crate::platform::Tcp;
 use crate::unit::Time;
 
-/// At first, this many segments are acknowledged at once (Linux: `TCP_MAX_QUICKACKS`).
+/// The number of segments that are acknowledged at once at first (Linux: `TCP_MAX_QUICKACKS`).
 const QUICK: u32 = 16;
 
 /// The half of an end that receives.
@@ -16,12 +16,12 @@ pub(super) struct Receiving {
     delay: Time,
     clock: Clock,
     next: u64,
-    /// The ranges that have come beyond a gap, in sequence and apart.
+    /// The ranges that have arrived beyond a gap, in order and apart.
     beyond: Vec<(u64, u64)>,
-    /// Bytes up to here are acknowledged.
+    /// The bytes up to here are acknowledged.
     told: u64,
     quick: u32,
-    /// An acknowledgement goes at this time, unless something goes before.
+    /// An acknowledgement is sent at this time, unless a segment goes before.
     due: Option<Time>,
 }
 
@@ -52,8 +52,8 @@ impl Receiving {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// A segment with data: it is acknowledged at once if it is out of order, fills a hole, or is
-    /// the second.
+    /// Handles a segment with data. It is acknowledged at once if it is out of order, fills a hole,
+    /// or is the second.
     pub(super) fn arrived(&mut self, now: Time, segment: &Segment) {
         let (begin, end) = (segment.begin, segment.begin + segment.bytes);
         let in_order = begin <= self.next && end > self.next;
@@ -81,7 +81,7 @@ impl Receiving {
         self.told = self.next;
         self.due = None;
         if segment.bytes > 0 {
-            // An end that answers has data for its acknowledgements to ride on.
+            // An end that answers sends its acknowledgements together with data.
             self.quick = 0;
         }
     }

@@ -2,21 +2,21 @@
 
 use crate::unit::Time;
 
-/// The most ranges beyond a gap that an acknowledgement tells.
+/// The most ranges beyond a gap in an acknowledgement.
 pub(super) const RANGES: usize = 3;
 
 /// Data, an acknowledgement, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Segment {
-    /// Its first byte and how many there are; none in a mere acknowledgement.
+    /// The first byte and the number of bytes; 0 in a mere acknowledgement.
     pub(crate) begin: u64,
     pub(crate) bytes: u64,
-    /// Bytes in front of them.
+    /// The bytes in front of the data.
     pub(crate) header: u64,
-    /// When these bytes were first sent, and when this time.
+    /// The time at which these bytes were first sent, and the time at which this segment was.
     pub(crate) first_sent: Time,
     pub(crate) sent: Time,
-    /// Up to here all has come the other way; and ranges beyond.
+    /// All bytes up to here have arrived in the other direction; and ranges beyond.
     pub(crate) acknowledged: u64,
     pub(crate) ranges: [(u64, u64); RANGES],
 }

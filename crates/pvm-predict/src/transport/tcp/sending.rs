@@ -1,4 +1,5 @@
-//! The sending half: segments under way, segments that count as lost, and when they go again.
+//! The sending half: segments under way, segments that count as lost, and the times at which they
+//! are sent again.
 
 use super::clock::Clock;
 use super::congestion::Window;
@@ -11,18 +12,17 @@ use std::collections::VecDeque;
 
 /// The number of segments beyond a hole that make it a loss (RFC 6675).
 const BEYOND: usize = 3;
-/// Segments are handed to the host's queue in trains: as much as a millisecond at the pace makes,
-/// two segments at least, and near hosts get whole ones (Linux: `tcp_tso_autosize`).
+/// Segments go to the host's queue in trains: as many as the pace sends in a millisecond, two
+/// segments at least, and whole ones to near hosts (Linux: `tcp_tso_autosize`).
 const TRAIN: u64 = 65_536;
-/// The number of trains of a connection's own segments that may wait there (Linux: TCP small
-/// queues). TCP small queues).
+/// The number of trains of one connection that may wait in that queue (Linux: TCP small queues).
 const TRAINS: u64 = 2;
 /// The memory of the host that a segment takes beside its data (Linux: `sk_buff`, its head and
 /// `skb_shared_info`).
 const SEGMENT_MEMORY: u64 = 1_280;
-/// The pace holds from the tenth segment on.
+/// The number of the first segment that is paced.
 const PACED_FROM: u64 = 10;
-/// A probe of the end waits for this beside two times there and back (Linux: `TCP_TIMEOUT_MIN_US`).
+/// The time that a probe of the end waits beside two round trips (Linux: `TCP_TIMEOUT_MIN_US`).
 const PROBE_MIN: Time = Time::microseconds(2_000);
 const TIMEOUT_MAX: Time = Time::microseconds(120_000_000);
 
@@ -33,12 +33,13 @@ struct Flying {
     bytes: u64,
     first_sent: Time,
     sent: Time,
-    /// All memory that the connection has given to its host's queue, with this segment.
+    /// All memory that the connection has handed to its host's queue, this segment included.
     handed: u64,
-    /// All that was delivered when it was sent, and when that was.
+    /// All segments that were delivered when it was sent, and the time of the last of these
+    /// deliveries.
     delivered: f64,
     delivered_at: Time,
-    /// When the segment was sent that had been delivered last then.
+    /// The time at which the segment had been sent that was delivered last then.
     first_delivered: Time,
     app_limited: bool,
     again: bool,
@@ -48,7 +49,7 @@ struct Flying {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Flying,
-    /// It has come, and something before it has not.
+    /// It has arrived, but a segment before it has not.
     Beyond,
     Lost,
 }
@@ -59,51 +60,52 @@ pub(super) struct Sending {
     tcp: Tcp,
     clock: Clock,
     window: Window,
-    /// First byte that is not acknowledged, first that was not sent, end of what was written.
+    /// The first byte without an acknowledgement, the first that was not sent, and the end of the
+    /// written bytes.
     first: u64,
     next: u64,
     end: u64,
     flying: VecDeque<Flying>,
-    /// Segments that are on the network.
+    /// The number of segments on the network.
     under_way: usize,
-    /// Until what was sent by then is acknowledged, losses are one.
+    /// The byte up to which all must be acknowledged before a further loss counts as a new one.
     recovery: Option<u64>,
     delivered: f64,
     delivered_at: Time,
-    /// The sender had nothing more to send; until this much is delivered, rates tell of that, not
-    /// of the network.
+    /// Set while the sender had nothing more to send: until this much is delivered, rates describe
+    /// the sender, not the network.
     app_limited: Option<f64>,
     was_limited: bool,
-    /// When the segment was sent that was delivered last.
+    /// The time at which the segment was sent that was delivered last.
     first_sent: Time,
     rtt: Option<(Time, Time)>,
-    /// The shortest time there and back.
+    /// The shortest round trip.
     shortest: Time,
-    /// When the latest segment that has arrived was sent, and where it begins.
+    /// The time at which the latest segment that has arrived was sent, and its first byte.
     newest: (Time, u64),
     backoff: u32,
     timer: Option<Time>,
     probed: bool,
-    /// By the pace, nothing goes before.
+    /// The time before which the pace lets nothing go.
     pace: Time,
-    /// Memory of own segments that went into the host's queue, and that have left it; how many
-    /// there were.
+    /// The memory of own segments that went into the host's queue, and that has left it; and their
+    /// number.
     handed: u64,
     gone: u64,
     segments: u64,
-    /// A write has just been; its last segment, if it is not full, waits while others are in the
+    /// True after a write, whose last segment waits, if it is not full, while others are in the
     /// queue.
     corks: bool,
-    /// A probe of the end sends a segment whatever the window says.
+    /// True while a probe of the end sends a segment whatever the window is.
     forced: bool,
-    /// The number of segments that are left of the present train.
+    /// The number of segments left of the present train.
     train: u64,
     last_sent: Time,
     pub(super) resent: u64,
 }
 
 impl Sending {
-    /// `base` is the time there and back that the connection's set-up has measured.
+    /// `base` is the round trip time that the connection's set-up has measured.
     pub(super) fn new(tcp: &Tcp, base: Time, clock: Clock) -> Self {
         Self {
             tcp: *tcp,
@@ -138,7 +140,7 @@ impl Sending {
         }
     }
 
-    /// Bytes are to be sent. A connection that was idle begins anew.
+    /// Takes bytes to be sent. A connection that was idle begins again.
     pub(super) fn write(&mut self, now: Time, bytes: u64) {
         let idle = now.since(self.last_sent);
         if self.flying.is_empty() && self.next == self.end && self.tcp.idle_restart {
@@ -152,8 +154,8 @@ impl Sending {
         self.corks = !planted::is(Bug::CorkForgotten);
     }
 
-    /// Before more is written: the program, not the network, was what bounded the rate, if nothing
-    /// waited here or in the host's queue and the window had room.
+    /// Notes, before more is written, whether the program and not the network was the bound of the
+    /// rate: nothing waited here or in the host's queue, and the window had room.
     fn note_limit(&mut self) {
         let waits = self.end - self.next >= self.tcp.segment || self.handed > self.gone;
         if !waits && self.quota() > 0 {
@@ -174,7 +176,7 @@ impl Sending {
         self.corks = false;
     }
 
-    /// When something is due. By the pace nothing is that could have gone by now.
+    /// The time at which something is due. The pace does not delay what could have gone by now.
     pub(super) fn poll_timeout(&self, now: Time) -> Option<Time> {
         let waits_for_pace = self.has_more() && self.may_fly() && self.window.pacing().is_some();
         let pace = Some(self.pace).filter(|pace| waits_for_pace && *pace > now);
@@ -189,7 +191,7 @@ impl Sending {
         self.quota() > 0 && !self.is_held_back()
     }
 
-    /// The number of segments that the window lets go.
+    /// The number of segments that the window permits.
     fn quota(&self) -> u64 {
         if self.forced {
             return 1;
@@ -197,7 +199,7 @@ impl Sending {
         (self.window.segments.floor().max(1.0) as u64).saturating_sub(self.under_way as u64)
     }
 
-    /// The bytes that go in a millisecond at the pace.
+    /// The bytes that the pace sends in a millisecond.
     fn pace(&self) -> u64 {
         if let Some(rate) = self.window.pacing() {
             return rate.bytes_in(Time::microseconds(1_000));
@@ -216,7 +218,7 @@ impl Sending {
         most.min(self.quota()).min(unsent.max(1))
     }
 
-    /// Too much of its own waits in the host's queue.
+    /// True if too many of its own segments wait in the host's queue.
     fn is_held_back(&self) -> bool {
         let least = TRAINS * self.next_train() * memory(self.tcp.segment);
         let queued = self.handed - self.gone;
@@ -255,8 +257,8 @@ impl Sending {
         Some(segment)
     }
 
-    /// When the next segment may go, by the pace: what one goes too late is made good, up to half a
-    /// segment's time. The first ones are not paced.
+    /// The time at which the pace lets the next segment go. A delay is made good up to half a
+    /// segment's time. The first segments are not paced.
     fn paced(&self, now: Time, time: Time) -> Time {
         if self.segments <= PACED_FROM {
             return now;
@@ -315,7 +317,7 @@ impl Sending {
         Some(Segment { begin, bytes, first_sent, sent, ..Segment::default() })
     }
 
-    /// The program's next bytes may fill a segment that is not full, as long as others of the
+    /// True if a segment that is not full waits for the program's next bytes, because others of the
     /// connection wait in the queue (Linux: `tcp_autocorking`).
     fn is_corked(&self, bytes: u64) -> bool {
         let waits = self.handed - self.gone;
@@ -362,7 +364,7 @@ impl Sending {
         freed
     }
 
-    /// A segment has come.
+    /// Handles a segment that has arrived.
     fn came(&mut self, one: &Flying, news: &mut News) {
         match one.state {
             State::Flying => self.under_way -= 1,
@@ -393,8 +395,8 @@ impl Sending {
         if self.app_limited.is_some_and(|until| self.delivered > until) {
             self.app_limited = None;
         }
-        // As segments were sent and as they were acknowledged: the slower of both is what the
-        // network did.
+        // The rate of the network is the slower of two: that of sending and that of
+        // acknowledgements.
         let sent = last.sent.since(last.first_delivered);
         let took = now.since(last.delivered_at).max(sent);
         self.first_sent = last.sent;
@@ -414,8 +416,9 @@ impl Sending {
         }
     }
 
-    /// A hole with enough beyond it is a loss (RFC 6675). Within a recovery, so is whatever was
-    /// sent before something that has come (RFC 8985). The first loss of a window makes it smaller.
+    /// Finds losses. A hole with enough segments beyond it is a loss (RFC 6675). Within a recovery,
+    /// so is whatever was sent before a segment that has arrived (RFC 8985). The first loss of a
+    /// window makes it smaller.
     fn find_losses(&mut self) {
         let newest = self.newest;
         let recovers = self.recovery.is_some();
@@ -439,7 +442,7 @@ impl Sending {
         }
     }
 
-    /// RFC 6298, with Linux' bound below.
+    /// RFC 6298, with Linux' lower bound.
     fn timeout(&self) -> Time {
         let plain = self.rtt.map_or(Time::microseconds(1_000_000), |(mean, spread)| {
             mean + spread.times(4).max(self.tcp.timeout)
@@ -447,8 +450,8 @@ impl Sending {
         plain.times(1 << self.backoff.min(10)).min(TIMEOUT_MAX)
     }
 
-    /// A timeout counts from `since`. A probe of the end goes sooner (RFC 8985); it counts from
-    /// now, so whatever is sent or acknowledged puts it off.
+    /// Sets the timeout, which counts from `since`. A probe of the end comes sooner (RFC 8985); it
+    /// counts from now, so whatever is sent or acknowledged puts it off.
     fn arm(&mut self, now: Time, since: Time) {
         if self.flying.is_empty() {
             self.timer = None;
@@ -485,8 +488,8 @@ impl Sending {
         self.arm(now, now);
     }
 
-    /// Sends the next segment, or the last one again if there is no next and it is not in the
-    /// host's own queue still.
+    /// Sends the next segment; if there is none, the last one again, unless that is still in the
+    /// host's own queue.
     fn probe(&mut self) {
         self.probed = true;
         self.corks = false;
