@@ -25,6 +25,7 @@ mod placement;
 pub mod planted;
 mod plugs;
 mod probes;
+mod proposals;
 pub mod quorum;
 mod records;
 mod session;

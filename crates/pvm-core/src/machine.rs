@@ -48,6 +48,7 @@ use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
 use crate::plugs::Plugs;
 use crate::probes::Probes;
+use crate::proposals::Proposals;
 use crate::quorum::Quorum;
 use crate::records::{Slot, Table};
 use crate::session::Sessions;
@@ -108,6 +109,7 @@ pub struct Machine {
     joined: Slot<bool>,
     order: Order,
     agreed: Agreed,
+    proposals: Proposals,
     sessions: Sessions,
     tasks: Tasks,
     contexts: Contexts,
@@ -180,6 +182,7 @@ impl Machine {
             joined: Slot::new(b'j', false),
             order: Order::new(me, quorum, begins),
             agreed: Agreed::new(),
+            proposals: Proposals::new(),
             sessions: Sessions::new(),
             tasks: Tasks::new(me),
             contexts: Contexts::new(me),
@@ -484,6 +487,7 @@ impl Machine {
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.order.take_changes(&mut changes);
+        self.proposals.take_changes(&mut changes);
         self.agreed.take_changes(&mut changes);
         self.sessions.take_changes(&mut changes);
         self.tasks.take_changes(&mut changes);
@@ -509,6 +513,7 @@ impl Machine {
     fn restore_record(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.joined.restore(key, value)
             || self.order.restore(key, value)
+            || self.proposals.restore(key, value)
             || self.agreed.restore(key, value)
             || self.sessions.restore(key, value)
             || self.tasks.restore(key, value)

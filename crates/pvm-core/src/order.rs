@@ -11,10 +11,10 @@
 //! applied, and the inputs that follow from it are to be given, before the next call: so each step
 //! sees everything that was committed before it.
 //!
-//! The parts: `consensus` is the log with its members and proposals, `long` the commands in
-//! pieces, `leading` who leads, `commands` how a command gets into the log and out of it,
-//! `hearing` with `links`, `near`, `suspicion` and `doubts` what this host sees of the others,
-//! `silence` and `opinion` what follows from that, `two` and `pair` the rule for two hosts.
+//! The parts: `consensus` is the log with its members, `pieces` the long commands in it, `leading`
+//! the leader, `commands` how a command gets into the log and out of it, `hearing` with `links`,
+//! `near`, `suspicion` and `doubts` the other hosts as this one hears them, `silence` and `opinion`
+//! what follows from that, `two` and `pair` the rule for two hosts.
 
 mod commands;
 mod consensus;
@@ -23,10 +23,10 @@ mod hearing;
 mod leadership;
 mod leading;
 mod links;
-mod long;
 mod near;
 mod opinion;
 mod pair;
+mod pieces;
 mod silence;
 mod source;
 mod suspicion;
@@ -71,6 +71,9 @@ pub(crate) enum Input {
     Opinion { of: HostIndex, by: HostIndex, round: u64, unheard: Option<u32> },
     /// The witness has answered.
     Witnessed { lock: Lock, granted: bool },
+    /// A command of this host for the log, with its ticket. A leader that comes later does not know
+    /// of it: it is given again after [`Output::Led`], until it has been applied.
+    Propose { ticket: u64, command: Box<Command> },
     /// A host that takes this one for the leader of a term wants a command in the log.
     Put { from: HostIndex, term: u64, ticket: u64, command: Box<Command> },
     /// A read waits for the confirmation that this host leads.
@@ -109,14 +112,14 @@ pub(crate) enum Output {
     Log(String),
     /// A member is to be asked whether it hears another one.
     Ask { by: HostIndex, about: HostIndex, round: u64 },
-    /// The next place of the log. `counted` is true where it is a counted command of this host, or
-    /// a piece of one.
-    Next { command: Option<Ordered>, counted: bool },
+    /// The next place of the log: the ticket of the command, or of a piece of one, if this host has
+    /// proposed it, and the command if it is to be applied.
+    Next { own: Option<u64>, command: Option<Ordered> },
     /// The state after a command replaces the one that is known here.
     Adopt { number: u64, state: Blob },
     /// A member wants the state.
     StateWanted { to: Member },
-    /// There is a leader.
+    /// There is a leader: it is to be given all that this host has proposed.
     Led { term: u64, leader: HostIndex },
     /// Questions up to this one may be answered.
     Confirmed { mark: u64 },
@@ -133,8 +136,6 @@ pub(crate) enum Output {
 pub(crate) struct Ordered {
     /// The host that has proposed it.
     pub(crate) proposer: HostIndex,
-    /// Its mark, if this host has proposed it.
-    pub(crate) mark: Option<u64>,
     /// None where it has no effect.
     pub(crate) command: Option<Command>,
 }
@@ -190,6 +191,7 @@ impl Order {
                 self.opinion_told(of, (by, round), unheard);
             }
             Input::Witnessed { lock, granted } => self.witness_said(lock, granted),
+            Input::Propose { ticket, command } => self.propose(ticket, *command),
             Input::Put { from, term, ticket, command } => {
                 // Who has put it to an earlier leader puts it again.
                 if self.consensus.leader() == Some((term, self.me)) {
@@ -263,11 +265,6 @@ impl Order {
     pub(crate) fn load(&mut self, number: u64, records: &[(Blob, Blob)]) {
         self.consensus.load(records);
         self.consensus.start_from(number);
-    }
-
-    /// See `Consensus::take_missed`.
-    pub(crate) fn take_missed(&mut self) -> Vec<(u64, Option<Command>)> {
-        self.consensus.take_missed()
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {

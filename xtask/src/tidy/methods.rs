@@ -18,7 +18,7 @@ const LARGE: &[(&str, &str, usize)] = &[
     ("bindings/python", "Task", 75),
     ("crates/pvm", "Buffer", 80),
     ("crates/pvm", "Task", 130),
-    ("crates/pvm-core", "Consensus", 55),
+    ("crates/pvm-core", "Consensus", 45),
     ("crates/pvm-core", "Machine", 335),
     ("crates/pvm-quorum", "Core", 130),
     ("crates/pvm-shm", "Inlet", 55),

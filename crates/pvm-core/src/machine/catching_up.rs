@@ -75,7 +75,8 @@ impl Machine {
 
     /// Answers the commands of this host that were among the missed ones.
     fn end_own(&mut self, before: &BTreeMap<Blob, Group>) {
-        for (mark, command) in self.order.take_missed() {
+        let applied = self.order.log().applied_of(self.me());
+        for (mark, command) in self.proposals.take_missed(applied) {
             if let Some(proposal) = self.pending.proposals.remove(&mark) {
                 let seen = command.and_then(|command| self.seen_of(&command, before));
                 let outcome = seen.map(|outcome| proposal.reply.unwrap_or(outcome));

@@ -3,6 +3,7 @@
 use super::{ANSWER_NS, Machine, OrderInput};
 use crate::order::{Ordered, Output as OrderOutput};
 use crate::pending::{Asker, Proposal, Want};
+use crate::planted::{self, Bug};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Tid};
@@ -34,29 +35,56 @@ impl Machine {
     /// Proposes a command that this host knows by `mark`. Returns its number among those of this
     /// host.
     pub(super) fn propose_ticket(&mut self, mark: u64, command: Command) -> u64 {
-        let ticket = self.order.propose(mark, command);
-        self.follow_order();
-        ticket
+        if let Command::TaskGone { tid } = command
+            && let Some(nothing) = self.proposals.abandon(tid)
+        {
+            self.propose_ticket(0, nothing);
+        }
+        let ticket = self.proposals.note(mark, &command);
+        match ticket {
+            Some(ticket) => self.put(ticket, command),
+            None => self.put_pieces(),
+        }
+        ticket.unwrap_or(0)
+    }
+
+    fn put(&mut self, ticket: u64, command: Command) {
+        self.tell_order(OrderInput::Propose { ticket, command: Box::new(command) });
+    }
+
+    /// Puts pieces of long commands to the leader, as many as may be on their way.
+    fn put_pieces(&mut self) {
+        while let Some((ticket, piece)) = self.proposals.next_piece() {
+            self.put(ticket, piece);
+        }
+    }
+
+    /// Puts every command that is not applied yet to a new leader.
+    fn put_again(&mut self) {
+        if !planted::is(Bug::ProposalForgotten) {
+            for (ticket, command) in self.proposals.outstanding() {
+                self.put(ticket, command);
+            }
+        }
     }
 
     /// A command of this host has been applied: the deadlines of its long commands begin anew,
     /// however slow the network is.
     pub(super) fn wait_for_pieces(&mut self) {
         let deadline = self.after(ANSWER_NS);
-        for mark in self.order.log().long_marks() {
+        for mark in self.proposals.long_marks() {
             if let Some(proposal) = self.pending.proposals.get_mut(&mark) {
                 proposal.deadline = deadline;
             }
         }
-        self.order.put_pieces();
-        self.follow_order();
+        self.put_pieces();
     }
 
     /// Fails the proposals that are overdue.
     pub(super) fn end_proposals(&mut self) {
         let late = self.pending.take_overdue_proposals(self.now.0);
         let marks: Vec<u64> = late.iter().map(|(mark, _)| *mark).collect();
-        self.order.end_takes(&marks);
+        self.proposals.end_takes(&marks);
         late.into_iter().for_each(|(_, asker)| self.fail(asker, Code::HostFail));
     }
 
@@ -82,7 +110,7 @@ impl Machine {
                 let asker = Asker::Opinion { of: about, by, round };
                 self.ask(by, asker, Tid::NONE, Request::Hears { host: about });
             }
-            OrderOutput::Next { command, counted } => self.take_ordered(command, counted),
+            OrderOutput::Next { own, command } => self.take_ordered(own, command),
             OrderOutput::Adopt { number, state } if *self.joined.get() => {
                 self.catch_up(number, &state.0);
             }
@@ -91,7 +119,10 @@ impl Machine {
                 let (number, state) = (self.order.log().applied(), self.snapshot());
                 self.tell_order(OrderInput::State { to, number, state });
             }
-            OrderOutput::Led { term, leader } => self.report(term, leader),
+            OrderOutput::Led { term, leader } => {
+                self.report(term, leader);
+                self.put_again();
+            }
             OrderOutput::Confirmed { mark } => self.home.confirmed = mark,
             OrderOutput::Leaderless => self.say_leaderless(),
             OrderOutput::Overtaken => self.overtaken(),
@@ -99,12 +130,13 @@ impl Machine {
         }
     }
 
-    fn take_ordered(&mut self, ordered: Option<Ordered>, counted: bool) {
-        if let Some(Ordered { proposer, mark, command }) = ordered {
+    fn take_ordered(&mut self, own: Option<u64>, ordered: Option<Ordered>) {
+        let mark = own.and_then(|ticket| self.proposals.applied(ticket));
+        if let Some(Ordered { proposer, command }) = ordered {
             self.apply(mark, command);
             self.tell_held(proposer);
         }
-        if counted {
+        if own.is_some() {
             self.wait_for_pieces();
         }
         self.serve_held();

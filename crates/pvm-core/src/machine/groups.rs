@@ -119,7 +119,7 @@ impl Machine {
         };
         let waits = self.home.gatherings.withdraw(ask);
         // A group that is about to be frozen is answered for when it is.
-        if waits || !self.order.log().outstanding().iter().any(|(_, command)| freezes(command)) {
+        if waits || !self.proposals.outstanding().iter().any(|(_, command)| freezes(command)) {
             self.release(vec![ask], Reply::Withdrawn);
         }
     }

@@ -72,7 +72,7 @@ impl Machine {
             Command::RemoveHost { host, .. } | Command::Retire { host } => *host == me,
             _ => false,
         };
-        for mark in self.order.log().marks_of(goes) {
+        for mark in self.proposals.marks_of(goes) {
             if let Some(proposal) = self.pending.proposals.remove(&mark) {
                 self.answer(proposal.asker, Reply::Done);
             }

@@ -57,7 +57,7 @@ impl Machine {
         if host != self.me() {
             self.say(host, Said::Watch { watch: number, tid });
         } else if self.tasks.alive(tid).is_none() {
-            self.tell_behind(number, self.order.log().end_of(tid).unwrap_or(0));
+            self.tell_behind(number, self.proposals.end_of(tid).unwrap_or(0));
         }
     }
 
@@ -90,7 +90,7 @@ impl Machine {
         }
         // That host may not have applied what has been applied here.
         let applied = self.order.log().applied_of(self.me());
-        let ticket = self.order.log().end_of(tid).unwrap_or(applied);
+        let ticket = self.proposals.end_of(tid).unwrap_or(applied);
         self.tell_when_drained((host, watch), tid, ticket);
     }
 

@@ -1,7 +1,6 @@
-//! The way of a command: proposed by a host, put to the leader, held, ordered and taken from the
-//! log.
+//! The way of a command: put to the leader, held, ordered and taken from the log.
 
-use super::consensus::Consensus;
+use super::consensus::{Consensus, Taken};
 use super::source::may_order;
 use super::{Order, Ordered, Output};
 use pvm_wire::HostIndex;
@@ -12,36 +11,8 @@ use pvm_wire::peer::{Command, Said};
 const HANDED_ON_NS: u64 = 1_000_000_000;
 
 impl Order {
-    /// Proposes a command that this host knows by `mark`. It is put to every leader until it has
-    /// been applied. Returns its number among those of this host.
-    pub(crate) fn propose(&mut self, mark: u64, command: Command) -> u64 {
-        if let Command::TaskGone { tid } = command
-            && let Some(nothing) = self.consensus.abandon(tid)
-        {
-            self.propose(0, nothing);
-        }
-        let ticket = self.consensus.note(mark, &command);
-        match ticket {
-            Some(ticket) => self.put(ticket, command),
-            None => self.put_pieces(),
-        }
-        ticket.unwrap_or(0)
-    }
-
-    /// Puts pieces of long commands to the leader, as many as may be on their way.
-    pub(crate) fn put_pieces(&mut self) {
-        while let Some((ticket, piece)) = self.consensus.next_piece() {
-            self.put(ticket, piece);
-        }
-    }
-
-    /// The askers of these commands were told that they failed.
-    pub(crate) fn end_takes(&mut self, marks: &[u64]) {
-        self.consensus.end_takes(marks);
-    }
-
-    /// Puts a command to the leader, if there is one.
-    pub(super) fn put(&mut self, ticket: u64, command: Command) {
+    /// Puts a command of this host to the leader, if there is one.
+    pub(super) fn propose(&mut self, ticket: u64, command: Command) {
         match self.consensus.leader() {
             Some((_, host)) if host == self.me => self.consensus.hold(host, ticket, command),
             Some((term, host)) => self.say(host, Said::Put { term, ticket, command }),
@@ -90,14 +61,13 @@ impl Order {
 
     /// Takes the next command from the log.
     pub(super) fn take(&mut self, number: u64, bytes: &[u8]) {
-        let before = self.consensus.applied_of(self.me);
         let taken = self.consensus.take(number, bytes, may_order);
-        let command = taken.map(|(proposer, mark, command)| {
-            let command = meant(&self.consensus, command, proposer);
-            Ordered { proposer, mark, command }
+        let own = taken.as_ref().and_then(|taken| taken.own);
+        let command = taken.and_then(|Taken { proposer, command, .. }| {
+            let command = meant(&self.consensus, command?, proposer);
+            Some(Ordered { proposer, command })
         });
-        let counted = self.consensus.applied_of(self.me) != before;
-        self.put_out(Output::Next { command, counted });
+        self.put_out(Output::Next { own, command });
     }
 }
 

@@ -1,17 +1,17 @@
 //! One order of commands for all hosts, as the machine sees it.
 //!
-//! A library behind [`Quorum`] orders bytes among members. This room knows which host is which
+//! A library behind [`Quorum`] orders bytes among members. This file knows which host is which
 //! member, and makes that every command is applied exactly once: each host counts what it
-//! proposes, keeps it until it has been applied, and puts it to every new leader again, in order;
-//! a command that does not follow the last one of its proposer is skipped by all.
+//! proposes, and puts it to every new leader again, in order (`crate::proposals`); a command that
+//! does not follow the last one of its proposer is skipped by all.
 
-use super::long::{Long, PIECE_BYTES, WINDOW_BYTES};
+use super::pieces::Pieces;
 use crate::Time;
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Command;
-use pvm_wire::{Blob, HostIndex, Tid, Wire, record};
+use pvm_wire::{Blob, HostIndex, Wire, record};
 use std::collections::VecDeque;
 
 /// In front of the keys of the library's records.
@@ -37,18 +37,21 @@ record! {
         /// The number of its commands that have been applied.
         pub ticket: u64,
     }
-
-    /// Something that this host has proposed and that has not been applied.
-    pub struct Proposed {
-        /// The number by which this host knows it.
-        pub mark: u64,
-        pub command: Command,
-    }
 }
 
 /// The data that determines the links that are to stand: how often the members have changed, the
 /// leader, the voters, and the tree.
 pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u64>);
+
+/// A place of the log that counts.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) proposer: HostIndex,
+    /// The ticket, if this host has proposed it.
+    pub(crate) own: Option<u64>,
+    /// None for a piece of a command, before the last one.
+    pub(crate) command: Option<Command>,
+}
 
 /// A command that came to this host as the leader and is not in the log yet.
 #[derive(Debug)]
@@ -69,10 +72,8 @@ pub(crate) struct Consensus {
     seats: Table<HostIndex, Seat>,
     /// The number of times that members came or went while this daemon ran.
     seat_changes: u64,
-    proposed: Table<u64, Proposed>,
-    tickets: Slot<u64>,
-    /// Commands that go into the log in pieces.
-    long: Long,
+    /// The pieces of long commands.
+    pieces: Pieces,
     /// Commands that wait for the order to rest, and those behind them.
     held: VecDeque<Held>,
     /// Records of the library that changed.
@@ -90,9 +91,7 @@ impl Consensus {
             applied: Slot::new(b'c', 0),
             seats: Table::new(SEAT_MARK),
             seat_changes: 0,
-            proposed: Table::new(b'O'),
-            tickets: Slot::new(b'9', 0),
-            long: Long::new(),
+            pieces: Pieces::new(),
             held: VecDeque::new(),
             changes: Vec::new(),
             wanted: VecDeque::new(),
@@ -221,87 +220,10 @@ impl Consensus {
         self.wanted.pop_front()
     }
 
-    /// Notes what this host proposes; returns its number, none for what goes in pieces.
-    pub(crate) fn note(&mut self, mark: u64, command: &Command) -> Option<u64> {
-        let bytes = command.to_bytes();
-        if bytes.len() > PIECE_BYTES && !planted::is(Bug::LongInOnePiece) {
-            let owner = match command {
-                Command::PutInfo { owner, .. } => *owner,
-                _ => Tid::NONE,
-            };
-            self.long.add(mark, owner, bytes);
-            return None;
-        }
-        Some(self.note_short(mark, command.clone()))
-    }
-
-    fn note_short(&mut self, mark: u64, command: Command) -> u64 {
-        let ticket = self.tickets.next();
-        self.proposed.insert(ticket, Proposed { mark, command });
-        ticket
-    }
-
-    /// The next piece of a long command, if another one may be on its way: its number and itself.
-    pub(crate) fn next_piece(&mut self) -> Option<(u64, Command)> {
-        if self.long.is_empty() {
-            return None;
-        }
-        let bytes = |proposed: &Proposed| match &proposed.command {
-            Command::Piece { bytes, .. } => bytes.0.len(),
-            _ => 0,
-        };
-        if self.proposed.values().map(bytes).sum::<usize>() >= WINDOW_BYTES {
-            return None;
-        }
-        let (number, piece) = self.long.next_piece()?;
-        Some((self.note_short(number, piece.clone()), piece))
-    }
-
-    /// A task is gone: its long commands end. Returns the command that takes back the pieces that
-    /// are in the log.
-    pub(crate) fn abandon(&mut self, tid: Tid) -> Option<Command> {
-        let nothing = Command::Piece { offset: 0, last: true, bytes: Blob::default() };
-        self.long.abandon(tid).then_some(nothing)
-    }
-
-    /// The marks of this host's commands that go in pieces.
-    pub(crate) fn long_marks(&self) -> Vec<u64> {
-        self.long.marks()
-    }
-
     /// The number of a host's commands that have been applied here; the largest number for a host
     /// that is no member.
     pub(crate) fn applied_of(&self, host: HostIndex) -> u64 {
         self.seats.get(&host).map_or(u64::MAX, |seat| seat.ticket)
-    }
-
-    /// The number of the command by which this host has proposed the end of a task, while it has
-    /// not been applied here.
-    pub(crate) fn end_of(&self, tid: Tid) -> Option<u64> {
-        let ends = |proposed: &Proposed| proposed.command == Command::TaskGone { tid };
-        self.proposed.iter().find(|(_, proposed)| ends(proposed)).map(|(&ticket, _)| ticket)
-    }
-
-    /// Everything that this host has proposed and that has not been applied.
-    pub(crate) fn outstanding(&self) -> Vec<(u64, Command)> {
-        self.proposed.iter().map(|(&ticket, p)| (ticket, p.command.clone())).collect()
-    }
-
-    /// The askers of these commands were told that they failed. Commands that take a message become
-    /// empty, unless a leader has ordered them already: the first command under a number counts.
-    pub(crate) fn end_takes(&mut self, marks: &[u64]) {
-        let takes = |command: &Command| matches!(command, Command::TakeInfo { .. });
-        let late = |_: &u64, p: &Proposed| marks.contains(&p.mark) && takes(&p.command);
-        for ticket in self.proposed.keys_where(late) {
-            let command = Command::Piece { offset: 0, last: true, bytes: Blob::default() };
-            self.proposed.insert(ticket, Proposed { mark: 0, command });
-        }
-    }
-
-    /// The marks of this host's commands that fit and have not been applied here.
-    pub(crate) fn marks_of(&self, fits: impl Fn(&Command) -> bool) -> Vec<u64> {
-        let fitting = self.proposed.values().filter(|p| p.mark != 0 && fits(&p.command));
-        fitting.map(|p| p.mark).collect()
     }
 
     /// As a leader: keeps a command until its turn to be put into the log.
@@ -352,15 +274,14 @@ impl Consensus {
         self.input(now, QuorumInput::Propose { command, without });
     }
 
-    /// The next command: its proposer, its mark if this host proposed it, and the command itself;
-    /// none if it does not count. `may` tells whether a host may propose the command that its
-    /// pieces make.
+    /// Takes the next place of the log; none if it does not count. `may` tells whether a host may
+    /// propose the command that its pieces make.
     pub(crate) fn take(
         &mut self,
         number: u64,
         bytes: &[u8],
         may: impl FnOnce(HostIndex, &Command) -> bool,
-    ) -> Option<(HostIndex, Option<u64>, Command)> {
+    ) -> Option<Taken> {
         let Ordered { proposer, ticket, command } = Ordered::from_bytes(bytes).ok()?;
         self.applied.set(number);
         let host = proposer.host();
@@ -369,7 +290,7 @@ impl Consensus {
             return None;
         }
         if ticket == 0 {
-            return Some((host, None, command));
+            return Some(Taken { proposer: host, own: None, command: Some(command) });
         }
         let next = self.seats.get(&host).map_or(1, |seat| seat.ticket + 1);
         if ticket != next && !(planted::is(Bug::DoubledOnResume) && ticket < next) {
@@ -378,14 +299,13 @@ impl Consensus {
         if let Some(seat) = self.seats.get_mut(&host) {
             seat.ticket = ticket;
         }
-        let ours = if host == self.me { self.proposed.remove(&ticket) } else { None };
-        let mark = ours.map(|ours| ours.mark);
-        let Command::Piece { offset, last, bytes } = command else {
-            return Some((host, mark, command));
+        let own = (host == self.me).then_some(ticket);
+        let command = match command {
+            Command::Piece { offset, last, bytes } => self.pieces.join(host, offset, last, bytes),
+            command => return Some(Taken { proposer: host, own, command: Some(command) }),
         };
-        let mark = mark.filter(|_| last).and_then(|number| self.long.close(number));
-        let whole = self.long.join(host, offset, last, bytes)?;
-        may(host, &whole).then_some((host, mark, whole))
+        let command = command.filter(|whole| may(host, whole));
+        Some(Taken { proposer: host, own, command })
     }
 
     /// A host has its place from the command with this number on.
@@ -397,7 +317,7 @@ impl Consensus {
     pub(crate) fn unseat(&mut self, host: HostIndex) {
         self.seat_changes += 1;
         self.seats.remove(&host);
-        self.long.forget(host);
+        self.pieces.forget(host);
     }
 
     /// This host as a member.
@@ -455,7 +375,7 @@ impl Consensus {
     /// The records that a new host starts from.
     pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.seats.records(out);
-        self.long.records(out);
+        self.pieces.records(out);
     }
 
     /// Takes the members, and how far each is, from such records instead of what is known.
@@ -463,10 +383,10 @@ impl Consensus {
         self.seat_changes += 1;
         if !planted::is(Bug::CatchesUpByAdding) {
             self.seats.clear();
-            self.long.forget_all();
+            self.pieces.forget_all();
         }
         for (Blob(key), Blob(value)) in records {
-            let _known = self.seats.adopt(key, value) || self.long.adopt(key, value);
+            let _known = self.seats.adopt(key, value) || self.pieces.adopt(key, value);
         }
     }
 
@@ -479,24 +399,6 @@ impl Consensus {
         seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
     }
 
-    /// The commands of this host that were applied while it missed them: the mark of each and, if
-    /// it went in one piece, the command.
-    pub(crate) fn take_missed(&mut self) -> Vec<(u64, Option<Command>)> {
-        let applied = self.seats.get(&self.me).map_or(0, |seat| seat.ticket);
-        let mut marks = Vec::new();
-        for ticket in self.proposed.keys_where(|ticket, _| *ticket <= applied) {
-            match self.proposed.remove(&ticket) {
-                Some(Proposed { mark, command: Command::Piece { last, .. } }) => {
-                    let closed = if last { self.long.close(mark) } else { None };
-                    marks.extend(closed.map(|mark| (mark, None)));
-                }
-                Some(Proposed { mark, command }) => marks.push((mark, Some(command))),
-                None => {}
-            }
-        }
-        marks
-    }
-
     /// A new host starts from here.
     pub(crate) fn start_from(&mut self, number: u64) {
         self.applied.set(number);
@@ -505,9 +407,7 @@ impl Consensus {
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.applied.take_changes(out);
         self.seats.take_changes(out);
-        self.proposed.take_changes(out);
-        self.tickets.take_changes(out);
-        self.long.take_changes(out);
+        self.pieces.take_changes(out);
         out.append(&mut self.changes);
     }
 
@@ -517,9 +417,7 @@ impl Consensus {
         }
         self.applied.restore(key, value)
             || self.seats.restore(key, value)
-            || self.proposed.restore(key, value)
-            || self.tickets.restore(key, value)
-            || self.long.restore(key, value)
+            || self.pieces.restore(key, value)
     }
 }
 

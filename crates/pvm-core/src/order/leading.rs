@@ -4,7 +4,6 @@ use super::leadership::Report;
 use super::{Order, Output};
 use crate::Time;
 use crate::io::Act;
-use crate::planted::{self, Bug};
 use crate::quorum::{Member, QuorumInput, QuorumOutput};
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::{Blob, HostIndex};
@@ -46,13 +45,6 @@ impl Order {
         self.put_out(Output::Led { term, leader: leader.host() });
         let suspects = self.hearing.suspicion.hosts();
         self.report_silent(&suspects);
-        if planted::is(Bug::ProposalForgotten) {
-            return;
-        }
-        // Every command that is not applied yet is put to the new leader.
-        for (ticket, command) in self.consensus.outstanding() {
-            self.put(ticket, command);
-        }
     }
 
     /// The first input since this daemon began: from here on it waits for a leader. Only now is it

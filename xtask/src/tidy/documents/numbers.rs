@@ -168,12 +168,12 @@ const NUMBERS: &[Number] = &[
         ],
     ),
     number(
-        "crates/pvm-core/src/order/long.rs",
+        "crates/pvm-core/src/proposals.rs",
         "PIECE_BYTES",
         &[(RELIABILITY, "in pieces of {KiB} KiB")],
     ),
     number(
-        "crates/pvm-core/src/order/long.rs",
+        "crates/pvm-core/src/proposals.rs",
         "WINDOW_BYTES",
         &[(RELIABILITY, "at most {KiB} KiB of a host")],
     ),
