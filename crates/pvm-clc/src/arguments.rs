@@ -29,34 +29,34 @@ const WITH_VALUE: [&str; 24] = [
     "-target",
     "--param",
 ];
-/// Those of them that the preprocessor must not see.
+/// Those of these options that the preprocessor must not get.
 const NOT_FOR_PREPROCESSOR: [&str; 8] = ["-o", "-L", "-l", "-x", "-T", "-u", "-z", "-Xlinker"];
 
-/// Options for the preprocessor alone, with their values in the word or in the next one.
+/// Options for the preprocessor alone; the value is in the same word or in the next one.
 const ONLY_PREPROCESSOR: [&str; 8] =
     ["-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter"];
-/// The ends of names of files that the compiler preprocesses itself.
+/// The suffixes of files that the compiler preprocesses itself.
 const PREPROCESSED: [&str; 8] = [".c", ".C", ".cc", ".cpp", ".cxx", ".h", ".S", ".m"];
 
 /// A command line.
 #[derive(Debug)]
 pub(crate) struct Arguments {
-    /// All of it.
+    /// All words.
     pub(crate) words: Vec<OsString>,
     /// The indices of the words that are C-Linda files.
     pub(crate) sources: Vec<usize>,
-    /// A program is made.
+    /// True if a program is linked.
     pub(crate) links: bool,
-    /// The C is only shown (`-E`).
+    /// True if the C is printed instead of compiled (`-E`).
     pub(crate) only_shows: bool,
-    /// The headers of a file are listed instead (`-M`, `-MM`).
+    /// True if the headers of a file are listed instead (`-M`, `-MM`).
     pub(crate) only_depends: bool,
     output: Option<usize>,
     /// Words for the preprocessor.
     preprocessor: Vec<usize>,
     /// The words among these that only the preprocessor gets.
     only_preprocessor: Vec<usize>,
-    /// There are files beside C-Linda's that are preprocessed.
+    /// True if there are files beside C-Linda's that are preprocessed.
     pub(crate) has_others: bool,
 }
 
@@ -129,7 +129,7 @@ impl Arguments {
         self.output.and_then(|at| self.words.get(at))
     }
 
-    /// True for a word that the compiler of translated files has no use for: clang warns of it.
+    /// True for a word that has no use when translated files are compiled; clang would warn of it.
     pub(crate) fn is_used_up(&self, word: usize) -> bool {
         !self.has_others && self.only_preprocessor.contains(&word)
     }

@@ -1,4 +1,4 @@
-//! Looking around among tokens.
+//! Navigation among tokens.
 
 use crate::token::Token;
 
@@ -6,13 +6,13 @@ use crate::token::Token;
 #[derive(Debug)]
 pub(crate) struct Cursor<'a> {
     tokens: Vec<Token<'a>>,
-    /// For each opening parenthesis, brace or bracket the closing one; for others 0.
+    /// For each opening parenthesis, brace or bracket the index of the closing one; 0 for other
+    /// tokens.
     partners: Vec<usize>,
 }
 
 impl<'a> Cursor<'a> {
-    /// Finds out which parentheses belong together. An opening one without a closing one reaches to
-    /// the end.
+    /// Matches parentheses. An opening one without a closing one reaches to the end.
     pub(crate) fn new(tokens: Vec<Token<'a>>) -> Self {
         let mut partners = vec![0; tokens.len()];
         let mut open = Vec::new();
@@ -56,12 +56,12 @@ impl<'a> Cursor<'a> {
         self.tokens.len()
     }
 
-    /// A token; the last one beyond the end.
+    /// A token; beyond the end the last one.
     pub(crate) fn token(&self, i: usize) -> &Token<'a> {
         &self.tokens[i.min(self.tokens.len() - 1)]
     }
 
-    /// The text of a token, or nothing beyond the end.
+    /// The text of a token; empty beyond the end.
     pub(crate) fn text(&self, i: usize) -> &'a str {
         self.tokens.get(i).map_or("", |token| token.text)
     }
@@ -86,22 +86,22 @@ impl<'a> Cursor<'a> {
         matches!(self.text(i), ")" | "]" | "}")
     }
 
-    /// The closing token that belongs to an opening one, which may be the end.
+    /// The closing token of an opening one; the end if there is none.
     pub(crate) fn partner(&self, open: usize) -> usize {
         self.partners[open]
     }
 
-    /// True if what opens here is closed by what fits it.
+    /// True if this opening token is closed by a token of its kind.
     pub(crate) fn is_closed(&self, open: usize) -> bool {
         closing(self.text(open)) == self.text(self.partner(open))
     }
 
-    /// Behind what opens here.
+    /// The index behind the closing token of this opening one.
     pub(crate) fn behind(&self, open: usize) -> usize {
         (self.partner(open) + 1).min(self.len())
     }
 
-    /// The parts between commas, from a token to another one. Nothing has no parts.
+    /// The parts between commas in a range of tokens. An empty range has no parts.
     pub(crate) fn split(&self, from: usize, to: usize) -> Vec<(usize, usize)> {
         let mut parts = Vec::new();
         let mut begin = from;
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         parts
     }
 
-    /// Tokens with a blank between them.
+    /// The text of tokens, with blanks between them.
     pub(crate) fn join(&self, from: usize, to: usize) -> String {
         self.tokens[from.min(to)..to.min(self.len())]
             .iter()

@@ -1,28 +1,29 @@
-//! Declarations: what names are types, what names are a program's own, and what functions take.
+//! Declarations: the names of types, the names of the program's own functions and variables, and
+//! the parameters of functions.
 
 use crate::cursor::Cursor;
 
-/// The meaning of the specifiers of a declaration.
+/// The specifiers of a declaration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Specifiers {
-    /// `typedef`.
+    /// True for `typedef`.
     pub(crate) is_typedef: bool,
-    /// There is a type; without one it is an int, as in old C.
+    /// True if there is a type; without one it is int, as in old C.
     pub(crate) has_type: bool,
-    /// The type is `void`.
+    /// True if the type is `void`.
     pub(crate) is_void: bool,
-    /// Their text, without a storage class.
+    /// The text without a storage class.
     pub(crate) text: String,
 }
 
 /// A declarator: `*name[3]`, `(*name)(int)`, or one without a name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Declarator {
-    /// The token that is the name.
+    /// The token of the name.
     pub(crate) name: Option<usize>,
-    /// The index at which the name is, or would be.
+    /// The index of the name, or of the place for it.
     pub(crate) hole: usize,
-    /// A pointer to something, or returns one.
+    /// True for a pointer, or a function that returns one.
     pub(crate) is_pointer: bool,
     /// The parentheses of a function's parameters.
     pub(crate) parameters: Option<(usize, usize)>,
@@ -51,11 +52,11 @@ impl Parameter {
 /// The parameters of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// Exactly these parameters.
+    /// The function has exactly these parameters.
     These(Vec<Parameter>),
-    /// These and others.
+    /// The function has these parameters and others.
     More,
-    /// The declaration does not say it: `int f();`
+    /// The declaration does not list the parameters: `int f();`
     Unknown,
 }
 
@@ -64,11 +65,11 @@ pub(crate) enum Takes {
 pub(crate) struct Function {
     /// Its parameters.
     pub(crate) takes: Takes,
-    /// It returns nothing.
+    /// True if it returns nothing.
     pub(crate) is_void: bool,
     /// The token of its first declaration.
     pub(crate) at: usize,
-    /// Its body is in the file.
+    /// True if its body is in the file.
     pub(crate) has_body: bool,
 }
 
@@ -143,7 +144,7 @@ pub(crate) fn is_qualifier(word: &str) -> bool {
 }
 
 impl Cursor<'_> {
-    /// Behind attributes and assembler names.
+    /// The index behind attributes and assembler names.
     pub(crate) fn skip_attributes(&self, mut i: usize) -> usize {
         loop {
             if ATTRIBUTES.contains(&self.text(i)) && self.is(i + 1, "(") {
@@ -195,7 +196,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Behind `struct tag`, `enum { A, B }` and so on.
+    /// The index behind `struct tag`, `enum { A, B }` and so on.
     fn behind_tagged(&self, from: usize) -> usize {
         let mut i = self.skip_attributes(from + 1);
         if self.is_word(i) {
@@ -306,7 +307,7 @@ impl Cursor<'_> {
         let base = if specifiers.has_type { specifiers.text.trim_end() } else { "int" };
         let mut behind = declarator.hole + usize::from(declarator.name.is_some());
         let mut before = format!("{base} {}", self.join(from, declarator.hole));
-        // An array is a pointer here, and so is a function.
+        // A parameter that is an array or a function is a pointer.
         if self.is(behind, "[") && behind < to {
             behind = self.behind(behind);
             before.push('*');

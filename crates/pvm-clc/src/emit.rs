@@ -1,5 +1,5 @@
-//! Writes C in place of operations. The C compiler finds the types: `_Generic` gives each its
-//! number of `neotuple.h`, and a field without one is an error in the user's line.
+//! Writes C in place of operations. The C compiler finds the types: `_Generic` gives each type its
+//! number of `neotuple.h`, and a field without a number is an error in the user's line.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::pieces::{
 };
 use crate::unit::{OPERATIONS, Unit};
 
-/// In each field's block: the number of its type.
+/// The variable, in each field's block, for the number of its type.
 const TYPE: &str = "__linda_k";
 
 struct Emitter<'c, 'a> {
@@ -22,11 +22,11 @@ struct Emitter<'c, 'a> {
     text: &'a str,
     operations: &'c HashMap<usize, Operation>,
     out: String,
-    /// The text behind the file's end: the functions that eval runs.
+    /// The text that follows the file's end: the functions that eval runs.
     tail: String,
     lives: usize,
-    /// Operations are written as the ints that they are: only types matter, and a call within a
-    /// call within a call would be written twice for each of them.
+    /// True while only types matter. Operations are then written as ints, because a nested call
+    /// would otherwise be written twice for each level around it.
     only_types: bool,
 }
 
@@ -71,8 +71,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A program begins in the runtime, which calls its `real_main`. One that returns nothing ends
-    /// with 0.
+    /// Renames the program's `main` to `real_main`, which the runtime's `main` calls. If it returns
+    /// nothing, the program ends with 0.
     fn main(&mut self) {
         let own = self.unit.functions.get("real_main").filter(|function| function.has_body);
         let Some(function) = own else { return };
@@ -112,8 +112,8 @@ impl Emitter<'_, '_> {
         self.out.push_str(&self.text[at..to]);
     }
 
-    /// The address of a variable is taken, so none is `register`. Where that is its whole type it
-    /// is an int.
+    /// The text that replaces `register`, because the addresses of variables are taken. If it is
+    /// the only specifier, it becomes `int`.
     fn without_register(&self, i: usize) -> Option<&'static str> {
         let cursor = self.cursor;
         if !cursor.is(i, "register") || cursor.token(i).system {
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
         self.cursor.token(i).file.replace('\\', "\\\\").replace('"', "\\\"")
     }
 
-    /// The text behind which the C compiler is at a token, or at its end.
+    /// The line directive and blanks after which the C compiler is at a token, or at its end.
     fn place(&self, i: usize, is_end: bool) -> String {
         let token = self.cursor.token(i);
         let (line, file) = (token.line, self.quoted_file(i));
@@ -155,7 +155,7 @@ impl Emitter<'_, '_> {
         format!("\n# {line} \"{file}\"\n{}", indent(self.text, at))
     }
 
-    /// Moves the C compiler to a token.
+    /// Moves the C compiler's position to a token.
     fn move_to(&mut self, i: usize) {
         let place = self.place(i, false);
         self.out.push_str(&place);
@@ -176,7 +176,8 @@ impl Emitter<'_, '_> {
             let what = format!("field {} of {}", index + 1, OPERATIONS[operation.number]);
             self.field(operation, field, &what);
         }
-        // `in` and `rd` return with a tuple only: a compiler must see that lengths are set.
+        // `in` and `rd` return only with a tuple; the compiler must see that, to know that lengths
+        // are set.
         let may_fail = OPERATIONS[operation.number].ends_with('p');
         self.put(format_args!(
             "{}",
@@ -211,8 +212,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Opens a field's block with its value or its address in a variable: so the field is evaluated
-    /// once, and never only for its type. Errors of all three parts are at the field's place.
+    /// Opens a field's block with the field's value or address in a variable, so that the field is
+    /// evaluated once. Errors of all three parts are reported at the field.
     fn begin_field(&mut self, variable: &str, operator: &str, span: Span) {
         let place = self.place(span.0, false);
         self.put(format_args!("{{ __auto_type{place}{variable} ={place}{operator}({place}"));
@@ -236,7 +237,8 @@ impl Emitter<'_, '_> {
     }
 
     fn array(&mut self, span: Span, length: Length, what: &str) {
-        // Its address, so that it is evaluated once; a pointer that was computed has none.
+        // The field's address is taken, so that the field is evaluated once. A computed pointer has
+        // no address.
         let whole = length == Length::Whole && self.is_place(span);
         let items = if whole { "(*__linda_a)" } else { "__linda_a" };
         self.begin_field("__linda_a", if whole { "&" } else { "" }, span);
@@ -259,7 +261,7 @@ impl Emitter<'_, '_> {
             }
         }
         let check = self.item(items, span, what);
-        // A count of rows becomes one of items; one that is too large is no count.
+        // A count of rows becomes a count of items; a count that is too large becomes invalid.
         self.put(format_args!(
             "{check} if (__builtin_mul_overflow(__linda_n, (long)(sizeof {items}[0] / \
              sizeof({INNERMOST})), &__linda_n)) __linda_n = -1; \
@@ -277,7 +279,7 @@ impl Emitter<'_, '_> {
             &format!("{what} has no type of a tuple; write an array as ?a:"),
             &self.place(span.0, false),
         );
-        // A string's characters are written, a pointer itself.
+        // For a string its characters are stored, for a pointer the pointer itself.
         self.put(format_args!("{}", innermost("__linda_p", 1)));
         self.writable("(__linda_i1 *)__linda_p", span);
         self.put(format_args!(
@@ -311,13 +313,15 @@ impl Emitter<'_, '_> {
         ));
     }
 
-    /// An assignment that is never done: the compiler refuses it where nothing may be stored.
+    /// An assignment that is never executed: with it the compiler refuses a field that cannot be
+    /// assigned.
     fn writable(&mut self, pointer: &str, span: Span) {
         let place = self.place(span.0, false);
         self.put(format_args!("0 ? (void)({place}*{pointer} = *{pointer}) : (void)0; "));
     }
 
-    /// The number of the type of an array's items. Arrays of arrays have those of the inner ones.
+    /// The number of the type of an array's items. For arrays of arrays it is the type of the
+    /// innermost items.
     fn item(&self, items: &str, span: Span, what: &str) -> String {
         let place = self.place(span.0, false);
         let number = item_type(INNERMOST_ITEM);
@@ -330,7 +334,8 @@ impl Emitter<'_, '_> {
         )
     }
 
-    /// True for what has an address: a name, an element, a member, what a pointer points to.
+    /// True for an expression with an address: a name, an element, a member, or what a pointer
+    /// points to.
     fn is_place(&self, (from, to): Span) -> bool {
         let cursor = self.cursor;
         if cursor.is(from, "*") {
@@ -373,12 +378,12 @@ impl Emitter<'_, '_> {
         let name = self.cursor.text(function);
         let known = self.unit.functions.get(name).expect("checked by the operation's parser");
         self.lives += 1;
-        // An argument may have an eval of its own.
+        // An argument may have an eval of its own, so the number is taken first.
         let number = self.lives;
         let label = format!("{}:{name}:{number}", self.quoted_file(at));
         self.put(format_args!("{{ "));
         if known.at < at {
-            // The compiler compares the arguments with the prototype.
+            // The compiler compares the types of the arguments with the prototype.
             let all: Vec<String> = arguments.iter().map(|span| self.of_type(*span)).collect();
             self.put(format_args!("if (0) {{ __auto_type __linda_u = "));
             self.move_to(function);
@@ -397,7 +402,8 @@ impl Emitter<'_, '_> {
         self.tail.push_str(&tail);
     }
 
-    /// The function that runs a live field in its process, and its entry in the runtime's list.
+    /// Writes the function that runs a live field in its process, and its entry in the runtime's
+    /// list.
     fn runner(
         &self,
         at: usize,

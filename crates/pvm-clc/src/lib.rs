@@ -1,9 +1,9 @@
 //! The precompiler of C-Linda.
 //!
-//! [`translate`] takes preprocessed C, so macros are gone and typedefs known. The tokenizer
-//! (`token`) and a reader of declarations (`unit`) find the operations and leave alone what a
-//! program has declared itself; `operation` takes the fields apart; `emit` writes C that the
-//! compiler types. ADR 44 has the reasons for a parser of our own.
+//! [`translate`] takes preprocessed C, in which macros are expanded and typedefs are known. The
+//! tokenizer (`token`) and a reader of declarations (`unit`) find the operations, and skip names
+//! that the program has declared itself; `operation` finds the fields; `emit` writes C whose types
+//! the compiler checks. ADR 44 has the reasons for a parser of our own.
 
 #![forbid(unsafe_code)]
 
@@ -22,10 +22,11 @@ use cursor::Cursor;
 pub use problem::Problem;
 use token::{Kind, Token};
 
-/// Compilers take some hundreds; each level costs stack here.
+/// The deepest nesting. Compilers accept some hundreds of levels; each level uses stack here.
 const DEPTH_MAX: usize = 1000;
 
-/// Translates a preprocessed file. `read` returns the text of a file, to show what is wrong in it.
+/// Translates a preprocessed file. `read` returns the text of a file, for showing the line of an
+/// error.
 pub fn translate(
     text: &str,
     file: &str,

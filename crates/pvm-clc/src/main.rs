@@ -13,7 +13,8 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use arguments::Arguments;
 
-/// `PREFIX/libexec/neopvm/bin/clc` belongs to `PREFIX`.
+/// The number of path components between the program and the prefix:
+/// `PREFIX/libexec/neopvm/bin/clc`.
 const DEPTH: usize = 4;
 const USAGE: &str = "\
 usage: clc [OPTION...] FILE.cl... [FILE...]
@@ -44,20 +45,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// Translated files, which are removed with this value.
+/// Translated files, which are removed when this is dropped.
 struct Made {
     folder: PathBuf,
 }
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Nothing is left to do if it is gone already.
+        // The folder may be gone already.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// A file's text. Bytes that are no UTF-8 are letters of ISO 8859-1, and become the same bytes
-/// again.
+/// The text of a file. Bytes that are not UTF-8 are read as letters of ISO 8859-1, and written as
+/// these bytes again.
 struct Text {
     text: String,
     is_latin: bool,
@@ -98,8 +99,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             show(&text, arguments.output())?;
             continue;
         }
-        // A name of its own for each, because two folders may have files of one name; -c needs the
-        // name for its own.
+        // Each file gets a folder of its own, because two sources may have one name, and `-c`
+        // derives the object's name from it.
         let stem = Path::new(source).file_stem().unwrap_or_default();
         let file = made.folder.join(number.to_string()).join(stem).with_extension("i");
         write(&file, &text)?;
@@ -199,14 +200,14 @@ fn show(text: &Text, output: Option<&OsString>) -> Result<(), String> {
     }
 }
 
-/// The option that finds `linda.h`.
+/// The option with the folder of `linda.h`.
 fn headers(prefix: Option<&Path>) -> Option<OsString> {
     let mut word = OsString::from("-I");
     word.push(prefix?.join("include/neopvm/linda"));
     Some(word)
 }
 
-/// The preprocessor's output: the file, or with `-M` the names of its headers.
+/// The preprocessor's output: the preprocessed file, or with `-M` the names of its headers.
 fn preprocessed(
     arguments: &Arguments,
     source: &OsString,
@@ -222,7 +223,7 @@ fn preprocessed(
     Ok(Text::of(output.stdout))
 }
 
-/// A file's C, as the compiler gets it.
+/// The translated C of a file, for the compiler.
 fn translated(
     arguments: &Arguments,
     source: &OsString,

@@ -5,18 +5,18 @@ use crate::declaration::{Takes, is_qualifier, is_type_word};
 use crate::token::Kind;
 use crate::unit::{ALWAYS, OPERATIONS, Unit};
 
-/// As many fields has a tuple at most (`NEOTUPLE_FIELDS_MAX`).
+/// The most fields of a tuple (`NEOTUPLE_FIELDS_MAX`).
 const FIELDS_MAX: usize = 255;
 
-/// Tokens from one to before another.
+/// A range of tokens: its first one, and the one behind its last.
 pub(crate) type Span = (usize, usize);
 
 /// The number of items of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// `a:`
+    /// The whole array: `a:`
     Whole,
-    /// `a:n`
+    /// A number of items: `a:n`
     Said(Span),
 }
 
@@ -27,35 +27,35 @@ pub(crate) enum Field {
     Actual(Span),
     /// Items of an array.
     Array(Span, Length),
-    /// `?x`
+    /// A variable: `?x`
     Formal(Span),
-    /// `?a:`, `?a:n`
+    /// An array: `?a:`, `?a:n`
     FormalArray(Span, Length),
-    /// `?int`
+    /// A type: `?int`
     Type(Span),
-    /// `?int:`
+    /// A type of items: `?int:`
     TypeArray(Span, Length),
-    /// A call that eval runs elsewhere: the function, and the arguments.
+    /// A call that eval runs in another process: the function and its arguments.
     Live(usize, Vec<Span>),
 }
 
 /// An operation.
 #[derive(Debug, Clone)]
 pub(crate) struct Operation {
-    /// Its place in [`OPERATIONS`].
+    /// The index of its name in [`OPERATIONS`].
     pub(crate) number: usize,
-    /// The word.
+    /// The token of its name.
     pub(crate) at: usize,
-    /// Its closing parenthesis.
+    /// The closing parenthesis.
     pub(crate) close: usize,
     /// Its fields.
     pub(crate) fields: Vec<Field>,
 }
 
-/// The token at which something is wrong, and what.
+/// A fault: its token and its description.
 pub(crate) type Fault = (usize, String);
 
-/// Takes an operation apart.
+/// Reads an operation and its fields.
 pub(crate) fn operation(
     cursor: &Cursor<'_>,
     unit: &Unit<'_>,
@@ -120,7 +120,7 @@ fn field(
     })
 }
 
-/// Finds the colon of `a:n`, which no conditional owns.
+/// Finds the colon of `a:n` that belongs to no conditional expression.
 fn length(cursor: &Cursor<'_>, (from, to): Span) -> Result<(Span, Option<Length>), Fault> {
     let mut conditions = Vec::new();
     let mut colon = None;
@@ -152,7 +152,7 @@ fn length(cursor: &Cursor<'_>, (from, to): Span) -> Result<(Span, Option<Length>
     Ok(((from, end), length))
 }
 
-/// Two things behind one another that no operator joins.
+/// Reports two expressions next to each other without an operator between them.
 fn adjacent(cursor: &Cursor<'_>, i: usize, to: usize) -> Result<(), Fault> {
     if i + 1 >= to {
         return Ok(());
@@ -170,7 +170,7 @@ fn adjacent(cursor: &Cursor<'_>, i: usize, to: usize) -> Result<(), Fault> {
     if joined { Ok(()) } else { Err((i + 1, format!("expected ',' or ')' before '{}'", two.text))) }
 }
 
-/// A field that is a call is live; others are values of the caller.
+/// Reads a field of eval: a call is a live field, other expressions are values of the caller.
 fn live(cursor: &Cursor<'_>, unit: &Unit<'_>, (from, to): Span) -> Result<Field, Fault> {
     let is_call = cursor.is_word(from) && cursor.is(from + 1, "(") && cursor.behind(from + 1) == to;
     let name = cursor.text(from);
@@ -189,7 +189,7 @@ fn live(cursor: &Cursor<'_>, unit: &Unit<'_>, (from, to): Span) -> Result<Field,
     }
     let arguments = cursor.split(from + 2, to - 1);
     match &function.takes {
-        // As in a call of C: nothing is handed over.
+        // A call without arguments fits a function without a parameter list, as in C.
         Takes::Unknown if arguments.is_empty() => Ok(Field::Live(from, arguments)),
         Takes::Unknown => Err((
             from,

@@ -1,7 +1,7 @@
-//! Pieces of the C that is written: declarations of the runtime, and questions about types.
+//! Pieces of the written C: declarations of the runtime, and tests of types.
 
-/// The runtime's side, in every translated file. The names of C-Linda follow unless the program
-/// declares them.
+/// The declarations of the runtime in every translated file. The names of C-Linda follow, unless
+/// the program declares them.
 pub(crate) const RUNTIME: &str = "\
 struct __linda_function { const char *name; void (*run)(void *); struct __linda_function *next; };
 extern void *__linda_begin(const char *file, int line, int operation, int fields);
@@ -29,17 +29,17 @@ pub(crate) const CALLS: [(&str, &str); 6] = [
     ("print_times", "extern void print_times(void);"),
 ];
 
-/// Types with their numbers; those of a string are only for values.
+/// Types with their numbers. The types of strings are for values only.
 pub(crate) const SCALARS: &str = "\
     char: 1, signed char: 2, unsigned char: 3, short: 4, unsigned short: 5, int: 6, unsigned: 7, \
     long: 8, unsigned long: 9, long long: 10, unsigned long long: 11, float: 12, double: 13, \
     long double: 14, _Bool: 15, float _Complex: 16, double _Complex: 17";
 
-/// The ways in which the runtime stores a received value.
+/// The kinds of places where the runtime stores a received value.
 pub(crate) mod kind {
-    /// At the address.
+    /// The value is stored at the address.
     pub(crate) const PLACE: u8 = 0;
-    /// The address holds a pointer, and the value goes where that points; a null pointer gets
+    /// The address holds a pointer, and the value is stored where that points; a null pointer gets
     /// memory.
     pub(crate) const POINTER: u8 = 1;
 }
@@ -54,8 +54,8 @@ pub(crate) fn value_type(value: &str) -> String {
     )
 }
 
-/// Gives a type's number a name, and makes an error at this place (or here) if the type has none:
-/// only a struct has no entry in the list and may have none.
+/// Names the number of a type, and makes an error at this place (or here) if the type has no
+/// number. Only a struct has no entry in the list, and may have none.
 pub(crate) fn checked(name: &str, number: &str, value: &str, what: &str, place: &str) -> String {
     let classes =
         format!("__builtin_classify_type({value}) == 12 || __builtin_classify_type({value}) == 13");
@@ -65,12 +65,12 @@ pub(crate) fn checked(name: &str, number: &str, value: &str, what: &str, place: 
     )
 }
 
-/// The most dimensions that an array may have beside its first one.
+/// The most dimensions of an array beside its first one.
 pub(crate) const DIMENSIONS_MAX: usize = 4;
 
-/// Declares the types `__linda_i0` of the items of an array, `__linda_i1` of the items of those,
-/// if they are arrays themselves, and so on. Only the compiler knows which of them are arrays: each
-/// step takes the items of an array and leaves any other type as it is.
+/// Declares the types `__linda_i0` of the items of an array, `__linda_i1` of the items of those, if
+/// they are arrays themselves, and so on. Only the compiler knows which of them are arrays: each
+/// step takes the items of an array and leaves any other type unchanged.
 pub(crate) fn innermost(items: &str, steps: usize) -> String {
     let mut text = format!("typedef __typeof__({items}[0]) __linda_i0; ");
     for step in 0..steps {
@@ -90,15 +90,16 @@ pub(crate) fn innermost(items: &str, steps: usize) -> String {
     text
 }
 
-/// The last of these types.
+/// The name of the last of these types.
 pub(crate) const INNERMOST: &str = "__linda_i4";
 /// An expression of that type, which is not evaluated.
 pub(crate) const INNERMOST_ITEM: &str = "(*(__linda_i4 *)0)";
 
-/// A line is searched for its beginning so far back; further right a place has no column.
+/// The largest distance from the begin of a line at which a column is computed; beyond, a place has
+/// no column.
 pub(crate) const COLUMN_MAX: usize = 1000;
 
-/// Blanks that move what follows to the column at which `at` is in the text.
+/// Blanks that move the following text to the column of `at`.
 pub(crate) fn indent(text: &str, at: usize) -> String {
     let first = at.saturating_sub(COLUMN_MAX);
     let before = &text.as_bytes()[first..at];
@@ -107,7 +108,7 @@ pub(crate) fn indent(text: &str, at: usize) -> String {
         None if first == 0 => before,
         None => &[],
     };
-    // A letter has one byte that continues none.
+    // A letter has exactly one byte that is not a continuation byte.
     let letters = line.iter().filter(|byte| **byte & 0xc0 != 0x80);
     letters.map(|byte| if *byte == b'\t' { '\t' } else { ' ' }).collect()
 }
@@ -120,7 +121,7 @@ pub(crate) fn is_array(array: &str, what: &str, place: &str) -> String {
     )
 }
 
-/// Makes an error at a place unless a field is an array or a pointer (5 for the compilers).
+/// Makes an error at a place if a field is neither an array nor a pointer (5 for the compilers).
 pub(crate) fn has_items(array: &str, what: &str, place: &str) -> String {
     format!(
         "__extension__ {place}_Static_assert(__builtin_classify_type({array}) == 5, \
@@ -128,7 +129,8 @@ pub(crate) fn has_items(array: &str, what: &str, place: &str) -> String {
     )
 }
 
-/// Makes an error at a place if a type has no bytes: no number of items would be their length.
+/// Makes an error at a place if a type has no bytes, because no number of items would give its
+/// length.
 pub(crate) fn has_bytes(item: &str, what: &str, place: &str) -> String {
     format!(
         "__extension__ {place}_Static_assert(sizeof({item}) > 0, \

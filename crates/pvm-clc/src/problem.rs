@@ -1,4 +1,4 @@
-//! Faults of a file, printed as a compiler prints them.
+//! Faults of a file, printed in the form of a compiler.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ pub struct Problem {
     pub file: String,
     /// The line of it.
     pub line: u32,
-    /// Its column, from 1; 0 if it is not known, because a macro stands there.
+    /// The column, from 1; 0 if it is not known because the token comes from a macro.
     pub column: usize,
-    /// The text that was expected.
+    /// The description of the fault.
     pub what: String,
     /// The line's text, if the file can be read.
     pub source: String,
@@ -42,8 +42,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Finds the column of a token in its line as the user wrote it: the preprocessor has moved it.
-/// `before` are the tokens of the same line in front of it. `read` returns a file's text.
+/// Describes a fault at a token. It finds the column in the user's own line, because the
+/// preprocessor may have moved the token. `before` are the tokens of that line in front of it.
+/// `read` returns the text of a file.
 pub(crate) fn problem(
     token: &Token<'_>,
     before: &[Token<'_>],
@@ -63,7 +64,7 @@ pub(crate) fn problem(
 }
 
 fn column(source: &str, wanted: &str, nth: usize) -> usize {
-    // A line may end within a string or a comment; what is before that is found all the same.
+    // The line may end within a string or a comment; tokens before that are found nevertheless.
     let words = match tokens(source, "") {
         Ok(words) => words,
         Err((unfinished, ..)) => tokens(&source[..unfinished.at], "").unwrap_or_default(),

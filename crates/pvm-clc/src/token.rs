@@ -1,5 +1,5 @@
-//! Tokens of preprocessed C: every byte of the text is in a token or between two of them, so that
-//! what is not changed can be copied as it is.
+//! Tokens of preprocessed C. Every byte of the text is in a token or between two tokens, so
+//! unchanged text can be copied.
 
 use std::rc::Rc;
 
@@ -10,22 +10,22 @@ pub(crate) enum Kind {
     Word,
     /// A number, a character or a string.
     Literal,
-    /// Anything else: `(`, `->`, `...`
+    /// Any other token: `(`, `->`, `...`
     Mark,
     /// A line that begins with `#`: the preprocessor's note of file and line, or a pragma.
     Line,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Token<'a> {
     /// The kind of the token.
     pub(crate) kind: Kind,
-    /// Its text; that of a digraph is what it stands for.
+    /// The text; for a digraph the mark that it stands for.
     pub(crate) text: &'a str,
     /// The offset of its begin in the whole text.
     pub(crate) at: usize,
-    /// Its bytes there.
+    /// The number of its bytes.
     pub(crate) length: usize,
     /// The line of the user's file.
     pub(crate) line: u32,
@@ -61,13 +61,13 @@ pub(crate) struct Unfinished {
     pub(crate) what: &'static str,
 }
 
-/// Longest first.
+/// The marks of several characters, the longest first.
 const MARKS: [&str; 28] = [
     "...", "<<=", ">>=", "%:%:", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
     "*=", "/=", "%=", "+=", "-=", "&=", "^=", "|=", "##", "<%", "%>", "<:", ":>",
 ];
 
-/// The mark for which a digraph stands; others stand for themselves.
+/// The mark that a digraph stands for; other marks are returned unchanged.
 fn meaning(mark: &str) -> &str {
     match mark {
         "<%" => "{",
@@ -87,7 +87,7 @@ struct Lexer<'a> {
     fresh: bool,
 }
 
-/// Takes preprocessed text apart.
+/// Divides preprocessed text into tokens.
 pub(crate) fn tokens<'a>(
     text: &'a str,
     file: &str,
@@ -168,7 +168,7 @@ impl<'a> Lexer<'a> {
         let quote = self.byte(prefix);
         let mut length = prefix + 1;
         loop {
-            // Compilers keep a byte 0 within a string.
+            // Compilers keep a byte 0 in a string.
             match self.text.as_bytes().get(self.at + length) {
                 Some(b'\\') => length += 2,
                 Some(byte) if *byte == quote => return Ok(length + 1),
@@ -200,7 +200,7 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Blanks, and comments, which the preprocessor may have kept.
+    /// Skips blanks, and comments that the preprocessor has kept.
     fn skip_blank(&mut self) -> Result<(), &'static str> {
         loop {
             let rest = &self.text[self.at..];
@@ -220,7 +220,7 @@ impl<'a> Lexer<'a> {
                         self.at += 1;
                     }
                     b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
-                    // Compilers pass over a byte 0.
+                    // Compilers ignore a byte 0.
                     0 if self.at < self.text.len() => self.at += 1,
                     b'\\' if self.byte(1) == b'\n' => {
                         self.line = self.line.wrapping_add(1);
@@ -232,7 +232,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads `# LINE "FILE" FLAGS` or `#line LINE "FILE"`: the next line is that one.
+    /// Reads `# LINE "FILE" FLAGS` or `#line LINE "FILE"`, which gives the file and number of the
+    /// next line.
     fn note(&mut self, text: &str) {
         let rest = text.trim_start_matches('#').trim_start();
         let rest = rest.strip_prefix("line").map_or(rest, str::trim_start);
@@ -249,7 +250,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// A file's name, in which `\\` and `"` stand behind a `\\`.
+/// A file's name, with `\\` removed in front of `\\` and `"`.
 fn unescaped(name: &str) -> String {
     let mut letters = name.chars().peekable();
     let mut out = String::with_capacity(name.len());

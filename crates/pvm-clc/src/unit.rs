@@ -1,25 +1,25 @@
-//! A file as a whole: which words are operations of Linda, and what functions it declares.
+//! A whole file: the words that are operations of Linda, and the functions that it declares.
 
 use std::collections::HashMap;
 
 use crate::cursor::Cursor;
 use crate::declaration::{Function, Takes, is_specifier};
 
-/// The operations by the names that a program may take for itself.
+/// The operations by the names that a program may also use for its own functions.
 pub(crate) const OPERATIONS: [&str; 6] = ["out", "eval", "in", "rd", "inp", "rdp"];
-/// Before a name of an operation that no program takes.
+/// The prefix of the operations' names that no program uses.
 pub(crate) const ALWAYS: &str = "__linda_";
 
-/// The declarations of a file, as far as they were read.
+/// The declarations of a file that were read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Unit<'a> {
     /// The tokens that are operations, each before its parenthesis.
     pub(crate) operations: Vec<usize>,
     /// Functions of the file.
     pub(crate) functions: HashMap<&'a str, Function>,
-    /// Names that are types at the end of the file.
+    /// The names at the end of the file, and whether each is a type.
     pub(crate) types: HashMap<&'a str, bool>,
-    /// For each function with a body its first token and the brace that ends it.
+    /// For each function with a body: its first token, and the closing brace.
     pub(crate) bodies: Vec<(usize, usize)>,
 }
 
@@ -30,7 +30,7 @@ struct Walk<'c, 'a> {
     unit: Unit<'a>,
 }
 
-/// Goes through a file.
+/// Reads a file.
 pub(crate) fn unit<'a>(cursor: &Cursor<'a>) -> Unit<'a> {
     let mut walk = Walk { cursor, scopes: vec![HashMap::new()], unit: Unit::default() };
     let mut i = 0;
@@ -55,7 +55,7 @@ impl<'a> Walk<'_, 'a> {
         self.scopes.last_mut().expect("the file's scope stays").insert(text, is_type);
     }
 
-    /// A declaration or a function outside of all functions; the token behind it.
+    /// Reads a declaration or a function outside of all functions; returns the token behind it.
     fn external(&mut self, from: usize) -> usize {
         let cursor = self.cursor;
         if cursor.is(from, ";") {
@@ -98,7 +98,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The brace of a function's body, which may stand behind the declarations of its parameters.
+    /// The opening brace of a function's body, which may come after declarations of its parameters.
     fn body_of(&self, next: usize) -> Option<usize> {
         let cursor = self.cursor;
         let mut i = next;
@@ -138,11 +138,11 @@ impl<'a> Walk<'_, 'a> {
         end
     }
 
-    /// A block with its braces; the token behind it.
+    /// Reads a block with its braces; returns the token behind it.
     fn block(&mut self, open: usize) -> usize {
         let cursor = self.cursor;
         let end = cursor.partner(open);
-        // In each brace that is open: how many parentheses are open in it.
+        // For each open brace the number of open parentheses in it.
         let mut parentheses: Vec<u32> = Vec::new();
         let mut begins = false;
         let mut i = open;
@@ -198,8 +198,8 @@ impl<'a> Walk<'_, 'a> {
             && (cursor.is_word(i + 1) || cursor.is(i + 1, "*") || cursor.is(i + 1, "("))
     }
 
-    /// Notes the names of a declaration in a block. Its tokens are gone through afterwards, for
-    /// operations in it.
+    /// Notes the names of a declaration in a block. The search for operations reads its tokens
+    /// again afterwards.
     fn local(&mut self, from: usize) {
         let cursor = self.cursor;
         let (specifiers, mut i) = cursor.specifiers(from, |word| self.is_type(word));

@@ -53,8 +53,8 @@ struct MannerHistory {
 }
 
 impl Block {
-    /// Reads what stands in front of the records. The block does not hold the bytes: they are given
-    /// to it again for each record.
+    /// Reads the part in front of the records. The block does not keep the bytes: the caller gives
+    /// them again for each record.
     pub fn new(bytes: &[u8]) -> Result<Self, Fault> {
         let mut input = Input::new(bytes);
         let task = input.number_of()?;
@@ -75,7 +75,7 @@ impl Block {
         self.task
     }
 
-    /// Records that were not read yet.
+    /// The number of records that were not read yet.
     pub const fn left(&self) -> u32 {
         self.left
     }
@@ -85,7 +85,7 @@ impl Block {
         &self.summaries
     }
 
-    /// The next record. `bytes` are those of [`Block::new`].
+    /// The next record. `bytes` are the bytes that [`Block::new`] got.
     pub fn read_next(&mut self, bytes: &[u8]) -> Result<Option<Record>, Fault> {
         let mut input = Input::new(bytes.get(self.at..).ok_or(Fault::Short)?);
         if self.left == 0 {

@@ -1,5 +1,5 @@
-//! Times of different hosts made comparable: each host's clock as a line beside that of one of
-//! them.
+//! Makes times of different hosts comparable: the clock of each host is a line relative to the
+//! clock of a reference host.
 //!
 //! Recorders and the writer of the trace compare clocks; the error of a comparison is at most half
 //! of its round trip. The line is in the middle of all lines that the comparisons allow, and its
@@ -18,18 +18,18 @@ use pvm_wire::record::frames::ClockPair;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
-/// One host's clock beside the reference.
+/// The clock of a host relative to the reference.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HostClock {
     /// The host.
     pub host: HostIndex,
-    /// The reference's time less the host's, at `at`, in nanoseconds.
+    /// The time of the reference minus the time of the host, at `at`, in nanoseconds.
     pub offset: i64,
-    /// By the host's clock: where the line begins.
+    /// The begin of the line, by the host's clock.
     pub at: u64,
-    /// By how much the reference runs faster: nanoseconds in a second.
+    /// The nanoseconds in a second by which the reference runs faster.
     pub drift: f64,
-    /// A corrected time is off by at most so much; `None` if nothing is known of this clock.
+    /// The largest error of a corrected time; `None` if nothing is known of this clock.
     pub error: Option<u64>,
     /// The source of the line.
     pub source: ClockSource,
@@ -38,13 +38,13 @@ pub struct HostClock {
 /// The source of a clock's line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClockSource {
-    /// It is the reference.
+    /// The host is the reference.
     Reference,
     /// The clocks were compared.
     Compared,
     /// Messages in both directions bound it.
     Messages,
-    /// Nothing is known: it is taken as it is.
+    /// Nothing is known: times are used without correction.
     Unknown,
 }
 
@@ -53,7 +53,7 @@ impl HostClock {
         Self { host, offset: 0, at: 0, drift: 0.0, error, source }
     }
 
-    /// The reference's time when the host's clock showed this.
+    /// The reference's time at the moment at which the host's clock showed `raw`.
     pub fn time(&self, raw: u64) -> u64 {
         let since = i128::from(raw) - i128::from(self.at);
         let drifted = if self.drift == 0.0 { 0 } else { (since as f64 * self.drift / 1e9) as i128 };
@@ -66,12 +66,12 @@ impl HostClock {
 #[derive(Clone, Debug)]
 pub struct Clocks {
     hosts: Vec<HostClock>,
-    /// For each task the place of its host's clock.
+    /// For each task the index of its host's clock.
     of_task: Vec<usize>,
 }
 
 impl Clocks {
-    /// All clocks as they are.
+    /// Clocks without correction.
     pub fn raw(tables: &Tables) -> Self {
         let mut clocks = Self { hosts: Vec::new(), of_task: Vec::new() };
         for task in &tables.tasks {
@@ -81,7 +81,7 @@ impl Clocks {
         clocks
     }
 
-    /// From the comparisons of a trace.
+    /// Clocks from the comparisons of a trace.
     pub fn compared(tables: &Tables) -> Self {
         let mut clocks = Self::raw(tables);
         for (host, pair) in &tables.clocks {
@@ -99,7 +99,7 @@ impl Clocks {
         clocks
     }
 
-    /// From the comparisons and, where there are none, the messages.
+    /// Clocks from the comparisons and, for hosts without them, from the messages.
     pub fn lines<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Self, Error> {
         let mut clocks = Self::compared(reader.tables());
         let is_unknown = |clock: &HostClock| clock.source == ClockSource::Unknown;
@@ -112,7 +112,8 @@ impl Clocks {
     }
 
     /// Like `lines`, with errors that cover all messages, which takes one more pass over the trace:
-    /// corrected, none arrives before it was sent by more than the errors of both hosts.
+    /// after correction no message arrives earlier than it was sent by more than the errors of both
+    /// hosts.
     pub fn find<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Self, Error> {
         let mut clocks = Self::lines(reader)?;
         if clocks.hosts.len() > 1 {
@@ -122,7 +123,7 @@ impl Clocks {
         Ok(clocks)
     }
 
-    /// The corrected time of a task.
+    /// The corrected time of a moment of a task.
     #[inline]
     pub fn time(&self, task: TaskIndex, raw: u64) -> u64 {
         let place = self.of_task.get(task as usize);
@@ -134,7 +135,7 @@ impl Clocks {
         &self.hosts
     }
 
-    /// By how much times of two tasks may be off against each other.
+    /// The largest error between times of two tasks.
     pub fn error(&self, one: TaskIndex, other: TaskIndex) -> Option<u64> {
         let place = |task: TaskIndex| self.of_task.get(task as usize).copied();
         match (place(one), place(other)) {
@@ -153,14 +154,14 @@ impl Clocks {
         })
     }
 
-    /// The first host's clock is the reference.
+    /// Makes the first host's clock the reference.
     fn begin(&mut self) {
         if let Some(first) = self.hosts.first_mut() {
             (first.source, first.error) = (ClockSource::Reference, Some(0));
         }
     }
 
-    /// From hosts whose clocks are known to those that are compared with them.
+    /// Extends from hosts whose clocks are known to hosts that are compared with them.
     fn spread<T>(
         &mut self,
         samples: &BTreeMap<(HostIndex, HostIndex), Vec<T>>,
@@ -185,7 +186,8 @@ impl Clocks {
         }
     }
 
-    /// For each ordered pair of hosts the shortest way of a message, as the clocks tell it now.
+    /// The shortest transfer of a message for each ordered pair of hosts, by the clocks as they are
+    /// known now.
     fn shortest<R: Read + Seek>(&self, reader: &mut Reader<R>) -> Result<Shortest, Error> {
         let mut ways = Shortest::new();
         let time = |task, raw| self.time(task, raw);
@@ -203,7 +205,7 @@ impl Clocks {
         Ok(ways)
     }
 
-    /// Messages that arrive too early say that the errors are larger.
+    /// Enlarges errors for messages that arrive before they were sent.
     fn widen(&mut self, shortest: &Shortest) {
         for ((from, to), (took, _)) in shortest {
             let early = u64::try_from(-took).unwrap_or(0);
@@ -219,11 +221,11 @@ impl Clocks {
     }
 }
 
-/// For pairs of hosts how long the shortest message took, and when it was sent.
+/// By pair of hosts: the duration of the shortest message, and the time at which it was sent.
 type Shortest = BTreeMap<(HostIndex, HostIndex), (i128, u64)>;
 
-/// The offset of two clocks from messages in both directions: the way there seems to take longer
-/// than the way back by twice the offset.
+/// The offset of two clocks from messages in both directions. The duration in one direction seems
+/// longer than in the other by twice the offset.
 fn bounds(shortest: &Shortest) -> BTreeMap<(HostIndex, HostIndex), Vec<Line>> {
     let line = |(pair, (there, at)): (&(HostIndex, HostIndex), &(i128, u64))| {
         let (back, _) = shortest.get(&(pair.1, pair.0))?;
@@ -234,7 +236,7 @@ fn bounds(shortest: &Shortest) -> BTreeMap<(HostIndex, HostIndex), Vec<Line>> {
     shortest.iter().filter_map(line).collect()
 }
 
-/// A clock whose line leads to one that is known itself.
+/// The clock of a host from its line relative to a clock that is known.
 fn behind(host: HostIndex, line: &Line, known: &HostClock, source: ClockSource) -> HostClock {
     let there = line.at.saturating_add_signed(line.offset);
     let time = known.time(there);

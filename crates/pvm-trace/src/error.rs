@@ -4,25 +4,25 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// They end too early.
+    /// The bytes end too early.
     #[error("it ends too early")]
     Short,
-    /// Something is left over.
+    /// Bytes are left over.
     #[error("it is longer than its content")]
     Trailing,
-    /// Their checksum says so.
+    /// The checksum is wrong.
     #[error("its checksum is wrong")]
     Checksum,
-    /// A kind that this version does not know.
+    /// The kind is not known to this version.
     #[error("unknown kind {0}")]
     UnknownKind(u32),
-    /// A value outside of its range.
+    /// A value is outside of its range.
     #[error("a value is out of range")]
     Range,
-    /// A task that no section told of.
+    /// The task was not described by an earlier section.
     #[error("it names task number {0}, which the file does not tell of")]
     UnknownTask(u32),
-    /// More than this version wants to hold in memory.
+    /// There is more than this version keeps in memory.
     #[error("it has more {0} than this program holds in memory")]
     TooMany(&'static str),
 }
@@ -45,18 +45,18 @@ pub enum Error {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// It does not begin as a trace does.
+    /// The file does not begin as a trace does.
     #[error("this is no trace of NeoPVM: it does not begin with NEOTRACE")]
     NoTrace,
-    /// A later version wrote it.
+    /// A later version has written the file.
     #[error("the trace has version {found}, this program reads up to {known}: use the newer pvm")]
     Version {
-        /// Its version.
+        /// The version of the file.
         found: u16,
-        /// Ours.
+        /// The version of this program.
         known: u16,
     },
-    /// Something in it is damaged.
+    /// A part of the file is damaged.
     #[error("at byte {at} of the trace, {what}: {fault}")]
     Damaged {
         /// The byte at which the damaged part begins.
@@ -66,7 +66,7 @@ pub enum Error {
         /// The fault.
         fault: Fault,
     },
-    /// A text file of another tool has a line that makes no sense.
+    /// A line of a text file of another tool cannot be understood.
     #[error("line {line}: {what}")]
     Line {
         /// The line, from 1 on.

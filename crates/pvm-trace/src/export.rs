@@ -1,7 +1,7 @@
-//! Files for other tools. Each export streams: it holds one block of each task and the calls that
-//! are open.
+//! Files for other tools. Each export is a stream: it keeps one block of each task and the open
+//! calls in memory.
 //!
-//! Times are corrected by [`Clocks`]; with [`Clocks::raw`] they are those of the hosts' clocks.
+//! Times are corrected by [`Clocks`]; with [`Clocks::raw`] they are the times of the hosts' clocks.
 
 mod chrome;
 mod csv;

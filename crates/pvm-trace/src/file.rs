@@ -1,4 +1,4 @@
-//! The trace file: `doc/trace.md` says what its bytes mean.
+//! The trace file. `doc/trace.md` defines its bytes.
 
 mod chapter;
 mod index;

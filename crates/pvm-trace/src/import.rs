@@ -1,4 +1,4 @@
-//! Makes traces of the files of other tools.
+//! Makes traces from the files of other tools.
 
 mod sddf;
 mod thesis;

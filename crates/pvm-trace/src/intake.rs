@@ -14,10 +14,10 @@ use pvm_wire::{HostIndex, Tid};
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
-/// A task's beginning is calculated from a later look at its ring: it is at most so far off.
+/// The largest error of a task's begin, which is computed from a later look at its ring.
 const BEGAN_ERROR: u64 = 100_000_000;
 
-/// Takes frames of recorders into a trace.
+/// Writes frames of recorders into a trace.
 #[derive(Debug)]
 pub struct Intake<W> {
     writer: Writer<W>,
@@ -26,34 +26,34 @@ pub struct Intake<W> {
     histories: HashMap<TaskIndex, History>,
     /// The accounts of all tasks: a recorder that was replaced may report an end once more.
     accounts: HashMap<TaskIndex, Account>,
-    /// Records in the file, and those that are known to be missing.
+    /// The number of records in the file, and the number of those that are known to be missing.
     records: u64,
     lost: u64,
-    /// Up to when each host has told all that was noted there.
+    /// By host: the time up to which all records of it have arrived.
     told: HashMap<HostIndex, u64>,
-    /// When each host's first recorder began.
+    /// By host: the begin of its first recorder.
     began: HashMap<HostIndex, u64>,
 }
 
 impl<W: Write + Seek> Intake<W> {
-    /// Into this trace.
+    /// Writes into this trace.
     pub fn new(writer: Writer<W>) -> Self {
         let (tasks, told, began) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (histories, accounts) = (HashMap::new(), HashMap::new());
         Self { writer, tasks, histories, accounts, records: 0, lost: 0, told, began }
     }
 
-    /// The trace, for what does not come from a recorder.
+    /// The writer of the trace, for facts that do not come from a recorder.
     pub const fn writer(&mut self) -> &mut Writer<W> {
         &mut self.writer
     }
 
-    /// Records in the trace so far, and those that are known to be missing.
+    /// The number of records so far, and the number of those that are known to be missing.
     pub const fn counts(&self) -> (u64, u64) {
         (self.records, self.lost)
     }
 
-    /// A frame of the recorder of `host`. True for its last one.
+    /// Writes a frame of the recorder of `host`. Returns true for its last frame.
     pub fn take(&mut self, host: HostIndex, frame: Frame) -> Result<bool, Error> {
         match frame {
             Frame::Head { version, .. } if version != RECORD_VERSION => {
@@ -65,7 +65,7 @@ impl<W: Write + Seek> Intake<W> {
                 self.writer.host(facts)?;
             }
             Frame::Task { task } => self.task(host, task)?,
-            // Names that are told again have no time, and no numbers.
+            // Names that are repeated have no time and no numbers.
             Frame::Block { tid, from, to, cells, .. } if from == to => {
                 if let Some(task) = self.tasks.get(&tid).copied() {
                     self.records_of(task, &Scale::new(from, to), &cells)?;
@@ -98,15 +98,15 @@ impl<W: Write + Seek> Intake<W> {
                     self.writer.ended(task, ended)?;
                 }
             }
-            // For those who compare clocks.
+            // This frame is for the comparison of clocks.
             Frame::Shows { .. } => (),
             Frame::End { .. } => return Ok(true),
         }
         Ok(false)
     }
 
-    /// A stream that ended without its last frame, which is known at this time of the host: what it
-    /// has noted since it was heard last is missing.
+    /// Handles a stream that ended without its last frame, at this time of the host: the records
+    /// since its last frame are missing.
     pub fn broken(&mut self, host: HostIndex, at: u64) -> Result<(), Error> {
         let from = self.told.get(&host).map_or(at, |told| at.min(*told));
         let (to, lost, reason) = (at, 0, Loss::Link);
@@ -118,11 +118,11 @@ impl<W: Write + Seek> Intake<W> {
         self.writer.finish()
     }
 
-    /// A recorder that was replaced, or is asked once more, tells of its tasks again, also of ended
-    /// ones. An id that comes again belongs to another process.
+    /// Adds a task. A recorder that was replaced, or that gets another request, repeats its tasks,
+    /// also those that have ended. A tid that comes again belongs to another process.
     ///
-    /// A task that began behind the recording is recorded from its first record on, whichever
-    /// recorder tells of it first.
+    /// A task that began after the recording is recorded from its first record on, whichever
+    /// recorder reports it first.
     fn task(&mut self, host: HostIndex, task: TaskFacts) -> Result<(), Error> {
         let known = self
             .tasks
@@ -136,7 +136,7 @@ impl<W: Write + Seek> Intake<W> {
             let index = self.writer.task(task)?;
             self.tasks.insert(tid, index);
             let is_later = |recording: &u64| recording.saturating_add(BEGAN_ERROR) < began;
-            // Of a task without a program nobody has read when it began.
+            // The begin of a task without a program was not read.
             if is_named && self.began.get(&host).is_some_and(is_later) {
                 self.accounts.insert(index, Account::from_the_first_record(began));
             }
@@ -148,7 +148,7 @@ impl<W: Write + Seek> Intake<W> {
         self.accounts.entry(task).or_default()
     }
 
-    /// Records that are missing, if there are some.
+    /// Adds a gap, if it has records.
     fn missing(&mut self, gap: Gap) -> Result<(), Error> {
         if gap.lost == 0 {
             return Ok(());
@@ -157,7 +157,8 @@ impl<W: Write + Seek> Intake<W> {
         self.writer.gap(gap)
     }
 
-    /// Records of a task that no recorder has sent, noted before this time.
+    /// Adds a gap for records of a task that were noted before this time and that no recorder has
+    /// sent.
     fn unsent(
         &mut self,
         host: HostIndex,
@@ -170,8 +171,7 @@ impl<W: Write + Seek> Intake<W> {
         self.missing(Gap { host, task, from, to, lost, reason })
     }
 
-    /// Records as they lay in a ring, read between two looks at it, with the number of the first
-    /// one.
+    /// Writes the records of a ring between two looks at it; the first one has this number.
     fn block(
         &mut self,
         host: HostIndex,
@@ -180,7 +180,7 @@ impl<W: Write + Seek> Intake<W> {
         (first, cells): (u64, &Cells),
     ) -> Result<(), Error> {
         self.histories.entry(task).or_default().add(from, to);
-        // The recorder has read every ring since it looked at this one before.
+        // The recorder has read every ring since its last look at this one.
         let told = self.told.entry(host).or_default();
         *told = from.nanoseconds.max(*told);
         let came = self.records_of(task, &Scale::new(from, to), cells)?;
@@ -220,10 +220,10 @@ impl<W: Write + Seek> Intake<W> {
 #[derive(Default)]
 struct Came {
     records: u64,
-    /// Names and the like, which are no records of a file.
+    /// The number of names and the like, which are not records of a file.
     names: u64,
-    /// The number of records that make no sense.
+    /// The number of damaged records.
     damaged: u64,
-    /// When the last one ended.
+    /// The end of the last one.
     last: u64,
 }

@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::varint::{self, Input};
 use pvm_wire::record::{Record, What};
 
-/// Records that one summary within a block stands for; the last one of a block for what is left.
+/// The number of records in one summary of a block. The last summary of a block has the rest.
 pub(crate) const SUMMARY_RECORDS: usize = 64;
 
 /// Sums over some records of one task.
@@ -17,19 +17,19 @@ pub struct Summary {
     pub first: u64,
     /// The latest end.
     pub last: u64,
-    /// Records.
+    /// The number of records.
     pub records: u64,
-    /// Calls that the program made itself.
+    /// The number of calls that the program made itself.
     pub calls: u64,
-    /// Time that they took, in nanoseconds. A call counts where it ended.
+    /// The time of these calls in nanoseconds. A call counts in the summary in which it ended.
     pub call_time: u64,
-    /// The part of that time that is waiting.
+    /// The time in these calls spent waiting.
     pub wait_time: u64,
-    /// Messages sent, one for each receiver.
+    /// The number of sent messages, one for each receiver.
     pub sent: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Messages taken.
+    /// The number of received messages.
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
@@ -53,7 +53,7 @@ impl Default for Summary {
 }
 
 impl Summary {
-    /// One more record.
+    /// Adds a record.
     pub fn count(&mut self, record: &Record) {
         self.first = self.first.min(record.begin);
         self.last = self.last.max(record.end());
@@ -76,7 +76,7 @@ impl Summary {
         }
     }
 
-    /// All of both.
+    /// Adds another summary.
     pub fn add(&mut self, other: &Self) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
@@ -111,7 +111,7 @@ impl Summary {
         ]
     }
 
-    /// Appends it; times are told from `base` on.
+    /// Appends the summary to bytes, with times relative to `base`.
     pub(crate) fn encode(&self, base: u64, out: &mut Vec<u8>) {
         varint::put_signed(out, self.first.wrapping_sub(base).cast_signed());
         varint::put(out, self.last.wrapping_sub(self.first));
@@ -129,7 +129,7 @@ impl Summary {
     }
 }
 
-/// True for a call, not for a part of one or what stands between calls.
+/// True for a call; false for a part of a call, or a record between calls.
 pub(crate) const fn is_call(record: &Record) -> bool {
     !record.part && record.call != pvm_wire::record::calls::NONE
 }

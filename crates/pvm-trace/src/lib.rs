@@ -1,11 +1,11 @@
 //! Traces of the tasks of a machine: the file, and what can be computed from it.
 //!
-//! A trace is made of [`Record`]s, whose times are nanoseconds of their host's clock here. A
-//! [`Writer`] streams them into a file (`doc/trace.md`), a [`Reader`] opens any window of it
-//! without the rest. [`matching`] finds for each message its send and its receive, [`clocks`] makes
-//! times of different hosts comparable, [`profile`] says where the time went, and [`export`] writes
-//! files for other tools. Nothing here reads a clock, and no bytes of a file are trusted: each
-//! fault has a name and a place, and costs bounded memory.
+//! A trace is made of [`Record`]s, with times in nanoseconds of their host's clock. A [`Writer`]
+//! streams them into a file (`doc/trace.md`), and a [`Reader`] reads any window of it without the
+//! rest. [`matching`] finds the send and the receive of each message, [`clocks`] makes times of
+//! different hosts comparable, [`profile`] shows where the time went, and [`export`] writes files
+//! for other tools. No code here reads a clock. The bytes of a file are not trusted: each fault is
+//! reported with its place, and memory is bounded.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! For each message its send and its receive, by its number in its pair of tasks.
+//! Finds the send and the receive of each message, by its number among those of its pair of tasks.
 
 use crate::error::Error;
 use crate::file::Reader;
@@ -8,10 +8,10 @@ use pvm_wire::record::{Record, Transfer, What};
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
 
-/// Halves that wait for their other one; more are given up and counted.
+/// The most halves that wait for their other half; beyond, they are given up and counted.
 const OPEN_MAX: usize = 4 << 20;
 
-/// A time and when it was over.
+/// A time span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
     /// Its begin.
@@ -55,9 +55,9 @@ pub struct Unmatched {
     pub sends: u64,
     /// Received, and not sent in the trace.
     pub receives: u64,
-    /// Without a number, or the other task was not recorded.
+    /// Messages without a number, or of a task that was not recorded.
     pub apart: u64,
-    /// Given up because there were too many.
+    /// Messages that were given up because there were too many.
     pub given_up: u64,
 }
 
@@ -68,13 +68,13 @@ struct Half {
     waits: Vec<Span>,
 }
 
-/// Finds the other half of each message, in any order.
+/// Finds the other half of each message, whichever half comes first.
 #[derive(Debug)]
 pub struct Matcher {
     tasks: HashMap<Tid, Vec<(u64, TaskIndex)>>,
     open: HashMap<Name, Half>,
     unmatched: Unmatched,
-    /// Waiting of receives that will have no other half.
+    /// The waits of receives whose other half is missing.
     lost: HashMap<TaskIndex, u64>,
 }
 
@@ -95,7 +95,7 @@ impl Matcher {
         begun.or_else(|| all.first()).map(|(_, index)| *index)
     }
 
-    /// A record of a task, with its corrected span; of a receive the waits in its call.
+    /// Takes a record of a task, with its corrected span, and the waits in its call for a receive.
     pub fn record(
         &mut self,
         task: TaskIndex,
@@ -130,7 +130,7 @@ impl Matcher {
             return None;
         };
         if other.is_send == half.is_send {
-            // The same number twice: a tid that was used again, or a damaged trace.
+            // The number is used twice: the tid was used again, or the trace is damaged.
             self.give_up(to, &other);
             self.keep(key, half);
             return None;
@@ -173,8 +173,8 @@ impl Matcher {
         }
     }
 
-    /// Returns the messages with one end only, when all records were seen, and, by task, the time
-    /// for which it waited for such messages.
+    /// Returns, after all records, the counts of messages with one end only, and by task the time
+    /// that it waited for such messages.
     pub fn finish(mut self) -> (Unmatched, Vec<(TaskIndex, u64)>) {
         for ((_, to, _), half) in std::mem::take(&mut self.open) {
             self.give_up(to, &half);
@@ -183,10 +183,10 @@ impl Matcher {
     }
 }
 
-/// A message by its sender, its receiver and its number in this pair.
+/// A message: its sender, its receiver, and its number in this pair.
 pub type Name = (TaskIndex, TaskIndex, u64);
 
-/// The messages of which a trace has one end only, which are few in a whole one. `each` sees all
+/// The messages of which a trace has one end only; a complete trace has few. `each` gets all
 /// records; damaged blocks are left out.
 pub fn halves<R: Read + Seek>(
     reader: &mut Reader<R>,
@@ -201,7 +201,7 @@ pub fn halves<R: Read + Seek>(
     matcher.open.into_keys().collect()
 }
 
-/// Calls `each` for all messages of a trace that have both ends, as `time` tells times.
+/// Calls `each` for all messages of a trace that have both ends, with times converted by `time`.
 pub fn messages<R: Read + Seek>(
     reader: &mut Reader<R>,
     time: impl Fn(TaskIndex, u64) -> u64,
@@ -209,7 +209,7 @@ pub fn messages<R: Read + Seek>(
 ) -> Result<Unmatched, Error> {
     let mut matcher = Matcher::new(reader.tables());
     for entry in reader.merged(&time) {
-        // A damaged block costs its own messages.
+        // A damaged block loses only its own messages.
         let Ok((task, record)) = entry else { continue };
         let span = Span { begin: time(task, record.begin), end: time(task, record.end()) };
         if let Some(message) = matcher.record(task, &record, span, Vec::new) {

@@ -1,9 +1,8 @@
 //! The profile of a trace: the time of each function, each pair of tasks, each task.
 //!
-//! One pass over the trace. The time that a task does not spend in calls of the library is
-//! computing. A wait for a message is split at the moment when its sender began to send: until then
-//! the message was *not yet sent*, afterwards it was *on the way*; the two parts sum exactly to the
-//! wait.
+//! It needs one pass over the trace. The time of a task outside of library calls is computing. A
+//! wait for a message is split at the moment when its sender began to send: until then the message
+//! was *not yet sent*, afterwards it was *on the way*; the two parts sum exactly to the wait.
 
 mod path;
 
@@ -20,9 +19,9 @@ use pvm_wire::record::{DEPTH_MAX, Reason, Record, What};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
-/// Pairs of tasks that are told apart; what more there are is counted together.
+/// The most pairs of tasks that are distinguished; further pairs are counted together.
 const PAIRS_MAX: usize = 1 << 20;
-/// Waits of one call that are told apart.
+/// The most waits of one call that are distinguished.
 const WAITS_MAX: usize = 1024;
 
 /// The profile of a trace.
@@ -40,13 +39,13 @@ pub struct Profile {
     pub pairs: BTreeMap<(TaskIndex, Option<TaskIndex>), Traffic>,
     /// The messages that tasks sent to themselves.
     pub own: Traffic,
-    /// Messages that have not both ends in the trace.
+    /// The counts of messages that do not have both ends in the trace.
     pub unmatched: Unmatched,
-    /// Messages that have.
+    /// The number of messages with both ends.
     pub matched: u64,
-    /// The chain of computing and messages that the end had to wait for.
+    /// The chain of computing and messages that determined the end of the run.
     pub path: CriticalPath,
-    /// Blocks that could not be read.
+    /// The number of blocks that could not be read.
     pub damaged: u64,
 }
 
@@ -55,45 +54,46 @@ pub struct Profile {
 pub struct TaskProfile {
     /// Its first begin and its last end.
     pub span: Span,
-    /// Calls that the program made itself.
+    /// The number of calls that the program made itself.
     pub calls: u64,
-    /// Time in calls, waits included.
+    /// The time in calls, waits included.
     pub call_time: u64,
     /// Its waits.
     pub waiting: Waiting,
     /// The messages that it sent, those to itself included.
     pub sent: Traffic,
-    /// The messages that it took.
+    /// The messages that it received.
     pub received: Traffic,
 }
 
 impl TaskProfile {
-    /// Time out of calls.
+    /// The time outside of calls.
     pub const fn computing(&self) -> u64 {
         self.span.length().saturating_sub(self.call_time)
     }
 }
 
-/// Waiting, in nanoseconds.
+/// Times of waiting, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Waiting {
-    /// For a message that its sender had not begun to send.
+    /// The wait for a message that its sender had not begun to send.
     pub not_yet_sent: u64,
-    /// For a message between then and its arrival.
+    /// The wait for a message between that moment and its arrival.
     pub on_the_way: u64,
-    /// For the other members of a group.
+    /// The wait for other members of a group.
     pub group: u64,
-    /// For room, for answers, for messages that did not come or whose sender is not known.
+    /// The wait for room, for answers, and for messages that did not come or whose sender is not
+    /// known.
     pub other: u64,
 }
 
 impl Waiting {
-    /// All of it.
+    /// The sum.
     pub const fn total(&self) -> u64 {
         self.not_yet_sent + self.on_the_way + self.group + self.other
     }
 
-    /// A wait for a message, split where its sending began.
+    /// Splits a wait for a message at the begin of its send.
     const fn split(&mut self, wait: Span, sent: u64) {
         let sent = if sent < wait.begin {
             wait.begin
@@ -112,26 +112,26 @@ impl Waiting {
 pub struct Function {
     /// The number of its calls, those by other functions of the library included.
     pub calls: u64,
-    /// The time in it.
+    /// The time of these calls.
     pub time: u64,
-    /// The part of that time that is neither in calls within it nor waiting.
+    /// The time of these calls without inner calls and waits.
     pub own: u64,
-    /// The part of that time that is waiting.
+    /// The time of waits in these calls.
     pub waiting: u64,
     /// The longest call.
     pub longest: u64,
-    /// Messages that it sent or took.
+    /// The number of messages that it sent or received.
     pub messages: u64,
-    /// Bytes that it sent, took, packed or unpacked.
+    /// The number of bytes that it sent, received, packed or unpacked.
     pub bytes: u64,
 }
 
 /// Messages and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    /// Messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Bytes of their data.
+    /// The bytes of their data.
     pub bytes: u64,
 }
 
@@ -142,7 +142,7 @@ impl Traffic {
     }
 }
 
-/// The efficiency of the tasks: `total = balance x transfer`. `total = balance x transfer`.
+/// The efficiency of the tasks: `total = balance x transfer`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Efficiency {
     /// The tasks' mean computing as a share of the run.
@@ -154,7 +154,7 @@ pub struct Efficiency {
 }
 
 impl Profile {
-    /// One pass over a trace.
+    /// Computes the profile in one pass over a trace.
     pub fn of<R: Read + Seek>(reader: &mut Reader<R>, clocks: &Clocks) -> Result<Self, Error> {
         let mut pass = Pass::new(reader.tables(), clocks);
         for entry in reader.merged(|task, time| clocks.time(task, time)) {
@@ -172,7 +172,7 @@ impl Profile {
         self.end.saturating_sub(self.begin)
     }
 
-    /// `None` for an empty trace.
+    /// The efficiency; `None` for an empty trace.
     pub fn efficiency(&self) -> Option<Efficiency> {
         let computing = || self.tasks.iter().map(TaskProfile::computing);
         let most = computing().max().filter(|most| *most > 0)? as f64;
@@ -181,7 +181,7 @@ impl Profile {
         Some(Efficiency { total: mean / run, balance: mean / most, transfer: most / run })
     }
 
-    /// All tasks' waiting.
+    /// The waiting of all tasks.
     pub fn waiting(&self) -> Waiting {
         self.tasks.iter().fold(Waiting::default(), |mut all, task| {
             all.not_yet_sent += task.waiting.not_yet_sent;
@@ -193,7 +193,7 @@ impl Profile {
     }
 }
 
-/// The parts that have ended within calls that have not ended yet, by depth.
+/// The parts that have ended in calls that have not ended, by depth.
 #[derive(Clone, Debug, Default)]
 struct Inside {
     calls: [u64; DEPTH_MAX as usize + 2],
@@ -287,7 +287,7 @@ impl<'a> Pass<'a> {
             let row = &mut self.profile.tasks[task as usize];
             row.calls += 1;
             row.call_time += length;
-            // Waits in a call that took no message.
+            // The waits of a call that received no message.
             row.waiting.other += left.iter().map(Span::length).sum::<u64>();
         }
     }
@@ -316,7 +316,7 @@ fn wait(row: &mut TaskProfile, inside: &mut Inside, told: (&Record, Span), reaso
     let (record, span) = told;
     inside.waiting[usize::from(record.depth.min(DEPTH_MAX))] += span.length();
     match reason {
-        // Until it is known which message it was for.
+        // The wait is kept until it is known for which message it was.
         Reason::Message if inside.waits.len() < WAITS_MAX => inside.waits.push(span),
         Reason::Group => row.waiting.group += span.length(),
         _ => row.waiting.other += span.length(),

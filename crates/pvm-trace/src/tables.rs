@@ -8,16 +8,16 @@ use pvm_wire::record::{Class, Loss};
 use pvm_wire::{HostIndex, Tid, Wire};
 use std::collections::BTreeMap;
 
-/// More are refused.
+/// The most hosts.
 const HOSTS_MAX: usize = 1 << 13;
 const TASKS_MAX: usize = 1 << 20;
 const NAMES_MAX: usize = 1 << 16;
-/// Bytes of all names together.
+/// The most bytes of all names together.
 const NAMES_BYTES_MAX: usize = 16 << 20;
 const GAPS_MAX: usize = 1 << 12;
 const CLOCKS_MAX: usize = 1 << 16;
 
-/// A task's number in a trace. A tid may be used twice, this number is not.
+/// A task's number in a trace. A tid may be used twice, but not this number.
 pub type TaskIndex = u32;
 
 /// A host of a trace.
@@ -35,11 +35,11 @@ pub struct Task {
 /// The end of a task, or of its recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ended {
-    /// When, by its host's clock.
+    /// The time by its host's clock.
     pub at: u64,
-    /// As `wait` tells it; -1 if nobody knows.
+    /// The status as `wait` returns it; -1 if it is not known.
     pub status: i32,
-    /// Records that it noted.
+    /// The number of records that it noted.
     pub noted: u64,
     /// The number of these that are not in the file.
     pub lost: u64,
@@ -58,9 +58,9 @@ pub struct Gap {
     pub host: Option<HostIndex>,
     /// The task; none for all tasks of the host.
     pub task: Option<TaskIndex>,
-    /// From this time on,
+    /// The begin of the gap.
     pub from: u64,
-    /// up to this one.
+    /// The end of the gap.
     pub to: u64,
     /// The number of lost records; 0 if it is not known.
     pub lost: u64,
@@ -69,7 +69,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Both, as one.
+    /// Joins two gaps to one.
     const fn join(&mut self, other: &Self) {
         if other.from < self.from {
             self.from = other.from;
@@ -85,26 +85,26 @@ impl Gap {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Names {
     all: BTreeMap<(TaskIndex, Class, u32), Vec<u8>>,
-    /// Bytes in these.
+    /// The bytes of these names.
     bytes: usize,
 }
 
 impl Names {
-    /// The name that a task gave to a number; what is no UTF-8 is replaced.
+    /// The name that a task gave to a number; bytes that are not UTF-8 are replaced.
     pub fn get(&self, task: TaskIndex, class: Class, number: u32) -> Option<String> {
         let text = self.all.get(&(task, class, number))?;
         Some(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// All of them.
+    /// All names.
     pub fn iter(&self) -> impl Iterator<Item = (TaskIndex, Class, u32, &[u8])> {
         self.all
             .iter()
             .map(|((task, class, number), text)| (*task, *class, *number, text.as_slice()))
     }
 
-    /// Gives a name. When there are too many, or too many bytes in them, new ones are left out.
-    /// True if that changed something.
+    /// Sets a name. Beyond the most names, or the most bytes of names, new ones are left out. True
+    /// if the table has changed.
     pub fn set(&mut self, key: (TaskIndex, Class, u32), text: &[u8]) -> bool {
         let text = &text[..text.len().min(NAME_BYTES_MAX)];
         let before = self.all.get(&key).map(Vec::as_slice);
@@ -126,13 +126,13 @@ pub struct Tables {
     pub hosts: Vec<Host>,
     /// The tasks, by number.
     pub tasks: Vec<Task>,
-    /// Clocks, each as its first host saw the other one.
+    /// Comparisons of clocks, each seen from its first host.
     pub clocks: Vec<(HostIndex, ClockPair)>,
     /// The gaps.
     pub gaps: Vec<Gap>,
     /// Names.
     pub names: Names,
-    /// Tasks of a host computed one after the other while they were recorded.
+    /// True if the tasks of a host computed one after the other while they were recorded.
     pub in_turns: bool,
 }
 
@@ -151,7 +151,7 @@ pub(crate) mod kind {
     pub(crate) const CONDITIONS: u8 = 11;
 }
 
-/// A bit of [`kind::CONDITIONS`]; further bits are of later versions.
+/// A bit of [`kind::CONDITIONS`]; later versions may have further bits.
 const IN_TURNS: u64 = 1;
 
 impl Tables {
@@ -160,8 +160,8 @@ impl Tables {
         self.hosts.iter().find(|host| host.host == index)
     }
 
-    /// The task that had this tid at this time of its host: of two with one tid the later one, if
-    /// it had begun by then.
+    /// The task that had this tid at this time of its host. Of two tasks with one tid it is the
+    /// later one that had begun by then.
     pub fn task_at(&self, tid: Tid, at: u64) -> Option<TaskIndex> {
         let with_tid = self.tasks.iter().zip(0..).filter(|(task, _)| task.facts.tid == tid);
         let mut found = None;
@@ -173,7 +173,7 @@ impl Tables {
         found
     }
 
-    /// A task's name for people: program and tid.
+    /// The name of a task for people: program and tid.
     pub fn label(&self, task: TaskIndex) -> String {
         self.tasks.get(task as usize).map_or_else(
             || format!("task {task}"),
@@ -217,7 +217,7 @@ impl Tables {
         self.clocks.push((host, pair));
     }
 
-    /// When there are too many gaps, the first ones become one.
+    /// Adds a gap. If there are too many, the first ones become one.
     pub(crate) fn add_gap(&mut self, gap: Gap) {
         if self.gaps.len() >= GAPS_MAX {
             let early: Vec<_> = self.gaps.drain(..GAPS_MAX / 2).collect();
@@ -239,7 +239,7 @@ impl Tables {
         }
     }
 
-    /// A new chapter begins: it repeats everything, but not without bound.
+    /// Shortens the tables for a new chapter, which repeats them.
     pub(crate) fn trim(&mut self) {
         const KEPT: usize = 256;
         if self.clocks.len() > KEPT {
@@ -252,7 +252,7 @@ impl Tables {
         }
     }
 
-    /// All sections that tell it.
+    /// All sections of the tables.
     pub(crate) fn sections(&self) -> Vec<(u8, Vec<u8>)> {
         let mut all = vec![(kind::TABLES, Vec::new())];
         all.extend(self.in_turns.then(|| (kind::CONDITIONS, conditions_section())));
@@ -272,7 +272,7 @@ impl Tables {
         all
     }
 
-    /// One of these sections; false for one that is none of them.
+    /// Applies such a section; false for a section of another kind.
     pub(crate) fn apply(&mut self, kind: u8, payload: &[u8]) -> Result<bool, Fault> {
         let mut input = Input::new(payload);
         match kind {
@@ -353,7 +353,8 @@ fn ended(input: &mut Input<'_>) -> Result<Ended, Fault> {
     Ok(Ended { at, status, noted: input.number()?, lost: input.number()? })
 }
 
-/// Hosts and tasks are told by their number and one more, so that 0 is none.
+/// The section of a gap. Hosts and tasks are written as their number plus one, so that 0 means
+/// none.
 pub(crate) fn gap_section(gap: &Gap) -> Vec<u8> {
     let mut out = Vec::new();
     varint::put(&mut out, gap.host.map_or(0, |host| u64::from(host.0) + 1));

@@ -1,5 +1,5 @@
-//! Numbers in as few bytes as they need: seven bits a byte, the lowest first, the top bit set in
-//! all but the last one. A number has at most ten bytes.
+//! Numbers in as few bytes as they need: seven bits in a byte, the lowest first; the top bit is set
+//! in all bytes but the last. A number has at most ten bytes.
 
 use crate::error::Fault;
 
@@ -13,13 +13,13 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends a difference: small ones of either sign are short.
+/// Appends a difference; differences near 0 are short, whatever their sign.
 #[inline]
 pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, (value << 1 ^ value >> 63) as u64);
 }
 
-/// Takes numbers from the front of some bytes.
+/// Reads numbers from the front of some bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     pub(crate) rest: &'a [u8],

@@ -1,4 +1,4 @@
-//! Records into the bytes of a block.
+//! Builds the bytes of a block from records.
 
 use super::manner::{MOVING, Manner};
 use crate::levels::{SUMMARY_RECORDS, Summary};
@@ -6,7 +6,7 @@ use crate::varint;
 use pvm_wire::record::Record;
 use std::collections::HashMap;
 
-/// A block has at most so many records.
+/// The most records of a block.
 pub const BLOCK_RECORDS_MAX: usize = 4096;
 
 /// Collects records of one task.
@@ -29,12 +29,13 @@ struct MannerHistory {
     manner: Manner,
     result: i32,
     moving: [u64; MOVING],
-    /// The manner that came behind this one the last time: programs repeat themselves.
+    /// The manner that followed this one the last time. It is tried first, because programs repeat
+    /// themselves.
     next: usize,
 }
 
 impl BlockBuilder {
-    /// For the task of this number.
+    /// A builder for the task of this number.
     pub fn new(task: u32) -> Self {
         Self {
             task,
@@ -50,17 +51,17 @@ impl BlockBuilder {
         }
     }
 
-    /// Records in it.
+    /// The number of records so far.
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// True if it takes no more; then [`BlockBuilder::take`] it.
+    /// True if the block is full; call [`BlockBuilder::take`] then.
     pub const fn is_full(&self) -> bool {
         self.count >= BLOCK_RECORDS_MAX
     }
 
-    /// About how many bytes it has.
+    /// The approximate number of bytes.
     pub const fn size(&self) -> usize {
         self.records.len() + self.summaries.len() * 16
     }
@@ -72,7 +73,7 @@ impl BlockBuilder {
         all
     }
 
-    /// One more record. A full block takes none, and an end beyond all time is cut.
+    /// Adds a record. A full block takes none, and an end beyond the range of times is cut.
     pub fn push(&mut self, record: &Record) {
         if self.is_full() {
             return;
@@ -105,7 +106,7 @@ impl BlockBuilder {
         }
     }
 
-    /// The manner's number, written; what it is follows if it is new.
+    /// Writes the number of the manner, and the manner itself if it is new.
     fn number(&mut self, manner: Manner) -> usize {
         let guess = self.known.get(self.last).map_or(0, |last| last.next);
         let number = if self.known.get(guess).is_some_and(|known| known.manner == manner) {
@@ -123,7 +124,7 @@ impl BlockBuilder {
         number
     }
 
-    /// Its bytes; then it is empty.
+    /// Takes the bytes; the builder is empty afterwards.
     pub fn take(&mut self) -> Vec<u8> {
         if !self.count.is_multiple_of(SUMMARY_RECORDS) {
             self.summaries.push(self.summary);

@@ -8,9 +8,9 @@ use pvm_wire::record::{
 };
 use pvm_wire::{Encoding, Tid};
 
-/// No kind has more values that change from record to record.
+/// The most values of a kind that change from record to record.
 pub(super) const MOVING: usize = 3;
-/// Nor more that stay.
+/// The most values of a kind that stay the same.
 const FIXED: usize = 5;
 
 const PART: u8 = 1;
@@ -60,7 +60,7 @@ impl Manner {
         (Self { kind, flags, depth, thread, call, fixed }, moving)
     }
 
-    /// The number of moving values that count.
+    /// The number of moving values in use.
     #[inline]
     pub(super) const fn moving(&self) -> usize {
         match values(self.kind) {
@@ -123,7 +123,7 @@ impl Manner {
         })
     }
 
-    /// The record of this manner.
+    /// Makes the record of this manner with these values.
     #[inline]
     pub(super) fn record(
         &self,

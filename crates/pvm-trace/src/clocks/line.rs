@@ -1,6 +1,6 @@
-//! The line of a clock beside another one, from comparisons each of which is within its error.
+//! The line of a clock relative to another one, from comparisons with known errors.
 
-/// A comparison, from the side of the host whose line it is for.
+/// A comparison, seen from the host whose line it is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) at: u64,
@@ -8,7 +8,7 @@ pub(super) struct Sample {
     pub(super) error: u64,
 }
 
-/// A clock beside another one.
+/// A clock relative to another one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) at: u64,
@@ -17,15 +17,15 @@ pub(super) struct Line {
     pub(super) error: u64,
 }
 
-/// No clock that a kernel steers is faster or slower than another one by more: twice 500 ppm.
+/// The largest drift between clocks that kernels steer: twice 500 ppm.
 const DRIFT_MAX: f64 = 1e-3;
 
-/// A line by its height at the first comparison and at the last one.
+/// A line, given by its values at the first and at the last comparison.
 type Ends = (f64, f64);
 
-/// A line that all comparisons allow: one without drift if there is one, else the middle one. Its
-/// error covers all that are allowed, so it covers the clock as long as that has one pace; one that
-/// has not is fitted.
+/// The line that all comparisons allow: one without drift if there is one, otherwise the middle
+/// one. Its error covers all allowed lines, and so the clock itself as long as its rate is
+/// constant. If no line is allowed, the line is fitted.
 pub(super) fn line(samples: &[Sample]) -> Line {
     allowed(samples).unwrap_or_else(|| fitted(samples))
 }
@@ -34,7 +34,7 @@ pub(super) fn line(samples: &[Sample]) -> Line {
 fn allowed(samples: &[Sample]) -> Option<Line> {
     let first = *samples.iter().min_by_key(|sample| sample.at)?;
     let last = samples.iter().map(|sample| sample.at).max()?;
-    // Comparisons of less than a millisecond say nothing of the drift.
+    // Comparisons within a millisecond do not show the drift.
     let span = (last - first.at).max(1_000_000) as f64;
     let widest = samples.iter().map(|sample| spread(sample, &first).1.abs()).fold(0.0, f64::max);
     let far = widest + span * DRIFT_MAX + 1.0;
@@ -62,18 +62,18 @@ fn allowed(samples: &[Sample]) -> Option<Line> {
         at: first.at,
         offset: first.offset.saturating_add(begin.round() as i64),
         drift: (end - begin) / span * 1e9,
-        // One for the rounding.
+        // One nanosecond more for the rounding.
         error: error.ceil() as u64 + 1,
     })
 }
 
-/// Between what and what the offset lies, less that of the first comparison.
+/// The bounds of the offset, relative to the offset of the first comparison.
 fn spread(sample: &Sample, first: &Sample) -> (f64, f64) {
     let offset = (i128::from(sample.offset) - i128::from(first.offset)) as f64;
     (offset - sample.error as f64, offset + sample.error as f64)
 }
 
-/// Leaves of a convex figure what is on this side of a line: where `inside` is not negative.
+/// Keeps the part of a convex polygon on one side of a line, where `inside` is not negative.
 fn cut(corners: &mut Vec<Ends>, inside: impl Fn(Ends) -> f64) {
     let all = std::mem::take(corners);
     for (place, corner) in all.iter().enumerate() {
@@ -92,19 +92,20 @@ fn cut(corners: &mut Vec<Ends>, inside: impl Fn(Ends) -> f64) {
     }
 }
 
-/// The middle of what is in all of these; none if nothing is.
+/// The middle of the intersection of these intervals; none if it is empty.
 fn middle_of(mut spreads: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let first = spreads.next()?;
     let (low, high) = spreads.fold(first, |(low, high), one| (low.max(one.0), high.min(one.1)));
     (low <= high).then(|| f64::midpoint(low, high))
 }
 
-/// The middle of some numbers; none of none.
+/// The middle of the smallest and the largest number; none without numbers.
 fn middle(all: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     Some(f64::midpoint(all.clone().reduce(f64::min)?, all.reduce(f64::max)?))
 }
 
-/// The line through all comparisons, each weighed by its error; its own error covers the worst one.
+/// The line fitted to all comparisons, each weighted by its error; the error of the line covers the
+/// worst one.
 fn fitted(samples: &[Sample]) -> Line {
     let first = samples[0];
     let mut sums = [0.0; 5];
@@ -118,7 +119,7 @@ fn fitted(samples: &[Sample]) -> Line {
     }
     let [w, x, y, xx, xy] = sums;
     let spread = w * xx - x * x;
-    // Two comparisons that are nearly one say nothing of the drift.
+    // Two comparisons at nearly one time do not show the drift.
     let drift = if spread > w * w * 1e6 { (w * xy - x * y) / spread } else { 0.0 };
     let begin = (y - drift * x) / w;
     let worst = samples.iter().map(|sample| {
@@ -135,13 +136,13 @@ fn fitted(samples: &[Sample]) -> Line {
 mod tests {
     use super::*;
 
-    /// A clock that is ahead by so much and drifts, compared every 50 ms; most answers come late,
-    /// on either side.
+    /// Comparisons every 50 ms of a clock that is ahead by this much and drifts; most answers are
+    /// late, in either direction.
     fn compared(ahead: i64, drift_ppm: i64, count: u64) -> Vec<Sample> {
         let mut dice = 7u64;
         let mut late = || {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Between 20 us and 20 ms.
+            // From 20 us to 20 ms.
             20_000 << ((dice >> 33) % 11)
         };
         let sample = |number: u64| {

@@ -9,7 +9,7 @@ use pvm_wire::record::{Record, What};
 use std::fmt::Write as _;
 use std::io::{Read, Seek, Write};
 
-/// Writes it. Times are microseconds since the trace's begin.
+/// Writes the file. Times are microseconds since the begin of the trace.
 pub fn chrome<R: Read + Seek>(
     reader: &mut Reader<R>,
     clocks: &Clocks,
@@ -37,7 +37,7 @@ pub fn chrome<R: Read + Seek>(
     Ok(out.flush()?)
 }
 
-/// A message's id for flows: the pair and the number.
+/// The id of a message for flows: the pair and the number.
 fn flow(from: u32, to: u32, number: u64) -> String {
     format!("\"{from:x}.{to:x}.{number}\"")
 }
@@ -98,7 +98,7 @@ fn micro(nanoseconds: u64) -> String {
     format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
 }
 
-/// A text as JSON.
+/// A text as a string of JSON.
 fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -1,4 +1,4 @@
-//! One line a record, in the order of the ends.
+//! CSV: a line for each record, in the order of their ends.
 
 use super::names;
 use crate::clocks::Clocks;
@@ -12,7 +12,8 @@ const HEADING: &str = "begin_ns,length_ns,task,tid,host,thread,depth,function,wh
                        context,number,bytes,wire_bytes,pieces,encoding,way,asked_source,asked_tag,\
                        group,members,instance,root,count,name,value";
 
-/// Writes it: numbers as they are, names in quotes, nothing where a column says nothing.
+/// Writes the file: numbers as they are, names in quotes, and nothing in a column that does not
+/// apply.
 pub fn csv<R: Read + Seek>(
     reader: &mut Reader<R>,
     clocks: &Clocks,
@@ -37,7 +38,8 @@ pub fn csv<R: Read + Seek>(
     Ok(out.flush()?)
 }
 
-/// peer, tag, context, number, bytes, wire_bytes, pieces, encoding, way, asked_source, asked_tag
+/// Writes peer, tag, context, number, bytes, wire_bytes, pieces, encoding, way, asked_source,
+/// asked_tag.
 fn message(record: &Record, out: &mut impl Write) -> Result<(), Error> {
     let common = |out: &mut dyn Write, message: &Transfer| {
         let Transfer { peer, tag, context, number, bytes, .. } = message;
@@ -72,7 +74,7 @@ fn message(record: &Record, out: &mut impl Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// group, members, instance, root, count, name, value
+/// Writes group, members, instance, root, count, name, value.
 fn rest(
     all: &crate::tables::Names,
     task: TaskIndex,
@@ -100,7 +102,7 @@ fn rest(
     Ok(())
 }
 
-/// A name as the form wants it; what a spreadsheet would run is kept from it.
+/// A name in quotes. A character that would make a spreadsheet evaluate it is masked.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_ ./-".contains(c);
     let is_formula = text.starts_with(['=', '+', '-', '@']);

@@ -4,7 +4,7 @@ use crate::tables::{Names, TaskIndex};
 use pvm_wire::record::{Class, Reason, Record, What, calls};
 use std::borrow::Cow;
 
-/// The function of a record, or what it is if it is none.
+/// The function of a record; its kind if it belongs to none.
 pub fn function(names: &Names, task: TaskIndex, call: u16) -> Cow<'static, str> {
     if let Some(name) = calls::name(call) {
         return Cow::Borrowed(name);
@@ -16,7 +16,7 @@ pub fn function(names: &Names, task: TaskIndex, call: u16) -> Cow<'static, str> 
     }
 }
 
-/// The word for the kind of a record; later versions keep it.
+/// The word for the kind of a record. Later versions keep these words.
 pub const fn what(record: &Record) -> &'static str {
     match record.what {
         What::Call { .. } => "call",
@@ -57,7 +57,7 @@ pub fn own(names: &Names, task: TaskIndex, record: &Record) -> Option<String> {
         What::Progress { name, .. } => (Class::Progress, name),
         _ => return None,
     };
-    // Number 0 is no name: a state that has ended.
+    // Number 0 is the end of a state, which has no name.
     if number == 0 {
         return None;
     }

@@ -1,8 +1,8 @@
 //! The input of the program that writes OTF2 archives: a line for each definition and each event.
 //!
-//! OTF2's files are written by its own library, which a small C program of `pvm` calls
-//! (`crates/pvm-cli/src/trace/otf2.c` has the lines). A task's first thread is the location of the
-//! task's number; further threads are numbered behind all tasks.
+//! OTF2's own library writes its files; a small C program of `pvm` calls it
+//! (`crates/pvm-cli/src/trace/otf2.c` describes the lines). The first thread of a task is the
+//! location with the task's number; further threads have numbers behind those of all tasks.
 
 use super::names;
 use crate::clocks::Clocks;
@@ -14,7 +14,7 @@ use pvm_wire::{HostIndex, Tid};
 use std::collections::HashMap;
 use std::io::{Read, Seek, Write};
 
-/// Writes them.
+/// Writes these lines.
 pub fn otf2<R: Read + Seek>(
     reader: &mut Reader<R>,
     clocks: &Clocks,
@@ -36,14 +36,15 @@ struct Lines<'a, W> {
     locations: HashMap<(TaskIndex, u16), usize>,
     regions: HashMap<String, usize>,
     span: Option<(u64, u64)>,
-    /// Tasks with one thread seen; those without any have their location all the same.
+    /// The first thread of each task that was seen; a task without one has its location
+    /// nevertheless.
     first: Vec<Option<u16>>,
 }
 
 impl<'a, W: Write> Lines<'a, W> {
     fn new(tables: &'a Tables, mut out: W) -> Result<Self, Error> {
         let known = |host: HostIndex| tables.hosts.iter().position(|known| known.host == host);
-        // A host of which nothing was told.
+        // The host of tasks whose host is not in the tables.
         let unknown = tables.hosts.len();
         for (number, host) in tables.hosts.iter().enumerate() {
             writeln!(out, "H {number} {}", plain(&host.name.to_text()))?;
@@ -82,7 +83,7 @@ impl<'a, W: Write> Lines<'a, W> {
                 writeln!(self.out, "X {location} {time} {region}")?;
             }
             Edge::Point => {
-                // A mark is a function that takes no time.
+                // A mark becomes a function that takes no time.
                 let Some(name) = names::own(&self.tables.names, *task, record) else {
                     return Ok(());
                 };
@@ -93,7 +94,8 @@ impl<'a, W: Write> Lines<'a, W> {
         Ok(())
     }
 
-    /// A message from or to a task of the trace; others have no place in an archive.
+    /// Writes a message from or to a task of the trace; messages of other tasks have no place in an
+    /// archive.
     fn message(
         &mut self,
         letter: char,
@@ -133,7 +135,7 @@ impl<'a, W: Write> Lines<'a, W> {
     }
 }
 
-/// A text that is one line and no longer than a name is.
+/// A text without line breaks, not longer than a name may be.
 fn plain(text: &str) -> String {
     text.chars().take(4096).map(|c| if c.is_control() { '?' } else { c }).collect()
 }

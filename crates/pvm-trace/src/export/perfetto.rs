@@ -1,8 +1,8 @@
-//! Perfetto's protobuf: a track for each thread, slices for calls and what is within them, a flow
-//! for each message, counters for bytes under way and progress.
+//! Perfetto's protobuf: a track for each thread, slices for calls and their parts, a flow for each
+//! message, counters for bytes under way and progress.
 //!
 //! The numbers of the fields are those of Perfetto's published schema (`protos/perfetto/trace`).
-//! Each thread is a packet sequence of its own, so that its track and its names are written once.
+//! Each thread is a packet sequence of its own, so its track and its names are written once.
 
 use super::{names, proto};
 use crate::clocks::Clocks;
@@ -13,10 +13,10 @@ use pvm_wire::record::{Record, Transfer, What};
 use std::collections::HashMap;
 use std::io::{Read, Seek, Write};
 
-/// `Trace`
+/// A field of `Trace`.
 const PACKET: u32 = 1;
 
-/// `TracePacket`
+/// Fields of `TracePacket`.
 mod packet {
     pub(super) const CLOCK_SNAPSHOT: u32 = 6;
     pub(super) const TIMESTAMP: u32 = 8;
@@ -30,18 +30,18 @@ mod packet {
     pub(super) const NEEDS_STATE: u64 = 2;
 }
 
-/// `ClockSnapshot` and its clocks.
+/// Fields of `ClockSnapshot` and its clocks.
 mod snapshot {
     pub(super) const CLOCK: u32 = 1;
     pub(super) const PRIMARY: u32 = 2;
     pub(super) const CLOCK_ID: u32 = 1;
     pub(super) const CLOCK_TIME: u32 = 2;
     pub(super) const REALTIME: u64 = 1;
-    /// The clock of packets that name none.
+    /// The clock of packets that do not name one.
     pub(super) const BOOT: u64 = 6;
 }
 
-/// `TrackDescriptor` and what is in it.
+/// Fields of `TrackDescriptor` and its parts.
 mod track {
     pub(super) const UUID: u32 = 1;
     pub(super) const NAME: u32 = 2;
@@ -56,7 +56,7 @@ mod track {
     pub(super) const THREAD_NAME: u32 = 5;
 }
 
-/// `TrackEvent`
+/// Fields of `TrackEvent`.
 mod event {
     pub(super) const ANNOTATION: u32 = 4;
     pub(super) const TYPE: u32 = 9;
@@ -72,7 +72,7 @@ mod event {
     pub(super) const COUNTER: u64 = 4;
 }
 
-/// `InternedData`, its entries, and `DebugAnnotation`.
+/// Fields of `InternedData`, its entries, and `DebugAnnotation`.
 mod interned {
     pub(super) const EVENT_NAMES: u32 = 2;
     pub(super) const ANNOTATION_NAMES: u32 = 3;
@@ -83,10 +83,10 @@ mod interned {
     pub(super) const ANNOTATION_SIGNED: u32 = 4;
 }
 
-/// Arguments of messages, by their number as an interned name.
+/// The arguments of messages; the index is the number of the interned name.
 const ARGUMENTS: [&str; 4] = ["peer", "tag", "number", "bytes"];
 
-/// Writes it.
+/// Writes the file.
 pub fn perfetto<R: Read + Seek>(
     reader: &mut Reader<R>,
     clocks: &Clocks,
@@ -127,14 +127,14 @@ struct Perfetto<'a, W> {
     event: Vec<u8>,
     part: Vec<u8>,
     small: Vec<u8>,
-    /// Bytes that were sent and not taken.
+    /// Bytes that were sent and not received.
     on_the_way: u64,
 }
 
-/// The counter of bytes on their way.
+/// The counter of bytes under way.
 const WAY_TRACK: u64 = 1;
 const PROGRESS_TRACKS: u64 = 1 << 40;
-/// Ids of threads other than first ones begin behind those of all tasks.
+/// The first id of threads that are not the first of their task, behind the ids of all tasks.
 const OTHER_THREADS: u64 = 1 << 20;
 
 const fn process_track(task: TaskIndex) -> u64 {
@@ -145,10 +145,10 @@ const fn thread_track(task: TaskIndex, thread: u16) -> u64 {
     process_track(task) + 1 + thread as u64
 }
 
-/// A message's id: of the pair and the number, well mixed, as ids of flows are global.
+/// The id of a message: a hash of the pair and the number, because ids of flows are global.
 fn flow(from: u32, to: u32, number: u64) -> u64 {
     let mut mixed = 0x9e37_79b9_7f4a_7c15;
-    // One after the other: numbers and tids differ in the bits that are alike.
+    // Each value is mixed in separately, because numbers and tids differ in the same bits.
     for more in [u64::from(from) << 32 | u64::from(to), number] {
         mixed = (mixed ^ more).wrapping_mul(0xff51_afd7_ed55_8ccd);
         mixed ^= mixed >> 32;
@@ -157,7 +157,7 @@ fn flow(from: u32, to: u32, number: u64) -> u64 {
 }
 
 impl<W: Write> Perfetto<'_, W> {
-    /// The trace's clock is that of the day: so the time of day can be shown.
+    /// Connects the trace's clock with the time of day, so that viewers can show that.
     fn clock(&mut self, begin: u64) -> Result<(), Error> {
         let (event, small) = (&mut self.event, &mut self.small);
         for id in [snapshot::BOOT, snapshot::REALTIME] {
@@ -172,7 +172,7 @@ impl<W: Write> Perfetto<'_, W> {
         self.put()
     }
 
-    /// Tasks are processes; host, program and tid are their names.
+    /// Describes tasks as processes; host, program and tid are their names.
     fn describe(&mut self) -> Result<(), Error> {
         for (task, index) in self.tables.tasks.iter().zip(0..) {
             let host = self.tables.host(task.facts.tid.host());
@@ -249,8 +249,8 @@ impl<W: Write> Perfetto<'_, W> {
         }
     }
 
-    /// The end of a flow is an event of its own: the call that takes a message may have begun
-    /// before the message was sent, and a flow goes by time.
+    /// Ends a flow with an event of its own. The call that receives a message may have begun before
+    /// the message was sent, and flows go by time.
     fn taken(
         &mut self,
         (task, mine): (TaskIndex, u32),
@@ -297,7 +297,7 @@ impl<W: Write> Perfetto<'_, W> {
         }
     }
 
-    /// A packet with the event that was put together.
+    /// Writes a packet with the event that was built.
     fn event(&mut self, time: u64, sequence: u64) -> Result<(), Error> {
         proto::number(&mut self.packet, packet::TIMESTAMP, time);
         proto::number(&mut self.packet, packet::SEQUENCE, sequence);
@@ -318,7 +318,7 @@ impl<W: Write> Perfetto<'_, W> {
         self.put()
     }
 
-    /// The number of a name in its sequence; a new one goes with the packet that is put together.
+    /// The number of a name in its sequence; a new name goes with the packet that is being built.
     fn name(&mut self, task: TaskIndex, record: &Record, name: &str) -> u64 {
         let Some(sequence) = self.sequences.get_mut(&(task, record.thread)) else { return 0 };
         if let Some(number) = sequence.names.get(name) {
@@ -333,7 +333,7 @@ impl<W: Write> Perfetto<'_, W> {
         number
     }
 
-    /// The sequence of a thread; a new one is described first.
+    /// The sequence of a thread, which is described first if it is new.
     fn sequence(&mut self, task: TaskIndex, thread: u16) -> Result<u64, Error> {
         if let Some(known) = self.sequences.get(&(task, thread)) {
             return Ok(known.number);
@@ -356,7 +356,8 @@ impl<W: Write> Perfetto<'_, W> {
         }
         proto::number(&mut self.packet, packet::SEQUENCE, number);
         proto::number(&mut self.packet, packet::SEQUENCE_FLAGS, packet::STATE_CLEARED);
-        // TracePacketDefaults has the event's defaults in a field of the event's number.
+        // In TracePacketDefaults the defaults of events are in the field with the number of the
+        // event.
         proto::message(&mut self.packet, &mut self.part, packet::DEFAULTS, |out| {
             let mut defaults = Vec::new();
             proto::number(&mut defaults, event::TRACK, uuid);
@@ -382,8 +383,8 @@ impl<W: Write> Perfetto<'_, W> {
     }
 }
 
-/// Process ids of several hosts may be alike: tasks are numbered instead, and so are their first
-/// threads.
+/// The process id in the file. Ids of several hosts may be equal, so tasks and their first threads
+/// are numbered instead.
 const fn pid(task: TaskIndex) -> u64 {
     task as u64 + 1
 }

@@ -1,4 +1,4 @@
-//! Events as PVM's tracers and XPVM write them: SDDF describes each kind once, before its first
+//! Events in the form of PVM's tracers and XPVM: SDDF describes each kind once, before its first
 //! event.
 
 use super::names;
@@ -17,7 +17,7 @@ enum Datum {
     Text(&'static str, String),
 }
 
-/// Writes it.
+/// Writes the file.
 pub fn sddf<R: Read + Seek>(
     reader: &mut Reader<R>,
     clocks: &Clocks,
@@ -76,7 +76,8 @@ pub fn sddf<R: Read + Seek>(
     Ok(writer.out.flush()?)
 }
 
-/// A kind has the same data each time, as it is described once: what a call does not tell is -1.
+/// Completes the data of an event. A kind is described once and has the same data each time, so
+/// data that are not known are -1.
 fn shaped(call: u16, at_end: bool, mut told: Vec<Datum>) -> Vec<Datum> {
     let names: &[&str] = match (call, at_end) {
         (calls::SEND | calls::PSEND | calls::NEOPVM_SEND | calls::NEOPVM_SEND_ITEMS, false) => {
@@ -119,7 +120,8 @@ impl Datum {
     }
 }
 
-/// The data of a call besides time and task: its arguments at its begin, its results at its end.
+/// The data of a call besides time and task: its arguments at its begin, and its results at its
+/// end.
 fn data(tables: &Tables, task: u32, record: &Record, at_end: bool) -> Vec<Datum> {
     let int = |name, value: i32| Datum::Int(name, value.into());
     let tid = |name, tid: u32| Datum::Int(name, tid.into());
@@ -184,7 +186,7 @@ impl<W: Write> Sddf<W> {
         if self.described.insert(kind.clone()) {
             writeln!(self.out, "\n#{number}: \"{kind}\"\n{{")?;
             for datum in &data {
-                // Debian's trcsort takes the data of a kind from these lines.
+                // Debian's trcsort reads the data of a kind from these lines.
                 writeln!(self.out, "\t// \"{}\" \"{}\"", datum.name(), meaning(datum.name()))?;
                 match datum {
                     Datum::Int(name, _) => writeln!(self.out, "\tint \"{name}\";")?,
@@ -229,7 +231,7 @@ fn meaning(name: &str) -> &str {
         "TU" => "Time Microseconds",
         "TUS" => "Task User Usage Seconds",
         "TUU" => "Task User Usage Microseconds",
-        // A datum of ours.
+        // Our own data keep their names.
         name => name,
     }
 }
@@ -248,7 +250,7 @@ fn value(datum: &Datum) -> String {
     }
 }
 
-/// A text that ends no text: quotes and what is not printed become question marks.
+/// A text for a string: quotes and characters that cannot be printed become question marks.
 fn text(text: &str) -> String {
     text.chars().map(|c| if c == '"' || c == '\\' || c.is_control() { '?' } else { c }).collect()
 }

@@ -1,4 +1,5 @@
-//! A task as a row of actions: it computes, sends, receives. For exports whose forms hold no more.
+//! A task as a sequence of actions: computing, sends, receives. Exports use it whose forms hold no
+//! more.
 
 use crate::error::Error;
 use crate::file::{Lane, Reader, lanes};
@@ -10,9 +11,9 @@ use std::io::{Read, Seek};
 /// One action of a task. Times are nanoseconds.
 #[derive(Debug)]
 pub(super) enum Action<'a> {
-    /// Something between sends and receives.
+    /// The time between sends and receives.
     Compute(u64),
-    /// A message to one, or to several at once.
+    /// A message to one receiver, or to several at once.
     Send {
         /// The time in the call.
         time: u64,
@@ -20,10 +21,10 @@ pub(super) enum Action<'a> {
         message: Transfer,
         /// The receivers, each with the message's number in its pair.
         to: &'a [(TaskIndex, u64)],
-        /// When the call began.
+        /// The begin of the call.
         begin: u64,
     },
-    /// A message was taken.
+    /// A message was received.
     Receive {
         /// The time in the call without waits.
         time: u64,
@@ -33,10 +34,10 @@ pub(super) enum Action<'a> {
         message: Transfer,
         /// The sender.
         from: TaskIndex,
-        /// When the call began.
+        /// The begin of the call.
         begin: u64,
     },
-    /// A call of a group that is not made of messages.
+    /// A group call that is not made of messages.
     Group {
         /// The call.
         call: u16,
@@ -45,22 +46,22 @@ pub(super) enum Action<'a> {
     },
 }
 
-/// Messages that an export of this kind cannot tell.
+/// Messages and calls that such an export leaves out or changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Untold {
-    /// Sent to, or received from, tasks that were not recorded.
+    /// Messages to or from tasks that were not recorded.
     pub messages: u64,
-    /// Sent and not received in the trace, or received and not sent.
+    /// Messages of which the trace has one end only.
     pub halves: u64,
     /// Calls of groups.
     pub groups: u64,
-    /// Receives that took whatever came first: told as they came.
+    /// Receives that took the first message of any sender: they are written with that sender.
     pub any_source: u64,
-    /// Looks for a message that found none.
+    /// Looks that found no message.
     pub polls: u64,
 }
 
-/// All rows, one after the other.
+/// Reads all tasks, one after the other.
 pub(super) fn stations<R: Read + Seek>(
     reader: &mut Reader<R>,
     mut each: impl FnMut(TaskIndex, Option<&Action<'_>>) -> Result<(), Error>,
@@ -78,7 +79,7 @@ pub(super) fn stations<R: Read + Seek>(
     Ok(untold)
 }
 
-/// One task's row.
+/// The state of one task.
 struct Row<'a> {
     tables: &'a Tables,
     task: TaskIndex,
@@ -135,7 +136,7 @@ impl<'a> Row<'a> {
         Ok(())
     }
 
-    /// A call that the program made itself is over.
+    /// Handles the end of a call that the program made itself.
     fn whole(
         &mut self,
         record: &Record,
@@ -176,10 +177,10 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Bytes that PVM puts in front of the data of a message.
+/// The bytes of PVM's header in front of a message's data.
 pub(super) const HEADER: u64 = 32;
 
-/// Bytes of a message as the thesis counts them.
+/// The bytes of a message with PVM's header, as the thesis counts them.
 pub(super) const fn with_header(message: &Transfer) -> u64 {
     message.bytes.saturating_add(HEADER)
 }

@@ -1,12 +1,12 @@
-//! The files of the thesis on simulating PVM programs (its chapter 3), microseconds since the
+//! The files of the thesis on simulating PVM programs (its chapter 3), in microseconds since the
 //! begin.
 //!
-//! For the task with tid X (in hexadecimal): `results.X` tells communication, `oh.X`, `oh2.X`,
-//! `pk.X` and `pk2.X` the 39 functions of its figure 3.5 as *function start duration*. `station.N`
-//! is what its converter makes of them, the lines `c`, `s`, `m`, `r` of figure 3.6; N counts tasks
-//! from 0.
+//! For the task with tid X (in hexadecimal), `results.X` has the communication, and `oh.X`,
+//! `oh2.X`, `pk.X` and `pk2.X` have the 39 functions of figure 3.5 as *function start duration*.
+//! `station.N` is the output of the thesis' converter: the lines `c`, `s`, `m`, `r` of figure 3.6;
+//! N counts tasks from 0.
 //!
-//! Figure 3.2, the form of `results.X`, is a picture that is not at hand. Our reading: a line for
+//! Figure 3.2, the form of `results.X`, is a picture that we do not have. Our reading: a line for
 //! each `write`, multicast, wait in `select` and `read`: *word start duration bytes peers*.
 
 use super::stations::{Action, HEADER, Untold, stations, with_header};
@@ -51,7 +51,8 @@ fn function(call: u16) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Writes all files; `open` gives each as it is begun. What they cannot tell is counted.
+/// Writes all files; `open` is called for each file. Returns the counts of what the files cannot
+/// hold.
 pub fn thesis<R: Read + Seek, W: Write>(
     reader: &mut Reader<R>,
     mut open: impl FnMut(&ThesisFile) -> io::Result<W>,
@@ -82,7 +83,7 @@ pub fn thesis<R: Read + Seek, W: Write>(
     })
 }
 
-/// A line of figure 3.6: *what time bytes source destinations*, microseconds.
+/// Writes a line of figure 3.6: *kind time bytes source destinations*, in microseconds.
 fn converted(station: TaskIndex, action: &Action<'_>, out: &mut impl Write) -> Result<(), Error> {
     match action {
         Action::Compute(time) => writeln!(out, "c\t{}\t0\t0\t0", micro(*time))?,
@@ -93,7 +94,7 @@ fn converted(station: TaskIndex, action: &Action<'_>, out: &mut impl Write) -> R
             writeln!(out)?;
         }
         Action::Receive { time, message, from, .. } => {
-            // As PVM reads a message: 16 bytes of its header, then the rest.
+            // PVM reads a message in two steps: 16 bytes of its header, then the rest.
             let (head, time) = (HEADER / 2, micro(*time));
             writeln!(out, "r\t{}\t{head}\t{from}\t{station}", time / 2)?;
             let rest = with_header(message) - head;

@@ -21,7 +21,7 @@ use std::io::{Read, Seek, Write};
 /// SMPI's default for messages that it buffers (`smpi/send-is-detached-thresh`).
 const BUFFERED: u64 = 65536;
 
-/// Writes it, all ranks in one file; what it cannot tell is counted.
+/// Writes the file with all ranks. Returns the counts of what it cannot hold.
 pub fn ti<R: Read + Seek>(reader: &mut Reader<R>, mut out: impl Write) -> Result<Untold, Error> {
     let ranks = reader.tables().tasks.len() as u64;
     let mut begun: Option<TaskIndex> = None;
@@ -77,8 +77,8 @@ const fn sending(bytes: u64) -> &'static str {
     if bytes < BUFFERED { "send" } else { "isend" }
 }
 
-/// The message's number, or its tag where the trace has no numbers. Tags of MPI are not negative,
-/// and end early in some.
+/// The number of the message, or its tag if the trace has no numbers. Tags of MPI are not negative,
+/// and some MPIs have a small largest one.
 const fn tag(message: &Transfer, number: u64) -> u64 {
     let tag = if number == 0 { message.tag.cast_unsigned() as u64 } else { number };
     tag % 32768

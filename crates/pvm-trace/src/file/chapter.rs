@@ -17,13 +17,13 @@ const FOOTER_MAGIC: &[u8; 8] = b"ECARTOEN";
 pub(super) const VERSION: u16 = 1;
 pub(super) const HEAD_SIZE: usize = 40;
 pub(super) const FOOTER_SIZE: usize = 24;
-/// Chapters of a file that may not grow.
+/// The number of chapters of a file with a bounded size.
 pub(super) const CHAPTERS: u64 = 8;
 
 /// The head of a chapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chapter {
-    /// Bytes from one chapter to the next, 0 if there is but one.
+    /// The bytes from one chapter to the next; 0 if there is only one.
     pub(super) size: u64,
     /// Its number, from 0 on.
     pub(super) sequence: u64,
@@ -37,8 +37,8 @@ impl Chapter {
         self.size.saturating_mul(self.sequence % CHAPTERS)
     }
 
-    /// A checksum to which what belongs to this chapter adds: what an older chapter has left in its
-    /// place does not pass.
+    /// A checksum for the sections of this chapter. It begins with the chapter's numbers, so
+    /// sections that an older chapter has left in its place do not pass.
     pub(super) fn hasher(&self) -> crc32fast::Hasher {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.sequence.to_le_bytes());
@@ -58,7 +58,7 @@ impl Chapter {
         head
     }
 
-    /// Reads a head; `None` if there is none, an error for one of a later version.
+    /// Reads a head; `None` if there is none, an error for the head of a later version.
     pub(super) fn of_head(head: &[u8; HEAD_SIZE]) -> Result<Option<Self>, Error> {
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
         if &head[..8] != MAGIC {
@@ -86,7 +86,7 @@ impl Chapter {
         footer
     }
 
-    /// The byte at which the section END begins, if this is the chapter's footer.
+    /// The byte at which the section END begins, if these bytes are the footer of this chapter.
     pub(super) fn of_footer(&self, footer: &[u8; FOOTER_SIZE]) -> Option<u64> {
         let end = u64::from_le_bytes(*footer.first_chunk()?);
         (self.footer(end) == *footer).then_some(end)

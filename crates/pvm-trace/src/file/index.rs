@@ -7,9 +7,9 @@ use crate::levels::Summary;
 use crate::tables::TaskIndex;
 use crate::varint::{self, Input};
 
-/// Blocks that a reader holds in memory: with their summaries some 120 bytes each.
+/// The most blocks that a reader keeps in memory: with their summaries some 120 bytes each.
 pub(super) const PLACES_MAX: usize = 1 << 22;
-/// Places in one section.
+/// The most entries in one section.
 pub(super) const PLACES_IN_SECTION: usize = 4096;
 
 /// A block's place in the file.
@@ -33,14 +33,15 @@ impl BlockEntry {
         Ok(Self { at, task: block.task(), summary, chapter })
     }
 
-    /// True if something of it lies between these times.
+    /// True if some of its records lie between these times.
     pub const fn touches(&self, from: u64, to: u64) -> bool {
         self.summary.first <= to && self.summary.last >= from
     }
 }
 
-/// The payload of an index section: `count varint`, then for each block the difference of its place
-/// from the one before, its task, and its summary, whose times begin at those of the one before.
+/// The payload of an index section: `count varint`, then for each block its offset as the
+/// difference from the one before, its task, and its summary, whose times are relative to those of
+/// the one before.
 pub(super) fn encode(places: &[BlockEntry]) -> Vec<u8> {
     let mut out = Vec::new();
     varint::put(&mut out, places.len() as u64);

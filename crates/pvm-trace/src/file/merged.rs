@@ -12,7 +12,7 @@ use std::io::{Read, Seek};
 
 /// An iterator over all records. After an error it goes on with the next block of that task.
 ///
-/// The order is that of the ends within what a task's own threads have noted out of order.
+/// The order is that of the ends, except where threads of one task have noted records out of order.
 #[derive(Debug)]
 pub struct Merged<'a, R, F> {
     reader: &'a mut Reader<R>,
@@ -24,14 +24,13 @@ pub struct Merged<'a, R, F> {
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// All records of all tasks in the order of their ends, as `time` tells them.
+    /// All records of all tasks in the order of their ends, with times converted by `time`.
     pub fn merged<F: Fn(TaskIndex, u64) -> u64>(&mut self, time: F) -> Merged<'_, R, F> {
         let lanes = lanes(self);
         Merged::new(self, lanes, time)
     }
 
-    /// Those of the blocks that touch a window of time, as `time` tells it; the others are not
-    /// read.
+    /// The records of the blocks that touch a window of converted time; other blocks are not read.
     pub fn merged_in<F: Fn(TaskIndex, u64) -> u64>(
         &mut self,
         (from, to): (u64, u64),
@@ -56,7 +55,7 @@ impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Merged<'a, R, F> {
         merged
     }
 
-    /// Finds a task's next record; the first error is kept until it is told.
+    /// Finds a task's next record. The first error is kept until it is returned.
     fn advance(&mut self, task: TaskIndex) {
         let lane = &mut self.lanes[task as usize];
         self.next[task as usize] = loop {
@@ -80,7 +79,7 @@ pub struct Lane {
     block: Option<(Block, u64)>,
 }
 
-/// For each task a lane, to read tasks side by side at paces of their own.
+/// A lane for each task, for reading the tasks independently.
 pub fn lanes<R: Read + Seek>(reader: &Reader<R>) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = (0..reader.tables().tasks.len()).map(|_| Lane::default()).collect();
     for place in reader.places() {
@@ -90,7 +89,8 @@ pub fn lanes<R: Read + Seek>(reader: &Reader<R>) -> Vec<Lane> {
 }
 
 impl Lane {
-    /// The next record; after an error that of the next block. `reader` is the one of [`lanes`].
+    /// The next record; after an error the first one of the next block. `reader` must be the reader
+    /// of [`lanes`].
     pub fn next_record<R: Read + Seek>(
         &mut self,
         reader: &mut Reader<R>,

@@ -1,4 +1,4 @@
-//! Opens a trace: reads its tables and the places of its blocks, and blocks on demand.
+//! Opens a trace: reads its tables and the index of its blocks, and blocks on demand.
 
 use super::chapter::{CHAPTERS, Chapter, FOOTER_SIZE, HEAD_SIZE};
 use super::index::{self, BlockEntry};
@@ -22,7 +22,8 @@ pub struct Reader<R> {
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// Opens a trace. One that is cut off, or still written, is read up to where it is sound.
+    /// Opens a trace. A trace that was cut off, or is still written, is read up to its last sound
+    /// section.
     pub fn open(mut input: R) -> Result<Self, Error> {
         let size = input.seek(SeekFrom::End(0))?;
         let first = read_head(&mut input, 0)?.ok_or(Error::NoTrace)?;
@@ -44,7 +45,7 @@ impl<R: Read + Seek> Reader<R> {
         &self.places
     }
 
-    /// The byte at which it is cut off, if it is: the file was not completed, or is still written.
+    /// The byte at which the trace is cut off, if it was not completed or is still written.
     pub const fn cut(&self) -> Option<u64> {
         self.cut
     }
@@ -90,8 +91,8 @@ impl<R: Read + Seek> Reader<R> {
         Ok(())
     }
 
-    /// Calls `each` for the records that touch a window of raw time; only blocks that touch it are
-    /// read.
+    /// Calls `each` for the records that touch a window of uncorrected time; only blocks that touch
+    /// it are read.
     pub fn window(
         &mut self,
         (from, to): (u64, u64),
@@ -155,7 +156,7 @@ impl<R: Read + Seek> Reader<R> {
         self.scan(chapter, end)
     }
 
-    /// By its footer; false if there is none.
+    /// Reads the tables from the end of a chapter; false if it has no footer.
     fn read_end(&mut self, chapter: &Chapter, end: u64) -> Result<bool, Error> {
         let begin = chapter.begin();
         let Some(footer_at) = end.checked_sub(FOOTER_SIZE as u64).filter(|at| *at > begin) else {
@@ -185,7 +186,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(at == end_at)
     }
 
-    /// Section by section, up to what is not sound.
+    /// Reads a chapter section by section, up to the first damage.
     fn scan(&mut self, chapter: &Chapter, end: u64) -> Result<(), Error> {
         let mut at = chapter.begin() + HEAD_SIZE as u64;
         self.input.seek(SeekFrom::Start(at))?;
@@ -194,7 +195,7 @@ impl<R: Read + Seek> Reader<R> {
         while at < end {
             let Ok(kind) = section::read_here(&mut input, chapter, &mut payload)? else { break };
             let told = (&mut self.tables, &mut self.places);
-            // An end without its footer repeats what was read.
+            // An END without its footer repeats sections that were read.
             if kind == kind::END {
                 break;
             }
@@ -228,7 +229,7 @@ fn apply(
             index::decode(payload, *chapter, places)?;
             places[before..].iter().try_for_each(|place| tables.known(place.task).map(|_| ()))
         }
-        // A kind of a later version is left out.
+        // A kind of a later version is skipped.
         _ => tables.apply(kind, payload).map(|_| ()),
     }
 }

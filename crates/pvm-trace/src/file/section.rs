@@ -10,10 +10,10 @@ use crate::error::{Error, Fault};
 use std::io::{Read, Seek, SeekFrom};
 
 pub(super) const SECTION_HEAD: usize = 12;
-/// No payload is longer.
+/// The most bytes of a payload.
 pub(super) const PAYLOAD_MAX: usize = 1 << 20;
 
-/// A section as bytes.
+/// The bytes of a section.
 pub(super) fn section(chapter: &Chapter, kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("the caller keeps within PAYLOAD_MAX");
     let mut out = Vec::with_capacity(SECTION_HEAD + payload.len());
@@ -43,7 +43,7 @@ pub(super) fn read_section<R: Read + Seek>(
     read_here(input, chapter, payload)?.map_err(damaged)
 }
 
-/// Reads the section that begins here; the outer error is the device's.
+/// Reads the section at the present offset. The outer error is an error of the device.
 pub(super) fn read_here<R: Read>(
     input: &mut R,
     chapter: &Chapter,
@@ -67,7 +67,7 @@ pub(super) fn read_here<R: Read>(
     Ok(if sound { Ok(kind) } else { Err(Fault::Checksum) })
 }
 
-/// False if the input ends before.
+/// Fills the buffer; false if the input ends before.
 pub(super) fn fill<R: Read>(input: &mut R, bytes: &mut [u8]) -> Result<bool, Error> {
     match input.read_exact(bytes) {
         Ok(()) => Ok(true),

@@ -1,7 +1,7 @@
-//! Begins and ends of all records in the order of time, nested as the calls were.
+//! Begins and ends of all records in the order of time, nested like the calls.
 //!
-//! A task notes a call at its end, so behind the parts of the call. The timeline holds the calls of
-//! one level back until the call around them has come, and gives them from the outside to the
+//! A task notes a call at its end, so after the parts of the call. The timeline keeps the calls of
+//! one level until the call around them has been read, and returns them from the outside to the
 //! inside.
 
 use super::merged::{Lane, lanes};
@@ -14,17 +14,17 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::io::{Read, Seek};
 use std::rc::Rc;
 
-/// Records within one call that are held back; more are told as they come.
+/// The most records within one call that are kept back; further ones are returned as they come.
 const HELD_MAX: usize = 4096;
 
-/// The begin or the end of a record, or a record without length.
+/// The edge of a record: its begin, its end, or both at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edge {
-    /// It begins.
+    /// The begin.
     Begin,
-    /// It ends.
+    /// The end.
     End,
-    /// It has no length.
+    /// The only moment of a record without length.
     Point,
 }
 
@@ -33,16 +33,16 @@ pub enum Edge {
 pub struct Happening {
     /// The task.
     pub task: TaskIndex,
-    /// When, as the given clocks tell it.
+    /// The time, converted by the given clocks.
     pub time: u64,
     /// The edge.
     pub edge: Edge,
-    /// The record; its own times are as the host's clock told them.
+    /// The record with the times of the host's clock.
     pub record: Rc<Record>,
 }
 
-/// An iterator over all happenings. The order is that of time, but for threads of one task that did
-/// things at the same time: each of them is in order by itself.
+/// An iterator over all happenings, in the order of time. Threads of one task that overlap are each
+/// in order by themselves.
 #[derive(Debug)]
 pub struct Timeline<'a, R, F> {
     reader: &'a mut Reader<R>,
@@ -55,17 +55,17 @@ pub struct Timeline<'a, R, F> {
 #[derive(Debug, Default)]
 struct TaskQueue {
     lane: Lane,
-    /// By thread.
+    /// The kept records by thread.
     records: BTreeMap<u16, Vec<Rc<Record>>>,
     ready: VecDeque<Happening>,
-    /// The last record of each thread that was handed out: records that overlap by an error of
-    /// their clock follow one another.
+    /// The end of the last record of each thread that was returned. Records that overlap by an
+    /// error of their clock follow one another.
     told: BTreeMap<u16, u64>,
     is_over: bool,
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// Begins and ends of all records in the order of time, as `time` tells it.
+    /// The begins and ends of all records in the order of time, with times converted by `time`.
     pub fn timeline<F: Fn(TaskIndex, u64) -> u64>(&mut self, time: F) -> Timeline<'_, R, F> {
         Timeline::new(self, time)
     }
@@ -103,7 +103,7 @@ impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Timeline<'a, R, F> {
     }
 }
 
-/// True for what has a begin and an end, be they one moment.
+/// True for a record with a begin and an end, even at one moment.
 const fn is_span(record: &Record) -> bool {
     match record.what {
         What::Call { .. }
@@ -130,14 +130,15 @@ impl TaskQueue {
         }
     }
 
-    /// Tells what a thread's call holds: each record behind those around it.
+    /// Returns the records in a thread's call, each after the records around it.
     fn tell<F: Fn(TaskIndex, u64) -> u64>(
         &mut self,
         task: TaskIndex,
         mut records: Vec<Rc<Record>>,
         time: &F,
     ) {
-        // The sort keeps the order of equal ones: what came later is around what came before.
+        // The sort keeps the order of equal times: a record that came later is around those that
+        // came before.
         records.reverse();
         records.sort_by_key(|record| record.begin);
         let mut open: Vec<(u64, Rc<Record>)> = Vec::new();
@@ -147,7 +148,7 @@ impl TaskQueue {
                 self.push(task, end, Edge::End, record);
             }
             if is_span(&record) {
-                // What is within ends with what is around it at the latest.
+                // A record ends at the latest with the record around it.
                 let end = time(task, record.end());
                 let end = open.last().map_or(end, |(around, _)| end.min(*around));
                 self.push(task, begin, Edge::Begin, record.clone());

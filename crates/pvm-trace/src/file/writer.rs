@@ -1,4 +1,4 @@
-//! Writes a trace as a stream; a file of bounded size keeps the newest records.
+//! Writes a trace as a stream. A file of bounded size keeps the newest records.
 
 use super::chapter::{CHAPTERS, Chapter, FOOTER_SIZE, HEAD_SIZE};
 use super::index::{self, BlockEntry, PLACES_IN_SECTION};
@@ -13,23 +13,24 @@ use pvm_wire::record::{Loss, Record, What};
 use pvm_wire::{HostIndex, Wire};
 use std::io::{Seek, SeekFrom, Write};
 
-/// Blocks that are not written yet have so many bytes together, then all are written.
+/// Unwritten blocks are all written when they have this many bytes together.
 const PENDING_BYTES_MAX: usize = 16 << 20;
-/// A smaller file would hold little more than its tables.
+/// The smallest file: a smaller one would hold little more than its tables.
 const SIZE_MIN: u64 = 4 << 20;
-/// Bytes of names that are written while a trace is recorded: a ring may rename things without end.
+/// The most bytes of names that are written while a trace is recorded, because a program may rename
+/// things without end.
 const NAMES_TOLD_MAX: usize = 64 << 20;
-/// The most bytes of a place in the index: eleven numbers of ten bytes, rounded up.
+/// The most bytes of an entry in the index: eleven numbers of ten bytes, rounded up.
 const PLACE_BYTES_MAX: usize = 120;
 
-/// Bounds of a file.
+/// The bounds of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// It has at most so many bytes, and keeps the newest records; at least 4 MiB.
+    /// The most bytes of the file, which keeps the newest records; at least 4 MiB.
     pub bytes: Option<u64>,
 }
 
-/// Writes a trace.
+/// The writer of a trace.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -39,17 +40,17 @@ pub struct Writer<W> {
     builders: Vec<BlockBuilder>,
     pending: usize,
     places: Vec<BlockEntry>,
-    /// Bytes that the tables take at most: what they took when the chapter began, and what was told
+    /// The most bytes of the tables: their size at the begin of the chapter, and what was added
     /// since.
     tables_size: usize,
-    /// Bytes of names that were told.
+    /// The bytes of names so far.
     named: usize,
-    /// The summaries of the chapters that are in the file, by their place.
+    /// The summaries of the chapters in the file, by their slot.
     kept: [Summary; CHAPTERS as usize],
 }
 
 impl<W: Write + Seek> Writer<W> {
-    /// A new trace. `identity` should differ from that of other traces: the time is fine.
+    /// Begins a trace. `identity` should differ from that of other traces; the time is good enough.
     pub fn new(out: W, limits: Limits, identity: u64) -> Result<Self, Error> {
         let size = limits.bytes.map_or(0, |bytes| bytes.max(SIZE_MIN) / CHAPTERS);
         let mut writer = Self {
@@ -73,20 +74,20 @@ impl<W: Write + Seek> Writer<W> {
         &self.tables
     }
 
-    /// Tells of a host; what is told later of the same one counts.
+    /// Adds a host. For a host that is added again, the later facts count.
     pub fn host(&mut self, host: HostFacts) -> Result<(), Error> {
         let payload = host.to_bytes();
         self.told(Tables::set_host, host)?;
         self.put(kind::HOST, &payload)
     }
 
-    /// Tells that tasks of a host compute one after the other while they are recorded.
+    /// Notes that the tasks of a host compute one after the other while they are recorded.
     pub fn in_turns(&mut self) -> Result<(), Error> {
         self.tables.in_turns = true;
         self.put(kind::CONDITIONS, &tables::conditions_section())
     }
 
-    /// Tells of a task, before its records.
+    /// Adds a task; its records come afterwards.
     pub fn task(&mut self, facts: TaskFacts) -> Result<TaskIndex, Error> {
         let index = self.tables.tasks.len() as TaskIndex;
         let payload = tables::task_section(index, &facts);
@@ -96,20 +97,20 @@ impl<W: Write + Seek> Writer<W> {
         Ok(index)
     }
 
-    /// Tells how another clock stood beside that of `host`.
+    /// Adds a comparison of another clock with that of `host`.
     pub fn clock(&mut self, host: HostIndex, pair: ClockPair) -> Result<(), Error> {
         let payload = tables::clock_section(host, &pair);
         self.tables.add_clock(host, pair);
         self.put(kind::CLOCK, &payload)
     }
 
-    /// Tells what is missing.
+    /// Adds a gap.
     pub fn gap(&mut self, gap: Gap) -> Result<(), Error> {
         self.tables.add_gap(gap);
         self.put(kind::GAP, &tables::gap_section(&gap))
     }
 
-    /// Tells the end of a task.
+    /// Adds the end of a task.
     pub fn ended(&mut self, task: TaskIndex, ended: Ended) -> Result<(), Error> {
         self.write_block(task)?;
         let known = self.tables.tasks.get_mut(task as usize).ok_or_else(|| unknown(task))?;
@@ -117,7 +118,7 @@ impl<W: Write + Seek> Writer<W> {
         self.put(kind::ENDED, &tables::ended_section(task, &ended))
     }
 
-    /// One record of a task. Names go into the tables, gaps as well.
+    /// Adds a record of a task. Names and gaps go into the tables.
     pub fn record(&mut self, task: TaskIndex, record: &Record) -> Result<(), Error> {
         match &record.what {
             What::Name { class, number, text } => {
@@ -159,8 +160,8 @@ impl<W: Write + Seek> Writer<W> {
         Ok(self.out.flush()?)
     }
 
-    /// Completes the file. One that might not grow and has but one chapter is as one that may: it
-    /// is no longer than what is in it.
+    /// Completes the file. A file of bounded size with a single chapter becomes as long as its
+    /// content.
     pub fn finish(mut self) -> Result<W, Error> {
         self.flush()?;
         if self.chapter.size > 0 && self.chapter.sequence == 0 {
@@ -203,7 +204,7 @@ impl<W: Write + Seek> Writer<W> {
         (self.chapter.sequence % CHAPTERS) as usize
     }
 
-    /// A section of the tables, which the chapter's end repeats.
+    /// Adds a section to the tables, which the end of the chapter repeats.
     fn put(&mut self, kind: u8, payload: &[u8]) -> Result<(), Error> {
         let bytes = SECTION_HEAD + payload.len();
         self.make_room(2 * bytes)?;
@@ -218,7 +219,7 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// A chapter that would become too long for a section and its end is ended before it.
+    /// Ends a chapter that would become too long with another section and its end.
     fn make_room(&mut self, more: usize) -> Result<(), Error> {
         if self.chapter.size == 0 || self.left() >= more as u64 + self.end_size() {
             return Ok(());
@@ -237,7 +238,7 @@ impl<W: Write + Seek> Writer<W> {
         (self.chapter.begin() + self.chapter.size).saturating_sub(self.at)
     }
 
-    /// Bytes that the end of the chapter takes at most, one more place included.
+    /// The most bytes of the chapter's end, with one more entry.
     const fn end_size(&self) -> u64 {
         let places = (self.places.len() + 1) * PLACE_BYTES_MAX;
         (self.tables_size + places + 4096) as u64

@@ -1,8 +1,8 @@
-//! Events as PVM's tracers and XPVM write them.
+//! Events in the form of PVM's tracers and XPVM.
 //!
-//! Descriptors say which data a kind of event has; then each event is a line. A call is made of its
-//! two events. Messages have no number in SDDF: because messages of one pair and tag stay in order,
-//! the import counts them. An error names the line that makes no sense.
+//! Descriptors list the data of a kind of event; each event is a line behind them. A call is made
+//! of its two events. Messages have no number in SDDF: because messages of one pair and tag stay in
+//! order, the import counts them. An error names its line.
 
 use crate::error::Error;
 use crate::file::Writer;
@@ -13,24 +13,24 @@ use pvm_wire::{Encoding, HostIndex, Tid};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{BufRead, Read as _, Seek, Write};
 
-/// A statement of more bytes is refused.
+/// The most bytes of a statement.
 const STATEMENT_MAX: usize = 1 << 20;
-/// More kinds are refused.
+/// The most kinds.
 const KINDS_MAX: usize = 4096;
-/// Calls of a task that have begun and not ended; of more, the first ones are forgotten.
+/// The most calls of a task that have begun and not ended; beyond, the first ones are forgotten.
 const OPEN_CALLS_MAX: usize = 64;
-/// Messages under way that are counted; of more, the receives have no number.
+/// The most messages under way that are counted; beyond, receives have no number.
 const OPEN_MAX: usize = 4 << 20;
 
 /// Reads events into a trace.
 pub fn sddf<W: Write + Seek>(mut input: impl BufRead, writer: &mut Writer<W>) -> Result<(), Error> {
     let mut import = Import::new(writer);
     let (mut statement, mut read) = (String::new(), Vec::new());
-    // The line on which the statement begins, and the one that was read last.
+    // The line on which the statement begins, and the line that was read last.
     let (mut line, mut number) = (0, 0);
     loop {
         read.clear();
-        // A line has no end that could be waited for.
+        // A line may be endless, so its length is bounded.
         input.by_ref().take(STATEMENT_MAX as u64 + 1).read_until(b'\n', &mut read)?;
         if read.is_empty() {
             break;
@@ -43,7 +43,7 @@ pub fn sddf<W: Write + Seek>(mut input: impl BufRead, writer: &mut Writer<W>) ->
         if statement.len() + read.len() > STATEMENT_MAX {
             return Err(wrong(line, "a statement without an end"));
         }
-        // PVM writes what each datum means behind two slashes.
+        // PVM writes the meaning of each datum behind two slashes.
         let text = String::from_utf8_lossy(&read);
         let text = text.trim();
         if text.starts_with("//") {
@@ -51,7 +51,7 @@ pub fn sddf<W: Write + Seek>(mut input: impl BufRead, writer: &mut Writer<W>) ->
         }
         statement.push_str(text);
         statement.push('\n');
-        // What was there before has no end in it.
+        // The text before this line has no end of a statement.
         if text.contains(";;") {
             statement = import.statements(&statement, (&mut line, number))?;
         }
@@ -99,7 +99,7 @@ struct Begun {
     data: BTreeMap<String, Value>,
 }
 
-/// Numbers of messages of one pair and tag: the next one, and those under way.
+/// The numbers of the messages of one pair and tag: the next one, and those under way.
 #[derive(Default)]
 struct Pair {
     sent: u64,
@@ -118,8 +118,8 @@ struct Import<'a, W> {
 }
 
 impl<'a, W: Write + Seek> Import<'a, W> {
-    /// All statements that end in this text, the first of which began on `line`; what is left of
-    /// it, which begins on the line `number`.
+    /// Handles all statements that end in this text; the first of them began on `line`. Returns the
+    /// rest, which begins on the line `number`.
     fn statements(&mut self, text: &str, (line, number): (&mut u64, u64)) -> Result<String, Error> {
         let mut rest = text;
         while let Some((first, behind)) = rest.split_once(";;") {
@@ -146,7 +146,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
     }
 
     fn statement(&mut self, text: &str) -> Result<(), Refused> {
-        // The head is a comment that is a statement of its own.
+        // The head is a comment that counts as a statement of its own.
         let text = text.rsplit("*/").next().unwrap_or_default().trim();
         if text.is_empty() {
             Ok(())
@@ -157,7 +157,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         }
     }
 
-    /// `#1094: "send(0.0)" { int "TS"; char "TN"[]; }`
+    /// Reads a descriptor: `#1094: "send(0.0)" { int "TS"; char "TN"[]; }`
     fn describe(&mut self, text: &str) -> Result<(), Refused> {
         let (name, rest) = quoted(text).ok_or("a descriptor without a name")?;
         let mut names = Vec::new();
@@ -173,7 +173,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         Ok(())
     }
 
-    /// `"send(0.0)" { 10, 20, [3] { 1, 2, 3 }, [4] { "abc" } }`
+    /// Reads an event: `"send(0.0)" { 10, 20, [3] { 1, 2, 3 }, [4] { "abc" } }`
     fn event(&mut self, text: &str) -> Result<(), Refused> {
         let (name, rest) = quoted(text).ok_or("an event without a name")?;
         let names = self.kinds.get(name).ok_or("an event that was not described")?;
@@ -254,7 +254,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         Ok(index)
     }
 
-    /// The task of an event; one that began before the recording is new.
+    /// The task of an event; a task that began before the recording is added.
     fn known(&mut self, tid: u32, at: u64) -> Result<TaskIndex, Refused> {
         match self.tasks.get(&tid) {
             Some(known) => Ok(*known),
@@ -280,7 +280,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         let task = self.known(tid, at)?;
         let call = self.number(task, name)?;
         let begun = self.begun.entry(task).or_default();
-        // Some never end: pvm_exit, and handlers, which tell their begin only.
+        // Some calls never end: pvm_exit, and handlers, which note their begin only.
         if begun.len() >= OPEN_CALLS_MAX {
             begun.remove(0);
         }
@@ -299,7 +299,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         let call = self.number(task, name)?;
         let begun = self.begun.entry(task).or_default();
         let place = begun.iter().rposition(|begun| begun.call == call);
-        // One that began before the recording has no length.
+        // A call that began before the recording has no length.
         let begun = place.map_or_else(
             || Begun { call, at, data: BTreeMap::new() },
             |place| begun.split_off(place).swap_remove(0),
@@ -353,7 +353,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         pair.sent
     }
 
-    /// The number of the earliest message of this pair and tag that was not taken; 0 if there is
+    /// The number of the earliest message of this pair and tag that was not received; 0 if there is
     /// none.
     fn taken(&mut self, to: u32, message: &Transfer) -> u64 {
         let number = self
@@ -364,7 +364,7 @@ impl<'a, W: Write + Seek> Import<'a, W> {
         number.unwrap_or(0)
     }
 
-    /// The number of a call; one that we do not know gets a number and a name.
+    /// The number of a call; an unknown call gets a number and a name.
     fn number(&mut self, task: TaskIndex, name: &str) -> Result<u16, Refused> {
         let known = calls::number(&format!("pvm_{name}")).or_else(|| calls::number(name));
         if let Some(known) = known {
@@ -394,13 +394,13 @@ fn int(data: &BTreeMap<String, Value>, key: &str) -> Option<i64> {
     }
 }
 
-/// The first text in quotes, and what is behind it.
+/// The first text in quotes, and the text behind it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let (_, behind) = text.split_once('"')?;
     behind.split_once('"')
 }
 
-/// `{ 1, [2] { 3, 4 }, [5] { "text" } }`
+/// Reads values: `{ 1, [2] { 3, 4 }, [5] { "text" } }`
 fn values(text: &str) -> Option<Vec<Value>> {
     let inner = text.trim().strip_prefix('{')?.strip_suffix('}')?;
     let mut rest = inner.trim();

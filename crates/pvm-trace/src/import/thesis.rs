@@ -1,10 +1,9 @@
-//! The simulator's input of the thesis: lines `c`, `s`, `m`, `r` of its figure 3.6, a file a
-//! station.
+//! The simulator's input of the thesis: lines `c`, `s`, `m`, `r` of its figure 3.6, in a file for
+//! each station.
 //!
-//! The lines tell how long each thing took, not when it was. So the import runs the stations beside
-//! one another: a receive takes place when its bytes have been sent. Receives take bytes of a
-//! stream, and bytes that are left over stay: a message counts as taken by the line that takes its
-//! last byte.
+//! The lines have durations, not times. So the import runs the stations side by side: a receive
+//! takes place when its bytes have been sent. Receives take bytes of a stream, and surplus bytes
+//! stay: a message counts as received by the line that takes its last byte.
 
 use crate::error::Error;
 use crate::file::Writer;
@@ -14,16 +13,16 @@ use pvm_wire::{Encoding, Tid};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, Seek, Write};
 
-/// A line of more bytes is refused.
+/// The most bytes of a line.
 const LINE_MAX: usize = 1 << 16;
-/// More stations are refused: each is a file that is open.
+/// The most stations: each is an open file.
 const STATIONS_MAX: usize = 4096;
-/// Messages that were sent and not taken.
+/// The most messages that were sent and not received.
 const OPEN_MAX: usize = 4 << 20;
-/// The thesis writes microseconds.
+/// The nanoseconds of a microsecond, the unit of the thesis.
 const MICRO: u64 = 1000;
 
-/// One line.
+/// A line of a station's file.
 #[derive(Debug)]
 enum Line {
     Compute(u64),
@@ -43,12 +42,13 @@ struct Station<R> {
     lines: R,
     line: u64,
     now: u64,
-    /// A receive that waits for bytes, since when.
+    /// The receive that waits for bytes, with the time since which it waits.
     waiting: Option<(u64, u64, u32, u64)>,
     is_over: bool,
 }
 
-/// Reads the stations' files, in their order, into a trace. Line numbers in errors count all files.
+/// Reads the stations' files, in their order, into a trace. Line numbers in errors count the lines
+/// of all files.
 pub fn thesis<R: BufRead, W: Write + Seek>(
     stations: Vec<R>,
     writer: &mut Writer<W>,
@@ -69,7 +69,7 @@ pub fn thesis<R: BufRead, W: Write + Seek>(
     run.writer.flush()
 }
 
-/// Station `n` is the first task of a host of its own.
+/// The tid of station `n`, the first task of a host of its own.
 const fn tid(station: u32) -> Tid {
     Tid((station + 1) << 18 | 1)
 }
@@ -87,7 +87,7 @@ struct Run<'a, R, W> {
 }
 
 impl<R: BufRead, W: Write + Seek> Run<'_, R, W> {
-    /// Each station goes on until it waits, in turns, until nobody can.
+    /// Lets the stations go on in turn, each until it waits, until all wait or have ended.
     fn all(&mut self) -> Result<(), Error> {
         loop {
             let mut moved = false;
@@ -111,7 +111,7 @@ impl<R: BufRead, W: Write + Seek> Run<'_, R, W> {
         Ok(())
     }
 
-    /// True if the station did something.
+    /// Carries out a line; true if the station could go on.
     fn step(&mut self, number: u32) -> Result<bool, Error> {
         let station = &mut self.stations[number as usize];
         if let Some((time, bytes, from, since)) = station.waiting {
@@ -171,7 +171,7 @@ impl<R: BufRead, W: Write + Seek> Run<'_, R, W> {
         Ok(())
     }
 
-    /// True if the bytes are there.
+    /// Receives bytes; true if they have been sent.
     fn receive(
         &mut self,
         to: u32,
@@ -261,7 +261,7 @@ impl<R: BufRead> Station<R> {
     }
 }
 
-/// *what time bytes source destinations*, microseconds.
+/// Reads *kind time bytes source destinations*, in microseconds.
 fn parse(words: &[&str]) -> Option<Line> {
     let number = |place: usize| words.get(place)?.parse::<u64>().ok();
     let station = |word: &str| word.parse::<u32>().ok();

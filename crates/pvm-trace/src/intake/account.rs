@@ -1,5 +1,4 @@
-//! The account of a task's records, by their numbers: those that have come, and those that are
-//! missing.
+//! The account of a task's records, by number: those that have arrived, and those that are missing.
 
 use crate::tables::Ended;
 use pvm_wire::record::Loss;
@@ -9,25 +8,25 @@ use pvm_wire::record::Loss;
 pub(super) struct Account {
     /// Records in the file, and those that are missing.
     noted: u64,
-    /// The number of these that are missing.
+    /// The number of missing ones.
     lost: u64,
-    /// The number behind the last record that came or is missing, if there was one.
+    /// The number behind the last record that arrived or is missing, if there was one.
     read: Option<u64>,
-    /// Like that for records that found no room.
+    /// The number behind the last record that found no room in the ring.
     full: Option<u64>,
-    /// Up to when its ring was looked at.
+    /// The time of the last look at its ring.
     pub(super) at: u64,
 }
 
 impl Account {
-    /// The account of a task that began at this time, and whose records are all wanted.
+    /// The account of a task that began at this time, all of whose records are expected.
     pub(super) fn from_the_first_record(began: u64) -> Self {
         Self { read: Some(0), full: Some(0), at: began, ..Self::default() }
     }
 
-    /// Records have come: `count` of them with the numbers from `first` on, of which `noted` are in
-    /// the file. How many before them are missing without anybody having told so: their recorder
-    /// was killed before it had sent them.
+    /// Counts records that have arrived: `count` of them with the numbers from `first` on, of which
+    /// `noted` are in the file. Returns the number of earlier records that are missing without a
+    /// report: their recorder was killed before it had sent them.
     pub(super) fn came(&mut self, (first, count): (u64, u64), noted: u64) -> u64 {
         let end = first.saturating_add(count);
         let missing = first.saturating_sub(self.read.unwrap_or(first));
@@ -36,8 +35,9 @@ impl Account {
         self.miss(missing)
     }
 
-    /// Somebody tells that records are missing: `count` of them with the numbers from `first` on.
-    /// How many of these, and of those before them, have not come and were not told before.
+    /// Counts records that are reported as missing: `count` of them with the numbers from `first`
+    /// on. Returns the number of these, and of earlier ones, that have neither arrived nor been
+    /// reported.
     pub(super) fn told(&mut self, (first, count): (u64, u64), reason: Loss) -> u64 {
         let read = if reason == Loss::Full { &mut self.full } else { &mut self.read };
         let end = first.saturating_add(count);
@@ -46,7 +46,7 @@ impl Account {
         self.miss(missing)
     }
 
-    /// Records that came and made no sense.
+    /// Counts records that arrived damaged.
     pub(super) fn damaged(&mut self, count: u64) {
         self.miss(count);
     }
@@ -66,7 +66,7 @@ impl Account {
 mod tests {
     use super::*;
 
-    /// Records of a ring with the numbers from 0 on, in the order in which they came.
+    /// Counts records of a ring with the numbers from 0 on, in the order of arrival.
     fn account(blocks: &[(u64, u64)]) -> Account {
         let mut account = Account::default();
         let came = blocks.iter().map(|block| account.came(*block, block.1)).sum::<u64>();
@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn what_came_before_its_recorder_was_killed_is_not_lost() {
         let mut account = account(&[(0, 100), (100, 50)]);
-        // The recorder had marked the first block only, and taken 30 more that it had not sent.
+        // The recorder had marked the first block only, and had taken 30 more records that it had
+        // not sent.
         assert_eq!(account.told((100, 80), Loss::Recorder), 30);
         assert_eq!(account.came((180, 20), 20), 0);
         assert_eq!((account.noted, account.lost), (200, 30));

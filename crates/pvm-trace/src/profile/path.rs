@@ -1,16 +1,17 @@
-//! The critical path: backwards from the last end, over each message for which a task waited.
+//! The critical path: it goes backwards from the last end, over each message for which a task
+//! waited.
 
 use crate::clocks::Clocks;
 use crate::matching::{Matched, Span};
 use crate::tables::{Tables, TaskIndex};
 use std::collections::BTreeMap;
 
-/// Messages somebody waited for that are held; beyond, the earlier half is forgotten.
+/// The most messages that ended waits in memory; beyond, the earlier half is forgotten.
 const EDGES_MAX: usize = 1 << 23;
-/// Steps that are told one by one.
+/// The most steps that are listed.
 const STEPS_MAX: usize = 10_000;
 
-/// The chain that the end of the run had to wait for. Its times sum to `end - begin`.
+/// The chain that determined the end of the run. Its times sum to `end - begin`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CriticalPath {
     /// The begin of the path.
@@ -21,22 +22,22 @@ pub struct CriticalPath {
     pub running: BTreeMap<TaskIndex, u64>,
     /// The time of the messages on it.
     pub on_the_way: u64,
-    /// Messages on it.
+    /// The number of messages on it.
     pub messages: u64,
     /// Its last steps, the last one first; at most 10000.
     pub steps: Vec<Step>,
-    /// True if what is before `begin` was forgotten.
+    /// True if the part before `begin` was forgotten.
     pub is_cut: bool,
 }
 
 /// A step of the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The task that ran; of a message the one that sent it.
+    /// The task that ran; for a message its sender.
     pub task: TaskIndex,
     /// The task that waited for the message, if this is a message.
     pub to: Option<TaskIndex>,
-    /// When.
+    /// The time span.
     pub span: Span,
 }
 
@@ -48,7 +49,7 @@ struct Edge {
     from: TaskIndex,
 }
 
-/// All messages that somebody waited for.
+/// The messages that ended waits.
 #[derive(Debug)]
 pub(super) struct Edges {
     by_task: Vec<Vec<Edge>>,
@@ -92,7 +93,7 @@ impl Edges {
         let Some((span, mut task)) = last else { return CriticalPath::default() };
         let mut path = CriticalPath { end: span.end, is_cut: self.is_cut, ..Default::default() };
         let mut at = span.end;
-        // Each step goes back in time, but for tasks that begin with their parents.
+        // Each step goes back in time, except for tasks that begin with their parents.
         let mut spawns = 0;
         loop {
             let begin = spans[task as usize].begin.min(at);
@@ -108,7 +109,7 @@ impl Edges {
             path.run(task, Span { begin, end: at });
             let parent = self.parents[task as usize].filter(|_| spawns < self.parents.len());
             let Some((parent, began)) = parent else { break };
-            // What lies between the child's beginning and its first call is its own.
+            // The time between the child's begin and its first call belongs to the child.
             let began = began.min(begin);
             path.run(task, Span { begin: began, end: begin });
             if began <= spans[parent as usize].begin {
