@@ -10,7 +10,7 @@ module neotuple_h
     use, intrinsic :: iso_c_binding
     implicit none
 
-    integer(c_int32_t), parameter :: NEOTUPLE_INTERFACE_VERSION = 3
+    integer(c_int32_t), parameter :: NEOTUPLE_INTERFACE_VERSION = 4
 
     integer(c_int32_t), parameter :: NEOTUPLE_OK = 0
     integer(c_int32_t), parameter :: NEOTUPLE_BAD_PARAMETER = -2
@@ -99,6 +99,17 @@ module neotuple_h
             character(kind=c_char), intent(in) :: name(*)
             integer(c_int32_t), value :: flags
             type(c_ptr), value :: options
+            integer(c_int32_t), intent(out) :: space
+            integer(c_int32_t) :: status
+        end function
+
+        ! `options` as for neotuple_open; `note` is c_null_ptr or c_loc of `room` characters.
+        function neotuple_create_durable(name, options, directory, sync_every_ns, note, room, space) &
+                bind(c) result(status)
+            import :: c_int32_t, c_int64_t, c_char, c_ptr
+            character(kind=c_char), intent(in) :: name(*), directory(*)
+            type(c_ptr), value :: options, note
+            integer(c_int64_t), value :: sync_every_ns, room
             integer(c_int32_t), intent(out) :: space
             integer(c_int32_t) :: status
         end function

@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 /* The version of this file: each change that a caller could notice raises it by one. */
-#define NEOTUPLE_INTERFACE 3
+#define NEOTUPLE_INTERFACE 4
 
 /* Statuses. Those of neopvm.h can be returned as well; these have names of their own here. */
 #define NEOTUPLE_OK 0
@@ -129,7 +129,23 @@ struct neotuple_options {
 int32_t neotuple_open(const char *name, int32_t flags, const struct neotuple_options *options,
                       neotuple_space *space);
 
-/* Closes a space; it does nothing for 0. The space stays, and so do the claims of this task. */
+/*
+ * Makes a durable space: each server that keeps it writes a file in `directory` on its host, and
+ * the space begins with the tuples of a file that is found there. A relative path begins in the
+ * working directory of this process. `sync_every_ns` 0 answers an operation when it is on the disk,
+ * and 10 ms to 60 s when the operating system has it: a power failure takes the operations of that
+ * time. `options` may be null. If `note` is not null, its `room` bytes get what the server has to
+ * say about a file that was damaged, in words, as much as fits with a 0 at its end; mostly none.
+ * NEOTUPLE_EXISTS if there is a space of this name; neotuple_open opens that one.
+ */
+int32_t neotuple_create_durable(const char *name, const struct neotuple_options *options,
+                                const char *directory, int64_t sync_every_ns, char *note,
+                                uint64_t room, neotuple_space *space);
+
+/*
+ * Closes a space; it does nothing for 0. The space stays, and so do the claims of this task. A call
+ * that waits in it in another thread ends with NEOTUPLE_NO_SPACE and has taken nothing.
+ */
 int32_t neotuple_close(neotuple_space space);
 
 /* Deletes a space with all that is in it. Who waits in it gets NEOTUPLE_NO_SPACE. */

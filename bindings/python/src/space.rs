@@ -7,7 +7,7 @@ use crate::session;
 use crate::wait;
 use crate::watch;
 use pvm::{Deadline, Task, WaitToken};
-use pvm_space::{Error, Spaces, Ticket};
+use pvm_space::{Error, Plan, Spaces, Ticket};
 use pvm_tuples::client::End;
 use pvm_tuples::frames::{Full, Options};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
@@ -133,38 +133,56 @@ pub(crate) struct Space {
     generation: u32,
 }
 
-/// Opens a space, or makes it. `made` is none for a space that must be there, and otherwise copies,
-/// limit, whether puts fail in a full space, whether it is this task's own, and whether there must
-/// be none.
+/// The options of a new space, which `neopvm.space.plan` has checked: copies, limit, the effect of
+/// a put in a full space (0 waits, 1 fails, 2 spills), its directory on disk or nothing, its loss
+/// window in seconds, whether it is this task's own, and whether there must be none.
+type OptionsOfPython = (u8, u64, u8, Vec<u8>, f64, bool, bool);
+
+/// Opens a space, or makes it unless `made` is none. Also returns the note of its server.
 #[pyfunction]
 pub(crate) fn open_space(
     py: Python<'_>,
     name: &str,
-    made: Option<(u8, u64, bool, bool, bool)>,
-) -> PyResult<Space> {
+    made: Option<OptionsOfPython>,
+) -> PyResult<(Space, String)> {
     const CALL: &str = "space";
     let spaces = spaces(py, CALL)?;
-    let known = !name.is_empty() && name.len() <= pvm_space::registry::NAME_BYTES_MAX;
-    if !known || made.is_some_and(|(copies, ..)| copies > 2) {
-        let cause = "a name has 1 to 128 bytes, and a space 0 to 2 copies";
-        return Err(Failure::new(Code::BadParam, CALL).because(cause).raise(py));
+    let refuse = |cause: &str| Failure::new(Code::BadParam, CALL).because(cause).raise(py);
+    if name.is_empty() || name.len() > pvm_space::registry::NAME_BYTES_MAX {
+        return Err(refuse("a name has 1 to 128 bytes"));
     }
-    let opened = py.detach(|| guarded(|| open(spaces, &Blob::from(name), made)));
+    let made = made.map(|made| plan(made).ok_or_else(|| refuse("the working directory is gone")));
+    let plan = made.transpose()?;
+    let name = Blob::from(name);
+    let opened = py.detach(|| {
+        guarded(|| match &plan {
+            Some((plan, is_new)) => spaces.open_or_create(&name, plan, *is_new),
+            None => Ok((spaces.open(&name)?, Blob::default())),
+        })
+    });
     watch::slept();
-    let space = opened.map_err(|error| raise(py, &error, CALL))?;
-    Ok(Space { spaces, space, generation: session::generation() })
+    let (space, note) = opened.map_err(|error| raise(py, &error, CALL))?;
+    Ok((Space { spaces, space, generation: session::generation() }, note.to_text()))
 }
 
-fn open(
-    spaces: &Spaces,
-    name: &Blob,
-    made: Option<(u8, u64, bool, bool, bool)>,
-) -> Result<pvm_space::Space, Error> {
-    let Some((copies, limit, fail_when_full, owned, new)) = made else { return spaces.open(name) };
-    let limit_bytes = if limit == 0 { LIMIT_BYTES } else { limit };
-    let when_full = if fail_when_full { Full::Fail } else { Full::Wait };
-    let options = Options { copies, limit_bytes, when_full, loss_ms: 0 };
-    spaces.open_or_create(name, options, owned, new)
+/// The plan of a space, and whether there must be no such space.
+fn plan(made: OptionsOfPython) -> Option<(Plan, bool)> {
+    let (copies, limit, full, directory, window, owned, new) = made;
+    let options = Options {
+        copies,
+        limit_bytes: if limit == 0 { LIMIT_BYTES } else { limit },
+        when_full: match full {
+            0 => Full::Wait,
+            1 => Full::Fail,
+            _ => Full::Spill,
+        },
+        loss_ms: u32::try_from(milliseconds(window)).unwrap_or(u32::MAX),
+    };
+    let directory = match &*directory {
+        [] => Blob::default(),
+        path => pvm_space::directory(path)?,
+    };
+    Some((Plan { options, owned, directory }, new))
 }
 
 /// Deletes a space.

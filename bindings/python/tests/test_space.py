@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -272,7 +273,7 @@ def test_a_cancelled_coroutine_has_taken_nothing(space: pvm.Space) -> None:
 
 
 def test_a_full_space_is_told(vm: pvm.Machine) -> None:
-    with vm.space("small", new=True, limit=1000, fail_when_full=True) as space:
+    with vm.space("small", new=True, limit=1000, full="error") as space:
         with pytest.raises(pvm.TooLongError):
             space.out(b"x" * 1000)
         space.out(b"x" * 500)
@@ -283,6 +284,92 @@ def test_a_full_space_is_told(vm: pvm.Machine) -> None:
         space.out(1)
     with pytest.raises(pvm.NotFoundError):
         vm.space("small", create=False)
+
+
+def test_what_has_no_room_goes_to_a_file_and_comes_back_in_its_turn(vm: pvm.Machine) -> None:
+    with vm.space("spilling", new=True, limit=1000, full="spill") as space:
+        for number in range(20):
+            space.out(number, bytes([number]) * 500)
+        assert [space.take(int, bytes, timeout=0)[0] for _ in range(20)] == list(range(20))
+    vm.delete_space("spilling")
+
+
+@pytest.mark.parametrize("sync_every", [0.0, 0.05])
+def test_a_durable_space_begins_with_what_was_put_before(
+    vm: pvm.Machine, tmp_path: Path, sync_every: float
+) -> None:
+    with vm.space("kept", new=True, durable=tmp_path, sync_every=sync_every) as space:
+        assert space.note == ""
+        space.out("n", 1)
+        os.kill(server_of(vm), signal.SIGKILL)
+        with pytest.raises(pvm.SpaceLostError):
+            space.take("never", int)
+    (file,) = tmp_path.glob("kept.*.tuples")
+    with file.open("ab") as end:
+        end.write(b"damaged")
+    with vm.space("kept", new=True, durable=tmp_path, sync_every=sync_every) as space:
+        assert "7 bytes" in space.note
+        assert space.take("n", int, timeout=0) == ("n", 1)
+    vm.delete_space("kept")
+    assert list(tmp_path.glob("kept.*.tuples")) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"full": "wait"},
+        {"copies": 3},
+        {"copies": -1},
+        {"limit": -1},
+        {"limit": 1 << 64},
+        {"durable": ""},
+        {"durable": "a\0b"},
+        {"sync_every": 1.0},
+        {"durable": "/tmp", "sync_every": 0.001},
+        {"durable": "/tmp", "sync_every": 61.0},
+        {"durable": "/tmp", "sync_every": float("nan")},
+        {"durable": "/tmp", "sync_every": -1.0},
+    ],
+)
+def test_options_that_no_space_can_have_are_refused(vm: pvm.Machine, options: dict[str, Any]) -> None:
+    with pytest.raises(pvm.UseError):
+        vm.space("refused", **options)
+    with pytest.raises(pvm.NotFoundError):
+        vm.space("refused", create=False)
+
+
+def test_a_tuple_went_to_a_call_whose_space_had_been_closed(vm: pvm.Machine) -> None:
+    waits_in, other = vm.space("closed", new=True), vm.space("closed")
+    ended: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            waits_in.take("n", int)
+        except pvm.NotFoundError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while not waiting_in("closed"):
+        time.sleep(0.01)
+    # The first one of the two openings: the call goes on. The other one ends it.
+    other.close()
+    waits_in.close()
+    thread.join(PATIENCE)
+    assert len(ended) == 1
+    with vm.space("closed", create=False) as space:
+        space.out("n", 1)
+        assert space.take("n", int, timeout=0) == ("n", 1)
+    vm.delete_space("closed")
+
+
+def waiting_in(name: str) -> list[Any]:
+    """The calls that wait in a space."""
+    program = Path(os.environ["NEOPVM_PREFIX"]) / "bin" / "pvm"
+    why: list[str | Path] = [program, "space", "why", name, "--json"]
+    done = subprocess.run(why, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    waiting: list[Any] = json.loads(done.stdout)["waiting"]
+    return waiting
 
 
 def test_a_dead_workers_claim_comes_back(vm: pvm.Machine, space: pvm.Space, script: Callable[[str], str]) -> None:

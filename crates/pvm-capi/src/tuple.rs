@@ -5,6 +5,7 @@
 
 mod fields;
 mod native;
+mod opening;
 mod operations;
 mod table;
 
@@ -21,7 +22,7 @@ use crate::session;
 use table::Table;
 
 /// `NEOTUPLE_INTERFACE`
-const INTERFACE: i32 = 3;
+const INTERFACE: i32 = 4;
 
 static TABLE: Gate<Table> = Gate::new(Table::new());
 

@@ -17,7 +17,7 @@ use crate::text;
 use fields::{json, tuple};
 use opening::{as_task, checked_name, failure, opened};
 use pvm::Deadline;
-use pvm_space::{Error, Spaces, registry};
+use pvm_space::{Error, Plan, Spaces, registry};
 use pvm_tuples::frames::{Entry, Full, Options, Seen};
 use pvm_tuples::{Find, Tuple};
 use pvm_wire::{Blob, Tid};
@@ -58,8 +58,9 @@ fn create(options: &CreateOptions) -> Result<(), Failure> {
     })?;
     let directory =
         directory.map_or_else(Blob::default, |path| Blob(path.into_os_string().into_vec()));
+    let plan = Plan { options: new, owned: false, directory };
     let note = as_task(|spaces| {
-        let made = spaces.create_in(&name, new, false, &directory);
+        let made = spaces.create(&name, &plan);
         made.map(|(_, note)| note.to_text()).map_err(|error| failure(&options.name, &error))
     })?;
     if options.json {

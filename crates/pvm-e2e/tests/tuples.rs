@@ -88,3 +88,26 @@ fn tuples_of_many_fields_and_of_many_bytes_come_out_as_they_went_in() {
     machine.run("gigabytes.c", &[items]);
     machine.halt();
 }
+
+#[test]
+fn a_tuple_went_to_a_call_whose_space_had_been_closed() {
+    let machine = Machine::start();
+    machine.run("opened.c", &["closed"]);
+    machine.halt();
+}
+
+#[test]
+fn absurd_options_are_refused_and_a_full_space_spills() {
+    let machine = Machine::start();
+    machine.run("opened.c", &["options"]);
+    machine.halt();
+}
+
+#[test]
+fn a_program_makes_a_durable_space_and_hears_what_was_damaged() {
+    let machine = Machine::start();
+    let folder = machine.place().home().join("kept");
+    std::fs::create_dir(&folder).expect("a new directory");
+    machine.run("opened.c", &["durable", &folder.to_string_lossy()]);
+    machine.halt();
+}

@@ -15,4 +15,4 @@ mod spaces;
 mod starting;
 
 pub use error::Error;
-pub use spaces::{Found, Limit, Rest, Space, Spaces, Ticket};
+pub use spaces::{Found, Limit, Plan, Rest, Space, Spaces, Ticket, directory};

@@ -2,6 +2,7 @@
 
 mod inner;
 mod making;
+mod plan;
 mod requests;
 
 use crate::carry::Post;
@@ -18,6 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use inner::Ticket;
+pub use plan::{Plan, directory};
 
 /// The time limit of a call.
 pub type Limit = Deadline;
@@ -109,20 +111,24 @@ impl Spaces {
         NUMBER.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Closes a space, once for each time that it was opened.
+    /// Closes a space, once for each time that it was opened. Calls that wait in it end with
+    /// [`Error::NoSpace`].
     pub fn close(&self, space: Space) {
+        let now = self.now();
         let mut inner = self.lock();
-        if let Some(open) = inner.open.get_mut(&space.0) {
-            open.users -= 1;
-            if open.users == 0 {
-                inner.open.remove(&space.0);
-            }
+        if inner.close(now, space.0) {
+            // What is not sent now is sent again: the space is kept until nothing is left to say.
+            let _ = self.carry_out(&mut inner, space.0);
+            inner.forget_closed();
+            drop(inner);
+            // Other threads may wait for a request in it.
+            self.task.nudge();
         }
     }
 
     /// The name of an open space.
     pub fn name(&self, space: Space) -> Option<Blob> {
-        self.lock().open.get(&space.0).map(|open| open.name.clone())
+        self.lock().open_space(space.0).map(|open| open.name.clone())
     }
 
     /// Carries out an operation and waits for its end.

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any, Generic, Literal, TypeVar
 
 from . import _core, aio, collective, launch, objects, results, spawning, worker
 from .errors import (
@@ -28,7 +28,7 @@ from .errors import (
     UseError,
 )
 from .output import Output
-from .space import Space
+from .space import Space, plan
 from .tables import Host, HostTable, TaskInfo, TaskTable
 from .team import Team, Tid
 
@@ -472,18 +472,26 @@ class Machine(_core.Task):
         owned: bool = False,
         copies: int = 0,
         limit: int = 0,
-        fail_when_full: bool = False,
+        full: Literal["block", "spill", "error"] = "block",
+        durable: str | os.PathLike[str] | None = None,
+        sync_every: float = 0.0,
     ) -> Space:
         """Opens a tuple space, and makes it if there is none.
 
         With ``new``, a space of this name must not exist; with ``create=False`` it must. The other
         arguments are for a space that the call makes: it ends with this task if it is ``owned``; it
         is held by servers on ``copies`` (0 to 2) further hosts; its tuples have at most ``limit``
-        bytes (0: 1 GiB), and when it is full, ``out`` waits or, with ``fail_when_full``, raises
-        ``FullError``.
+        bytes (0: 1 GiB). When it is full, ``out`` waits (``full="block"``), raises ``FullError``
+        (``"error"``), or its tuple goes to a file of the server (``"spill"``).
+
+        With ``durable``, a directory, it is on disk, too: each server that keeps it writes a file
+        there on its host, and the space begins with the tuples of a file that is found there;
+        ``note`` of the space says what was damaged. An operation is done when it is on the disk;
+        with ``sync_every``, 0.01 to 60 seconds, the disk has it at most so much later.
         """
-        made = (copies, limit, fail_when_full, owned, new) if create or new else None
-        return Space(_core.open_space(name, made), name)
+        made = plan(copies, limit, full, durable, sync_every) if create or new else None
+        core, note = _core.open_space(name, None if made is None else (*made, owned, new))
+        return Space(core, name, note)
 
     def delete_space(self, name: str) -> None:
         """Deletes a tuple space with all its tuples. Calls that wait in it raise ``NotFoundError``."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 import threading
 import typing
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -22,7 +23,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from . import _core
-from .errors import Code, SpaceLostError, Timeout, WrongTypeError
+from .errors import Code, SpaceLostError, Timeout, UseError, WrongTypeError
 
 __all__ = ["Claim", "Formal", "Row", "Space", "Typed", "field"]
 
@@ -254,6 +255,33 @@ def _template_of(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], type[Any] | 
     return _row_of(values), type(kind) if _is_dataclass(kind) else None
 
 
+#: Copies, limit, what a put does in a full space, directory, and loss window.
+_Plan = tuple[int, int, int, bytes, float]
+#: What a put does in a full space, by its number for the core.
+_FULL = ("block", "error", "spill")
+
+
+def plan(copies: int, limit: int, full: str, durable: Any, sync_every: float) -> _Plan:
+    """Checks the options of a space that is to be made, for the core."""
+    directory = b"" if durable is None else os.fsencode(durable)
+    cause = None
+    if copies not in (0, 1, 2):
+        cause = "a space has 0 to 2 copies"
+    elif not 0 <= limit < 1 << 64:
+        cause = f"limit={limit}: a number of bytes"
+    elif full not in _FULL:
+        cause = f"full={full!r}: one of {', '.join(_FULL)}"
+    elif durable is not None and (not directory or b"\0" in directory):
+        cause = f"durable={durable!r} is no directory"
+    elif sync_every and not 0.01 <= sync_every <= 60:
+        cause = f"sync_every={sync_every}: 0.01 to 60 seconds"
+    elif sync_every and durable is None:
+        cause = "sync_every is for a durable space"
+    if cause is not None:
+        raise UseError(Code["BadParam"], "space", cause=cause)
+    return copies, limit, _FULL.index(full), directory, sync_every
+
+
 _Found = tuple[tuple[Any, ...], tuple[str, ...], int, int]
 
 
@@ -263,11 +291,15 @@ class Space:
     The calls may be made by any thread. A timeout is in seconds; None waits for ever, and 0 not at
     all. A template may be one dataclass: it fits the rows that ``out`` has made of its objects, and
     what is found is such an object.
+
+    ``note`` is what its server has to say about a file that a durable space was made of: which part
+    of it was damaged; mostly nothing.
     """
 
-    def __init__(self, core: _core.Space, name: str) -> None:
+    def __init__(self, core: _core.Space, name: str, note: str = "") -> None:
         self._core = core
         self.name = name
+        self.note = note
 
     def __repr__(self) -> str:
         return f"<neopvm.Space {self.name!r}>"

@@ -1,129 +1,15 @@
-//! Spaces, and what is done in them.
-
-use std::ffi::c_char;
+//! The operations in spaces.
 
 use pvm_space::{Error, Found, Spaces, Ticket};
 use pvm_tuples::client::End;
-use pvm_tuples::frames::{Full, Options};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
 use pvm_wire::Code;
 
 use super::table::Held;
-use super::{TABLE, finish, limit, name, space, spaces, status, within};
+use super::{TABLE, finish, limit, space, status, within};
 use crate::guard::Limit;
-use crate::pointer::{array, load, store};
+use crate::pointer::{array, store};
 use crate::trace::noted;
-
-/// `NEOTUPLE_CREATE`, `NEOTUPLE_NEW`, `NEOTUPLE_OWNED`
-const CREATE: i32 = 1;
-const NEW: i32 = 2;
-const OWNED: i32 = 4;
-/// `NEOTUPLE_FAIL`
-const FAIL: i32 = 1;
-/// `NEOTUPLE_SPILL`
-const SPILL: i32 = 2;
-/// The limit of a space whose options give none.
-const LIMIT_BYTES: u64 = 1 << 30;
-/// Copies that can be asked for.
-const COPIES_MAX: u8 = 2;
-
-/// `struct neotuple_options`
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct OptionsOfC {
-    size: u32,
-    copies: i32,
-    limit_bytes: u64,
-    when_full: i32,
-    reserved: i32,
-}
-
-fn options(given: Option<OptionsOfC>) -> Result<Options, Error> {
-    let Some(given) = given else {
-        return Ok(Options {
-            copies: 0,
-            limit_bytes: LIMIT_BYTES,
-            when_full: Full::Wait,
-            loss_ms: 0,
-        });
-    };
-    let copies = u8::try_from(given.copies).ok().filter(|copies| *copies <= COPIES_MAX);
-    if given.size != 0 && given.size as usize != size_of::<OptionsOfC>() {
-        return Err(Code::BadParam.into());
-    }
-    Ok(Options {
-        copies: copies.ok_or(Code::BadParam)?,
-        limit_bytes: if given.limit_bytes == 0 { LIMIT_BYTES } else { given.limit_bytes },
-        when_full: match given.when_full {
-            FAIL => Full::Fail,
-            SPILL => Full::Spill,
-            _ => Full::Wait,
-        },
-        loss_ms: 0,
-    })
-}
-
-/// Opens a space.
-///
-/// # Safety
-/// `given_name` ends with 0; `given` is null or points to options, `out` to a handle.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn neotuple_open(
-    given_name: *const c_char,
-    flags: i32,
-    given: *const OptionsOfC,
-    out: *mut i32,
-) -> i32 {
-    noted!(unsafe NEOTUPLE_OPEN, neotuple_open(given_name, flags, given, out));
-    status(within(|| {
-        if out.is_null() || flags & !(CREATE | NEW | OWNED) != 0 {
-            return Err(Code::BadParam.into());
-        }
-        // SAFETY: `given_name` ends with 0, and `given` is null or points to options, which are
-        // copied.
-        let (name, given) = unsafe { (name(given_name)?, load(given)) };
-        let spaces = spaces()?;
-        let (options, owned) = (options(given)?, flags & OWNED != 0);
-        let opened = match flags & CREATE {
-            0 => spaces.open(&name)?,
-            _ => spaces.open_or_create(&name, options, owned, flags & NEW != 0)?,
-        };
-        let handle = TABLE.enter()?.add_space(spaces.task().tid(), opened);
-        // SAFETY: `out` points to a handle, or is null, which `store` skips.
-        unsafe { store(out, handle.ok_or(Code::OutOfRes)?) };
-        Ok(())
-    }))
-}
-
-/// Closes a space.
-#[unsafe(no_mangle)]
-extern "C" fn neotuple_close(handle: i32) -> i32 {
-    if handle == 0 {
-        return 0;
-    }
-    status(within(|| {
-        let (task, space) = TABLE.enter()?.take_space(handle).ok_or(Code::BadParam)?;
-        let spaces = spaces()?;
-        if spaces.task().tid() == task {
-            spaces.close(space);
-        }
-        Ok(())
-    }))
-}
-
-/// Deletes a space.
-///
-/// # Safety
-/// `given` ends with 0.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn neotuple_delete(given: *const c_char) -> i32 {
-    noted!(unsafe NEOTUPLE_DELETE, neotuple_delete(given));
-    status(within(|| {
-        // SAFETY: `given` ends with 0, or is null, which `name` refuses.
-        let name = unsafe { name(given) }?;
-        spaces()?.delete(&name)
-    }))
-}
 
 fn tuple(handle: i32) -> Result<Tuple, Error> {
     let mut table = TABLE.enter()?;

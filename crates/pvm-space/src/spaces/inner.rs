@@ -26,6 +26,8 @@ pub(super) struct Inner {
 pub(super) struct Open {
     pub(super) name: Blob,
     pub(super) client: Client,
+    /// The number of times that it is open. A closed one stays until its servers have heard of all
+    /// requests that were left behind.
     pub(super) users: u32,
 }
 
@@ -41,6 +43,32 @@ impl Open {
 pub struct Ticket(pub(super) u64);
 
 impl Inner {
+    /// A space that is open.
+    pub(super) fn open_space(&mut self, space: u64) -> Option<&mut Open> {
+        self.open.get_mut(&space).filter(|open| open.users > 0)
+    }
+
+    /// Closes a space once. True if it is closed now: requests in it have no waiter any more, and
+    /// what their servers take for them is in the space again.
+    pub(super) fn close(&mut self, now: u64, space: u64) -> bool {
+        let Some(open) = self.open.get_mut(&space).filter(|open| open.users > 0) else {
+            return false;
+        };
+        open.users -= 1;
+        if open.users > 0 {
+            return false;
+        }
+        for (number, _) in self.spaces.extract_if(.., |_, of| *of == space) {
+            open.client.leave(now, number);
+        }
+        true
+    }
+
+    /// Forgets closed spaces in which nothing is left behind.
+    pub(super) fn forget_closed(&mut self) {
+        self.open.retain(|_, open| open.users > 0 || !open.is_settled());
+    }
+
     /// True if a request has ended, or its space was closed.
     pub(super) fn has_ended(&self, ticket: Ticket) -> bool {
         let open = self.spaces.get(&ticket.0).and_then(|space| self.open.get(space));
@@ -80,6 +108,9 @@ impl Inner {
         let is_left = |open: &&mut Open| open.client.left_behind().any(|left| left == number);
         if let Some(open) = self.open.values_mut().find(is_left) {
             open.client.told(now, told.clone());
+            if open.users == 0 {
+                self.forget_closed();
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! Making spaces, and the server that keeps them.
 
+use super::plan::Plan;
 use super::{LOOK, Space, Spaces};
 use crate::{Error, registry, starting};
 use pvm::Deadline;
-use pvm_tuples::frames::{Ask, Options, TO_SERVER};
+use pvm_tuples::frames::{Ask, TO_SERVER};
 use pvm_wire::{Blob, Code, Tid};
 use std::time::{Duration, Instant};
 
@@ -16,33 +17,19 @@ const TURNS_MAX: u32 = 100;
 
 impl Spaces {
     /// Makes a space and opens it. The server of this host keeps it, and is started if there is
-    /// none.
+    /// none. Also returns the server's note about a file that the space begins with.
     ///
     /// # Errors
-    /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
-    pub fn create(&self, name: &Blob, options: Options, owned: bool) -> Result<Space, Error> {
-        let made = self.create_in(name, options, owned, &Blob::default());
-        made.map(|(space, _)| space)
-    }
-
-    /// Like [`Spaces::create`]. If `directory` is not empty the space is durable: each host that
-    /// keeps it has a file there, and it begins with the tuples of a file that is found there. Also
-    /// returns the server's note about such a file.
-    ///
-    /// # Errors
-    /// Those of [`Spaces::create`], and [`Error::Disk`].
-    pub fn create_in(
-        &self,
-        name: &Blob,
-        options: Options,
-        owned: bool,
-        directory: &Blob,
-    ) -> Result<(Space, Blob), Error> {
+    /// [`Error::Exists`], [`Error::NoServer`], [`Error::Disk`], [`Error::Machine`].
+    pub fn create(&self, name: &Blob, plan: &Plan) -> Result<(Space, Blob), Error> {
+        if !plan.is_sound() {
+            return Err(Code::BadParam.into());
+        }
         for _ in 0..SERVERS_MAX {
             let server = self.server()?;
             let number = self.next();
-            let (name_, directory) = (name.clone(), directory.clone());
-            let ask = Ask::Create { number, name: name_, options, owned, directory };
+            let Plan { options, owned, directory } = plan.clone();
+            let ask = Ask::Create { number, name: name.clone(), options, owned, directory };
             let mut inner = self.lock();
             inner.watch(self.task, server)?;
             inner.asked.insert(server);
@@ -64,19 +51,18 @@ impl Spaces {
     pub fn open_or_create(
         &self,
         name: &Blob,
-        options: Options,
-        owned: bool,
+        plan: &Plan,
         is_new: bool,
-    ) -> Result<Space, Error> {
+    ) -> Result<(Space, Blob), Error> {
         if is_new {
-            return self.create(name, options, owned);
+            return self.create(name, plan);
         }
         for turn in 0..TURNS_MAX {
             match self.open(name) {
                 Err(Error::NoSpace) => {}
-                other => return other,
+                other => return other.map(|space| (space, Blob::default())),
             }
-            match self.create(name, options, owned) {
+            match self.create(name, plan) {
                 // Another task has just made the space, or is deleting it.
                 Err(Error::Exists | Error::NoSpace) => {
                     std::thread::sleep(LOOK * turn.min(10));

@@ -42,7 +42,7 @@ impl Spaces {
         // The number is taken under the lock, so that no other request begins meanwhile: a server
         // takes all numbers below the first open one for settled.
         let number = self.next();
-        let open = inner.open.get_mut(&space.0).ok_or(Error::NoSpace)?;
+        let open = inner.open_space(space.0).ok_or(Error::NoSpace)?;
         begin(&mut open.client, now, number);
         inner.spaces.insert(number, space.0);
         self.carry_out(&mut inner, space.0)?;
@@ -187,7 +187,7 @@ impl Spaces {
         Ok(())
     }
 
-    fn carry_out(&self, inner: &mut Inner, space: u64) -> Result<(), Code> {
+    pub(super) fn carry_out(&self, inner: &mut Inner, space: u64) -> Result<(), Code> {
         while let Some(open) = inner.open.get_mut(&space)
             && let Some(output) = open.client.poll_output()
         {

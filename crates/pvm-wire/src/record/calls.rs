@@ -111,6 +111,7 @@ calls! { NEOPVM, OURS:
     NEOTUPLE_COUNT = 67 "neotuple_count",
     NEOTUPLE_COLLECT = 68 "neotuple_collect",
     NEOTUPLE_COPY = 69 "neotuple_copy",
+    NEOTUPLE_CREATE_DURABLE = 70 "neotuple_create_durable",
 }
 
 calls! { PYTHON, OF_PYTHON:
