@@ -319,7 +319,8 @@ public final class Pvm implements AutoCloseable {
     /**
      * Makes a tuple space.
      *
-     * @throws PvmException {@link Code#EXISTS} if there is one
+     * @throws PvmException {@link Code#EXISTS} if there is one; {@link Code#NO_BUF} if the directory of
+     *     a durable one cannot be used
      */
     public Space createSpace(String name, Space.Options options) throws InterruptedException {
         return Space.create(engine, name, options);

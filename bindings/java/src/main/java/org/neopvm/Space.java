@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.neopvm.SpaceLink.Answer;
@@ -29,6 +33,7 @@ import org.neopvm.engine.Incoming;
  */
 public final class Space {
     private static final long DEFAULT_LIMIT = 1L << 30;
+    private static final int NAME_BYTES_MAX = 128;
     private static final int SERVER_START_S = 10;
     /** So often a space may be made and deleted by others while it is opened. */
     private static final int TURNS_MAX = 100;
@@ -38,22 +43,117 @@ public final class Space {
     private static final int CLAIM = 3;
 
     private final SpaceLink link;
+    private final String note;
 
-    private Space(SpaceLink link) {
+    private Space(SpaceLink link, String note) {
         this.link = link;
+        this.note = note;
     }
 
     /**
-     * The options of a new space.
+     * Returns what the server had to say about a file that this call has made a durable space of:
+     * which part of it was damaged; mostly nothing.
+     */
+    public String note() {
+        return note;
+    }
+
+    /** The effect of a put in a full space. */
+    public enum WhenFull {
+        /** It waits for its turn. */
+        BLOCK,
+        /** It fails with {@link Code#OUT_OF_RES}. */
+        ERROR,
+        /** Its tuple goes to a file of the server, and is taken from there in its turn. */
+        SPILL
+    }
+
+    /**
+     * The options of a new space. Begin with {@link #DEFAULT}, and change what is to be different:
+     * {@code Options.DEFAULT.withCopies(1).withWhenFull(WhenFull.SPILL)}.
      *
      * @param copies on other hosts, 0 to 2: how many hosts may die without a loss
      * @param limitBytes of all tuples
-     * @param failWhenFull a put in a full space fails, rather than wait
+     * @param whenFull what a put does when the space is full
      * @param owned the space is deleted when this task ends
+     * @param durable a directory, or null: each server that keeps the space writes a file there on
+     *     its host, and the space begins with the tuples of a file that is found there
+     * @param syncEvery zero: an operation of a durable space is done when it is on the disk;
+     *     otherwise, 10 ms to 60 s, the disk has it at most so much later
      */
-    public record Options(int copies, long limitBytes, boolean failWhenFull, boolean owned) {
-        /** No copies, 1 GiB, puts wait, and the space stays. */
-        public static final Options DEFAULT = new Options(0, DEFAULT_LIMIT, false, false);
+    public record Options(
+            int copies, long limitBytes, WhenFull whenFull, boolean owned, Path durable, Duration syncEvery) {
+        private static final int COPIES_MAX = 2;
+        private static final Duration SYNC_MIN = Duration.ofMillis(10);
+        private static final Duration SYNC_MAX = Duration.ofSeconds(60);
+
+        /** No copies, 1 GiB, puts wait, the space stays, and it is in memory only. */
+        public static final Options DEFAULT =
+                new Options(0, DEFAULT_LIMIT, WhenFull.BLOCK, false, null, Duration.ZERO);
+
+        /**
+         * Checks the options.
+         *
+         * @throws PvmException {@link Code#BAD_PARAM} for options that no space can have
+         */
+        public Options {
+            if (copies < 0 || copies > COPIES_MAX) {
+                throw refused("copies=" + copies + ": a space has 0 to 2");
+            }
+            if (limitBytes <= 0) {
+                throw refused("limitBytes=" + limitBytes + ": a number above 0");
+            }
+            Objects.requireNonNull(whenFull, "whenFull");
+            if (!syncEvery.isZero()) {
+                if (durable == null) {
+                    throw refused("syncEvery is for a durable space");
+                }
+                if (syncEvery.compareTo(SYNC_MIN) < 0 || syncEvery.compareTo(SYNC_MAX) > 0) {
+                    throw refused("syncEvery=" + syncEvery + ": 10 ms to 60 s");
+                }
+            }
+        }
+
+        private static PvmException refused(String why) {
+            return new PvmException(Code.BAD_PARAM, "options of a space: " + why);
+        }
+
+        /** Returns these options with so many copies on other hosts. */
+        public Options withCopies(int count) {
+            return new Options(count, limitBytes, whenFull, owned, durable, syncEvery);
+        }
+
+        /** Returns these options with another limit. */
+        public Options withLimitBytes(long bytes) {
+            return new Options(copies, bytes, whenFull, owned, durable, syncEvery);
+        }
+
+        /** Returns these options with another effect of a put in a full space. */
+        public Options withWhenFull(WhenFull effect) {
+            return new Options(copies, limitBytes, effect, owned, durable, syncEvery);
+        }
+
+        /** Returns these options for a space that ends with this task, or one that stays. */
+        public Options withOwned(boolean isOwned) {
+            return new Options(copies, limitBytes, whenFull, isOwned, durable, syncEvery);
+        }
+
+        /** Returns these options for a space that is on disk, too, in this directory. */
+        public Options withDurable(Path directory) {
+            return new Options(copies, limitBytes, whenFull, owned, directory, syncEvery);
+        }
+
+        /** Returns these options with a loss window. */
+        public Options withSyncEvery(Duration window) {
+            return new Options(copies, limitBytes, whenFull, owned, durable, window);
+        }
+
+        /** These options as a server reads them, behind the name of the space. */
+        private Tuples.Bytes into(Tuples.Bytes ask) {
+            byte[] directory = durable == null ? new byte[0] : text(durable.toAbsolutePath().toString());
+            ask.u8(copies).u64(limitBytes).u16(whenFull.ordinal()).u32((int) milliseconds(syncEvery));
+            return ask.u8(owned ? 1 : 0).u32(directory.length).bytes(directory);
+        }
     }
 
     static Space open(Engine engine, String name) throws InterruptedException {
@@ -61,7 +161,7 @@ public final class Space {
         if (entry == null || entry.deleted()) {
             throw new PvmException(Code.NOT_FOUND, "space " + name);
         }
-        return new Space(SpaceLink.to(engine, name, entry));
+        return new Space(SpaceLink.to(engine, name, entry), "");
     }
 
     static Space openOrCreate(Engine engine, String name, Options options) throws InterruptedException {
@@ -89,27 +189,37 @@ public final class Space {
 
     static Space create(Engine engine, String name, Options options) throws InterruptedException {
         long number = SpaceLink.shared(engine).number.incrementAndGet();
-        byte[] text = name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        byte[] text = text(name);
+        if (text.length == 0 || text.length > NAME_BYTES_MAX) {
+            throw new PvmException(Code.BAD_PARAM, "the name of a space has 1 to 128 bytes");
+        }
         Tuples.Bytes ask = new Tuples.Bytes().u16(3).u64(number).u32(text.length).bytes(text);
-        ask.u8(options.copies()).u64(options.limitBytes()).u16(options.failWhenFull() ? 1 : 0).u32(0);
-        ask.u8(options.owned() ? 1 : 0).u32(0);
         int server = server(engine);
-        SpaceLink.send(engine, server, ask.toByteArray());
+        SpaceLink.send(engine, server, options.into(ask).toByteArray());
         for (;;) {
             try (Incoming told = engine.receive(
                     Engine.ANY, SpaceLink.answerTag(number), SpaceLink.CONTEXT, 1_000_000_000L)) {
                 if (SpaceLink.isAnswer(engine, told)) {
-                    java.nio.ByteBuffer bytes = SpaceLink.bytes(told);
-                    if (bytes.getShort(0) == 5) {
-                        throw SpaceLink.failure(bytes.getShort(Short.BYTES + Long.BYTES));
-                    }
-                    return open(engine, name);
+                    return opened(engine, name, SpaceLink.bytes(told));
                 }
             }
             if (!isAlive(engine, server)) {
                 throw new PvmException(Code.HOST_FAIL, "the server that was to make space " + name + " has ended");
             }
         }
+    }
+
+    /** The space that a server has made, or its reason why it has not. */
+    private static Space opened(Engine engine, String name, ByteBuffer told) throws InterruptedException {
+        if (told.getShort() == SpaceLink.REFUSED) {
+            throw SpaceLink.refusal(told.position(Short.BYTES + Long.BYTES));
+        }
+        told.position(Short.BYTES + 2 * Long.BYTES);
+        return new Space(open(engine, name).link, SpaceLink.text(told));
+    }
+
+    private static byte[] text(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private static boolean isAlive(Engine engine, int task) {
@@ -151,7 +261,7 @@ public final class Space {
             if (entry == null) {
                 return 0;
             }
-            java.nio.ByteBuffer bytes = SpaceLink.bytes(entry);
+            ByteBuffer bytes = SpaceLink.bytes(entry);
             // Nobody says that another task is a server.
             int server = bytes.remaining() == Integer.BYTES ? bytes.getInt() : 0;
             return server == entry.info().source() && isAlive(engine, server) ? server : 0;

@@ -4,6 +4,7 @@ package org.neopvm;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +25,8 @@ import org.neopvm.engine.Outgoing;
  * again, and when the primary has ended the machine's named messages say who is the next one.
  */
 final class SpaceLink {
+    /** The beginning of the name under which the entries of a space are. */
+    private static final String NAMES = "neopvm.space:";
     static final int CONTEXT = 0x7ec070b1;
     private static final int TO_SERVER = 0x40000000;
     private static final int GONE = 0x40000001;
@@ -44,7 +47,17 @@ final class SpaceLink {
     /** A request that was cancelled and is not answered within this is left behind: its caller waits no longer. */
     static final long PATIENCE_MS = 500;
     private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(PATIENCE_MS);
+    /** Frames of a server: of an operation's end, of a space that it does not hold, and of a refusal. */
+    private static final int ANSWER = 1;
+    private static final int ELSEWHERE = 2;
+    static final int REFUSED = 5;
+    /** Frames of a client: the end of a wait, a deletion, and a request that nobody waits for. */
+    private static final int CANCEL = 2;
+    private static final int DELETE = 4;
+    private static final int WITHDRAW = 6;
+    /** Operations. */
     private static final int FIND = 2;
+    private static final int COUNT = 3;
     private static final int GATHER = 4;
 
     /** The state that the tasks of this process share. */
@@ -61,7 +74,7 @@ final class SpaceLink {
     private static final Map<Engine, Shared> SHARED = new WeakHashMap<>();
 
     /** The servers of a space. */
-    record Entry(long space, int primary, int copies, boolean deleted) {}
+    record Entry(long space, int primary, int copies, boolean deleted, String directory) {}
 
     /** An answer of a server. */
     record Answer(int kind, Row row, long claim, long count, List<Row> rows, int reason) {
@@ -114,15 +127,13 @@ final class SpaceLink {
         Entry last = null;
         int from = 0;
         for (;;) {
-            try (Incoming message = engine.get("neopvm.space:" + name, from, FIRST_AVAILABLE)) {
+            try (Incoming message = engine.get(NAMES + name, from, FIRST_AVAILABLE)) {
                 if (message == null) {
                     return last;
                 }
                 Entry entry = entry(message);
                 last = entry == null ? last : entry;
-                // The entry of an index has a tag that says which.
-                int tag = message.info().tag();
-                int index = tag < 0 ? ~tag : from;
+                int index = index(message, from);
                 if (index == Integer.MAX_VALUE) {
                     return last;
                 }
@@ -152,9 +163,10 @@ final class SpaceLink {
             bytes.position(bytes.position() + Byte.BYTES + Long.BYTES + Short.BYTES + 2 * Integer.BYTES);
             int deleted = bytes.get();
             // Where it is on disk, and its generation there.
-            bytes.position(bytes.position() + bytes.getInt(bytes.position()) + Integer.BYTES + Long.BYTES);
+            String directory = text(bytes);
+            bytes.position(bytes.position() + Long.BYTES);
             boolean whole = (deleted == 0 || deleted == 1) && !bytes.hasRemaining();
-            return named && whole ? new Entry(space, primary, copies, deleted != 0) : null;
+            return named && whole ? new Entry(space, primary, copies, deleted != 0, directory) : null;
         } catch (BufferUnderflowException | IllegalArgumentException | PvmException e) {
             return null;
         }
@@ -163,6 +175,17 @@ final class SpaceLink {
     /** True for a number that can name a task: a host, a number there, and no flag. */
     private static boolean isTask(int tid) {
         return tid > 0 && tid >> 18 > 0 && tid >> 18 <= HOST_MAX && (tid & 0x3ffff) != 0;
+    }
+
+    /** Words behind the number of their bytes. */
+    static String text(ByteBuffer bytes) {
+        int size = bytes.getInt();
+        if (size < 0 || size > bytes.remaining()) {
+            throw new BufferUnderflowException();
+        }
+        byte[] text = new byte[size];
+        bytes.get(text);
+        return new String(text, StandardCharsets.UTF_8);
     }
 
     static ByteBuffer bytes(Incoming message) {
@@ -258,6 +281,7 @@ final class SpaceLink {
         private long cancelledAt;
         private boolean interrupted;
 
+        /** A request for an operation; without one, to delete the space. */
         Request(long number, byte[] op, long limitNs) {
             this.number = number;
             this.op = op;
@@ -293,14 +317,25 @@ final class SpaceLink {
 
         /** Nobody waits for this request any more. What it takes later is in the space again. */
         private PvmException leave() throws InterruptedException {
-            int kind = ByteBuffer.wrap(op).order(ByteOrder.LITTLE_ENDIAN).getShort();
-            List<byte[]> asks = kind == FIND || kind == GATHER ? List.of(frame(6, number)) : List.of(asked(), frame(2, number));
-            leftBehind.put(number, asks);
-            asks.forEach(ask -> send(engine, primary, ask));
+            List<byte[]> asks = stillToBeSaid();
+            if (!asks.isEmpty()) {
+                leftBehind.put(number, asks);
+                asks.forEach(ask -> send(engine, primary, ask));
+            }
             if (interrupted) {
                 throw new InterruptedException("a wait for a tuple");
             }
             return new PvmException(Code.D_SYS_ERR, "the server of space " + name + " does not answer: it is stopped, or cut off");
+        }
+
+        private List<byte[]> stillToBeSaid() {
+            int kind = op == null ? COUNT : ByteBuffer.wrap(op).order(ByteOrder.LITTLE_ENDIAN).getShort();
+            return switch (kind) {
+                // It changes nothing, or is not said again.
+                case COUNT -> List.of();
+                case FIND, GATHER -> List.of(frame(WITHDRAW, number));
+                default -> List.of(asked(), frame(CANCEL, number));
+            };
         }
 
         private Answer ended(Answer answer) throws InterruptedException {
@@ -325,6 +360,9 @@ final class SpaceLink {
         }
 
         private byte[] asked() {
+            if (op == null) {
+                return new Tuples.Bytes().u16(DELETE).u64(number).u64(space).toByteArray();
+            }
             long settled = open.first();
             Tuples.Bytes ask = new Tuples.Bytes();
             ask.u16(1).u64(space).u64(number).u64(settled).bytes(op);
@@ -340,7 +378,7 @@ final class SpaceLink {
         }
 
         private void sendCancel() {
-            send(engine, primary, frame(2, number));
+            send(engine, primary, frame(CANCEL, number));
         }
 
         private long slice() {
@@ -374,9 +412,9 @@ final class SpaceLink {
                 return null;
             }
             return switch (kind) {
-                case 1 -> answer(bytes, behind);
-                case 2 -> elsewhere();
-                case 5 -> new Answer(Answer.FAILED, null, 0, 0, null, bytes.getShort());
+                case ANSWER -> answer(bytes, behind);
+                case ELSEWHERE -> elsewhere();
+                case REFUSED -> new Answer(Answer.FAILED, null, 0, 0, null, bytes.getShort());
                 default -> null;
             };
         }
@@ -466,21 +504,55 @@ final class SpaceLink {
         return tuple;
     }
 
-    /** Asks the space's server to delete it. */
+    /** Deletes the space with all that is in it, also one whose servers have died. */
     void delete() throws InterruptedException {
-        long number = shared.number.incrementAndGet();
-        send(engine, primary, new Tuples.Bytes().u16(4).u64(number).u64(space).toByteArray());
-        for (;;) {
-            try (Incoming message = engine.receive(Engine.ANY, answerTag(number), CONTEXT, SLICE_NS)) {
-                if (isAnswer(engine, message)) {
-                    return;
-                }
-            }
-            takeNotices();
-            if (shared.ended.contains(primary)) {
-                throw new PvmException(Code.HOST_FAIL, "the server of space " + name + " has ended");
+        Entry entry = latest(engine, name);
+        String directory = entry == null ? "" : entry.directory();
+        try {
+            perform(null, -1);
+        } catch (PvmException e) {
+            if (e.code() == Code.HOST_FAIL) {
+                forget(directory);
+            } else if (e.code() == Code.NO_BUF) {
+                String left = "space " + name + " is deleted, but files of it may be left in " + directory;
+                throw new PvmException(e.code(), left + " on a host that kept it");
+            } else {
+                throw e;
             }
         }
+    }
+
+    /** Forgets a space whose servers have died. The files of a durable one would bring its tuples back. */
+    private void forget(String directory) throws InterruptedException {
+        if (!directory.isEmpty()) {
+            String left = "the servers of space " + name + " have died; its files in " + directory + " are not deleted";
+            throw new PvmException(Code.HOST_FAIL, left + ": make it again, then delete it");
+        }
+        Integer index = indexFrom(0);
+        while (index != null) {
+            engine.delete(NAMES + name, index);
+            index = index == Integer.MAX_VALUE ? null : indexFrom(index + 1);
+        }
+    }
+
+    /** The first index from this one on that has an entry of the space; null if there is none. */
+    private Integer indexFrom(int from) throws InterruptedException {
+        try (Incoming message = engine.get(NAMES + name, from, FIRST_AVAILABLE)) {
+            return message == null ? null : Integer.valueOf(index(message, from));
+        }
+    }
+
+    /** The index of an entry that was asked for from an index on: its tag says if it is a later one. */
+    private static int index(Incoming message, int from) {
+        int tag = message.info().tag();
+        return tag < 0 ? ~tag : from;
+    }
+
+    /** The exception of a refusal, whose words are behind its reason. */
+    static PvmException refusal(ByteBuffer told) {
+        PvmException refused = failure(told.getShort());
+        String words = text(told);
+        return words.isEmpty() ? refused : new PvmException(refused.code(), "the disk under the space" + words);
     }
 
     /** The exception of a reason that a server gives. */

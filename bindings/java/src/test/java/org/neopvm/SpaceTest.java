@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,15 +19,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Tuple spaces: values and types, waits and their ends, claims, and a partner in the shell. */
 class SpaceTest {
     private static final Duration NOW = Duration.ZERO;
 
-    private final String name = Machine.name("space");
+    private String name = Machine.name("space");
     private Pvm pvm;
     private Space space;
 
@@ -248,7 +255,7 @@ class SpaceTest {
     @Test
     void spacesThatAreFullOrGoneAreTold() throws Exception {
         String small = Machine.name("small");
-        Space full = pvm.createSpace(small, new Space.Options(0, 1000, true, false));
+        Space full = pvm.createSpace(small, Space.Options.DEFAULT.withLimitBytes(1000).withWhenFull(Space.WhenFull.ERROR));
         assertEquals(Code.EXISTS,
                 assertThrows(PvmException.class, () -> pvm.createSpace(small, Space.Options.DEFAULT)).code());
         assertEquals(Code.OVERFLOW, assertThrows(PvmException.class, () -> full.out(new byte[1000])).code());
@@ -257,6 +264,126 @@ class SpaceTest {
         pvm.deleteSpace(small);
         assertEquals(Code.NOT_FOUND, assertThrows(PvmException.class, () -> full.out(1)).code());
         assertEquals(Code.NOT_FOUND, assertThrows(PvmException.class, () -> pvm.openSpace(small)).code());
+    }
+
+    @Test
+    void whatHasNoRoomGoesToAFileAndComesBackInItsTurn() throws Exception {
+        String small = Machine.name("spilling");
+        Space.Options options = Space.Options.DEFAULT.withLimitBytes(1000).withWhenFull(Space.WhenFull.SPILL);
+        Space spilling = pvm.createSpace(small, options);
+        for (int i = 0; i < 20; i++) {
+            spilling.out(i, new byte[500]);
+        }
+        for (int i = 0; i < 20; i++) {
+            assertEquals(i, spilling.take(NOW, int.class, byte[].class).orElseThrow().getInt(0));
+        }
+        pvm.deleteSpace(small);
+    }
+
+    @Test
+    void optionsThatNoSpaceCanHaveAreRefused() {
+        Space.Options options = Space.Options.DEFAULT;
+        Space.Options durable = options.withDurable(Path.of("/tmp"));
+        List<Executable> wrong = List.of(
+                () -> options.withCopies(3),
+                () -> options.withCopies(-1),
+                () -> options.withLimitBytes(0),
+                () -> options.withSyncEvery(Duration.ofSeconds(1)),
+                () -> durable.withSyncEvery(Duration.ofMillis(9)),
+                () -> durable.withSyncEvery(Duration.ofSeconds(61)),
+                () -> durable.withSyncEvery(Duration.ofSeconds(-1)),
+                () -> pvm.createSpace("", options),
+                () -> pvm.createSpace("x".repeat(129), options));
+        for (Executable each : wrong) {
+            assertEquals(Code.BAD_PARAM, assertThrows(PvmException.class, each).code());
+        }
+    }
+
+    @Test
+    void aDurableSpaceBeginsWithWhatWasPutBefore(@TempDir Path folder) throws Exception {
+        for (Duration window : List.of(Duration.ZERO, Duration.ofMillis(50))) {
+            String kept = Machine.name("kept");
+            Space.Options options = Space.Options.DEFAULT.withDurable(folder).withSyncEvery(window);
+            Space space = pvm.createSpace(kept, options);
+            assertEquals("", space.note());
+            space.out("n", 1);
+            serverOf(kept).destroyForcibly();
+            assertEquals(Code.HOST_FAIL, assertThrows(PvmException.class, () -> space.take("never")).code());
+            // Its file would bring the tuples back.
+            assertEquals(Code.HOST_FAIL, assertThrows(PvmException.class, () -> pvm.deleteSpace(kept)).code());
+            Path file = onlyFile(folder, kept);
+            Files.write(file, new byte[7], StandardOpenOption.APPEND);
+            Space again = pvm.createSpace(kept, options);
+            assertTrue(again.note().contains("7 bytes"), again.note());
+            assertEquals(1, again.take(NOW, "n", int.class).orElseThrow().getInt(1));
+            pvm.deleteSpace(kept);
+            assertFalse(Files.exists(file));
+        }
+        name = Machine.name("space");
+        pvm.space(name);
+    }
+
+    @Test
+    void aDeletionThatTheServerRefusedWasTakenForDone(@TempDir Path folder) throws Exception {
+        String kept = Machine.name("kept");
+        pvm.createSpace(kept, Space.Options.DEFAULT.withDurable(folder)).out("n", 1);
+        // A server does not remove a directory that has taken the place of its file.
+        Path file = onlyFile(folder, kept);
+        Files.delete(file);
+        Files.createDirectories(file.resolve("full"));
+        assertEquals(Code.NO_BUF, assertThrows(PvmException.class, () -> pvm.deleteSpace(kept)).code());
+    }
+
+    @Test
+    void aSpaceWhoseServerHadDiedCouldNotBeDeleted() throws Exception {
+        String lost = Machine.name("lost");
+        pvm.space(lost).out("n", 1);
+        serverOf(lost).destroyForcibly();
+        pvm.deleteSpace(lost);
+        assertEquals(0, pvm.space(lost).count("n", int.class));
+        pvm.deleteSpace(lost);
+        name = Machine.name("space");
+        pvm.space(name);
+    }
+
+    @Test
+    void aSpaceWhosePrimaryHadDiedWasNotDeleted() throws Exception {
+        String moved = Machine.name("moved");
+        Space space = pvm.createSpace(moved, Space.Options.DEFAULT.withCopies(1));
+        while (!row(moved).matches("(?s).*\"copies\":\\s*\\[\\s*\"t.*")) {
+            Thread.sleep(10);
+        }
+        serverOf(moved).destroyForcibly();
+        pvm.deleteSpace(moved);
+        assertEquals(Code.NOT_FOUND, assertThrows(PvmException.class, () -> pvm.openSpace(moved)).code());
+        assertEquals(Code.NOT_FOUND, assertThrows(PvmException.class, () -> space.out(1)).code());
+        name = Machine.name("space");
+        pvm.space(name);
+    }
+
+    /** What the shell says of a space, as JSON. */
+    private static String row(String name) throws Exception {
+        Matcher row = Pattern.compile("\\{[^{}]*\"name\":\\s*\"" + Pattern.quote(name) + "\"[^{}]*\\}")
+                .matcher(shell("space", "list", "--json"));
+        assertTrue(row.find(), name);
+        return row.group();
+    }
+
+    /** The process that keeps a space. */
+    private ProcessHandle serverOf(String name) throws Exception {
+        Matcher server = Pattern.compile("\"server\":\\s*\"t([0-9a-f]+)\"").matcher(row(name));
+        assertTrue(server.find(), name);
+        int tid = Integer.parseInt(server.group(1), 16);
+        TaskInfo info = pvm.tasks().stream().filter(task -> task.tid() == tid).findFirst().orElseThrow();
+        return ProcessHandle.of(info.pid()).orElseThrow();
+    }
+
+    private static Path onlyFile(Path folder, String name) throws Exception {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".tuples") && file.toString().contains(name + "."))
+                    .findFirst()
+                    .orElseThrow();
+        }
     }
 
     @Test
