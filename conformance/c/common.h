@@ -1,5 +1,5 @@
 /*
- * What the conformance programs share. Each program is one executable: started without arguments it
+ * The common parts of the conformance programs. Each program is one executable: started without arguments it
  * is the examiner, which prints; started by spawn_self() it plays the role in argv[1] and is silent.
  * Output never shows task ids, process ids or times, so that it can be compared between machines.
  */
@@ -75,7 +75,7 @@ static UNUSED char *handle(int cc)
 	return cc > 0 ? "id" : code(cc);
 }
 
-/* SHOW(call) prints the call as written and its result; SHOWID the same for handles. */
+/* SHOW(call) prints the call as written and its result; SHOWID does so for calls that return handles. */
 #define SHOW(call) printf("%s = %s\n", #call, code(call))
 #define SHOWID(call) printf("%s = %s\n", #call, handle(call))
 

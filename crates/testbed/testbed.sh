@@ -26,7 +26,8 @@ testbed_begin() {
     crate=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
     target=${CARGO_TARGET_DIR:-$crate/../../target}/debug
     [ ! -e "$target/.cargo-lock" ] || flock --nonblock "$target/.cargo-lock" true ||
-      echo "testbed: waiting for another cargo that works in this source tree" >&2
+      echo "testbed: waiting for another cargo that works in this source tree" \
+        "(TESTBED_PROGRAM=PATH takes a testbed that is built)" >&2
     (cd "$crate" && cargo build --quiet --package testbed) || exit
     export TESTBED_PROGRAM=$target/testbed
   fi

@@ -4,14 +4,14 @@
 //! finding that is a warning is printed; any other one fails the check. The rules, one file each:
 //! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of
 //! a crate), [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the
-//! whole program), [`parameters`] (the parts of tuples count as parameters),
-//! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`safety`] (safety notes
-//! give a reason), [`columns`] (lines are not too long), [`phrases`] (documentation says what an
-//! item is), [`names`] (files, types, documents, sizes), [`household`] (one name for one thing),
-//! [`manual`] (every call has its entry), [`interfaces`] (every call of the older interfaces has a
-//! test), [`documents`] (what documents name exists, their numbers are the code's), [`promises`]
-//! (every promise has a test), [`members`] (what plain `cargo test` runs), [`weight`] (how many
-//! crates from outside the library and the daemon bring along).
+//! whole program), [`parameters`] (the parts of tuples count as parameters), [`fences`] (words that
+//! only some files may use: `unsafe`, clocks, I/O), [`safety`] (safety notes give a reason),
+//! [`columns`] (lines are not too long), [`phrases`] (documentation says what an item is),
+//! [`repeats`] (once), [`names`] (files, types, documents, sizes), [`household`] (one name for one
+//! thing), [`manual`] (every call has its entry), [`interfaces`] (every call of the older
+//! interfaces has a test), [`documents`] (what documents name exists, their numbers are the
+//! code's), [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs),
+//! [`weight`] (how many crates from outside the library and the daemon bring along).
 
 mod callbacks;
 mod circles;
@@ -29,6 +29,7 @@ mod names;
 mod parameters;
 mod phrases;
 mod promises;
+mod repeats;
 mod safety;
 mod weight;
 
@@ -46,6 +47,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     findings.extend(fences::check(&sources));
     findings.extend(safety::check(&sources));
     findings.extend(phrases::check(&sources));
+    findings.extend(repeats::check(&sources));
     findings.extend(columns::check(&sources));
     findings.extend(names::check(&sources));
     findings.extend(household::check(&sources));

@@ -72,8 +72,7 @@ fn own_file() -> Option<PathBuf> {
 }
 
 /// The installation of the system: `PVM_ROOT`, else above this library, else above the program,
-/// else above the daemon on the search path. `PVM_ROOT`, else above this library, else above the
-/// program, else above the daemon on the search path.
+/// else above the daemon on the search path.
 fn root() -> PathBuf {
     if let Some(root) = variable("PVM_ROOT") {
         return root;

@@ -1,6 +1,5 @@
 //! The path of the daemon's program, and the check whether a program is ours: PVM 3 calls its
-//! daemon pvmd, too, and starts it whatever the arguments are. PVM 3 calls its daemon pvmd, too,
-//! and starts it whatever the arguments are.
+//! daemon pvmd, too, and starts it whatever the arguments are.
 
 use crate::failure::{Failure, Status};
 use std::os::unix::fs::PermissionsExt as _;

@@ -100,7 +100,6 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<ExitCode, Failure> {
 }
 
 /// Has this process end with the one that started it.
-/// Has this process end with the one that started it.
 pub(crate) fn end_with(host: i32) -> Result<(), String> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;

@@ -25,6 +25,10 @@ fn json(place: &Place, args: &[&str]) -> (i32, Value) {
 
 const HOST: &str = "addresses arch cores draining name signature speed suspected tid version";
 const ADDED: &str = "detail error host ok remedy stage tid";
+const DELETED: &str = "detail error host ok remedy stage";
+const STATUS: &str =
+    "address bad_peers daemon_pid folder guard host name order parent_pid restarts version";
+const TASK: &str = "flags host parent pid program tid";
 
 /// A task that lives until it is told to end, and the `pvm run` that waits for it.
 fn task(place: &Place) -> (Child, Value) {
@@ -66,14 +70,30 @@ fn hosts_are_told_field_by_field() {
     let second = conf["hosts"][1]["name"].as_str().unwrap();
     let (code, deleted) = json(&place, &["del", second, "nowhere"]);
     let row = &deleted["hosts"][1];
-    assert_eq!((code, fields(row).as_str()), (1, "detail error host ok remedy stage"));
+    assert_eq!((code, fields(row).as_str()), (1, DELETED));
     assert!(deleted["hosts"][0]["ok"] == true && row["error"] == "No such host");
-    let status =
-        "address bad_peers daemon_pid folder guard host name order parent_pid restarts version";
-    assert_eq!(fields(&json(&place, &["status"]).1), status);
+    assert_eq!(fields(&json(&place, &["status"]).1), STATUS);
     let (_, halted) = json(&place, &["halt"]);
     assert_eq!((fields(&halted).as_str(), &halted["hosts"][0]), ("hosts tasks", &"here".into()));
     place.is_cleared();
+}
+
+/// A field that was added to the answer passed all tests while the man page did not have it.
+#[test]
+fn the_help_of_a_command_names_each_field_of_its_json() {
+    let place = Place::new();
+    let commands =
+        [("conf", HOST), ("add", ADDED), ("del", DELETED), ("status", STATUS), ("ps", TASK)];
+    for (command, fields) in commands {
+        let output = place.command(&["help", command]).output().unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        let json = &help[help.find("JSON:").unwrap()..];
+        let named = |field: &&str| {
+            json.split(|c: char| c != '_' && !c.is_alphanumeric()).any(|word| word == *field)
+        };
+        let missing: Vec<&str> = fields.split(' ').filter(|field| !named(field)).collect();
+        assert_eq!(missing, [""; 0], "pvm help {command}: {json}");
+    }
 }
 
 #[test]
@@ -81,7 +101,7 @@ fn tasks_are_told_field_by_field() {
     let place = Place::new();
     assert_eq!(json(&place, &["up", "--name", "here"]).0, 0);
     let (mut run, task) = task(&place);
-    assert_eq!(fields(&task), "flags host parent pid program tid");
+    assert_eq!(fields(&task), TASK);
     assert!(task["host"] == "here" && task["parent"].is_null() && task["pid"].is_u64(), "{task}");
     let (code, killed) = json(&place, &["kill", "t40077", task["tid"].as_str().unwrap()]);
     assert_eq!((code, fields(&killed).as_str()), (1, "signal tasks"));

@@ -10,8 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// The calls. The names are those of the lines that `programs/history.c` writes. The names are
-/// those of the lines that `programs/history.c` writes.
+/// The calls. The names are those of the lines that `programs/history.c` writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     /// A value under a name, over what is there.

@@ -88,7 +88,6 @@ fn pile(mode: &str) {
 }
 
 /// The number that a task prints in a line of its own: `NAME NUMBER` behind the mark of its output.
-/// `NAME NUMBER` behind the mark of its output.
 fn told(out: &str, name: &str) -> i32 {
     let line = out.lines().find_map(|line| line.split_once("] ")?.1.strip_prefix(name));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or_else(|| panic!("{name}: {out}"))

@@ -8,8 +8,7 @@
 use crate::{Code, HostIndex, Tid};
 use std::sync::Arc;
 
-/// The reason why bytes cannot be decoded. The peer that sent them is to be dropped. The peer that
-/// sent them is to be dropped.
+/// The reason why bytes cannot be decoded. The peer that sent them is to be dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {

@@ -2,7 +2,7 @@
 
 use crate::{DecodeError, Reader, Wire};
 
-/// The layout of items on the sender's machine. Receiver makes right. Receiver makes right.
+/// The layout of items on the sender's machine. Receiver makes right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Layout {

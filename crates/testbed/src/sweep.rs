@@ -47,8 +47,7 @@ pub(crate) fn lock(folder: &Path) -> io::Result<File> {
 }
 
 /// The text that each process of a place has in its environment: a path below the folder. The slash
-/// keeps the first place from being found in the tenth. The slash keeps the first place from being
-/// found in the tenth.
+/// keeps the first place from being found in the tenth.
 pub(crate) fn mark(folder: &Path) -> Vec<u8> {
     [folder.as_os_str().as_bytes(), b"/"].concat()
 }

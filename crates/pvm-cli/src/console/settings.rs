@@ -104,7 +104,6 @@ impl Settings {
     }
 
     /// The destination of the messages of a kind: `Output`, `Trace`, `SelfOutput`, `SelfTrace`.
-    /// `Output`, `Trace`, `SelfOutput`, `SelfTrace`.
     pub(crate) fn target(&self, kind: &str) -> Target {
         let value = |what: &str| self.value(&format!("Pvm{kind}{what}"));
         let tid = Tid::from_c_int(value("Tid").max(0));

@@ -25,6 +25,10 @@ pub(crate) const RUN: &str = "\
 The tasks have this command's directory and environment, and have no parent (pvm_parent returns \
 PvmNoParent). Standard input goes to the first of them.
 
+If no machine runs, the command starts one for this run alone: it ends with the run, and `pvm ps` \
+and other commands do not find it. To look at the tasks while they run, start a machine with \
+`pvm up` first.
+
 Tasks that the tasks spawn belong to the run: their output appears here, too, with the task in \
 front, unless it is caught (pvm_catchout). When the tasks have ended, these children have a second \
 to end by themselves; then they are asked to end. The same holds for processes that a program has \

@@ -138,8 +138,7 @@ impl Hosts {
         self.draining.contains(&host)
     }
 
-    /// Changes the addresses of a member. Returns false if they are the same as before. False if it
-    /// has not.
+    /// Changes the addresses of a member. Returns false if nothing changes.
     pub(super) fn set_addresses(&mut self, host: HostIndex, addresses: Vec<String>) -> bool {
         if self.facts(host).is_none_or(|facts| facts.addresses == addresses) {
             return false;

@@ -14,8 +14,7 @@ use pvm_wire::{Blob, Code, HostIndex, Tid};
 const KILLED: i32 = 9;
 /// The refusal to delete the last host.
 const LAST_STAYS: &str = "the last host ends only with the whole machine";
-/// The refusal to let a program delete the first host: PVM 3.4 answers its programs so. PVM 3.4
-/// answers its programs so.
+/// The refusal to let a program delete the first host: PVM 3.4 answers its programs so.
 const FIRST_STAYS: &str = "a program cannot delete the first host; `pvm delete` can";
 
 impl Machine {

@@ -46,8 +46,7 @@ record! {
         /// The cost of a record for the task that notes it, in picoseconds; 0 if it was not
         /// measured.
         pub probe_cost_ps: u64,
-        /// The congestion control of connections to other hosts: `reno`, `cubic`, `bbr`. `reno`,
-        /// `cubic`, `bbr`.
+        /// The congestion control of connections to other hosts: `reno`, `cubic`, `bbr`.
         pub congestion: Blob,
         /// The largest packet of its network, 0 if it is not known.
         pub mtu: u32,

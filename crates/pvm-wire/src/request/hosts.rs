@@ -28,8 +28,8 @@ record! {
         pub cores: u32,
         /// True while it is drained: no new task is placed there, and it leaves with its last.
         pub draining: bool,
-        /// True while the host that tells this has lost its link to that one. Its daemon may be
-        /// back in a moment; if it is dead, the machine takes it out.
+        /// True while the host that answers has no link to this host. The daemon of this host may
+        /// be back in a moment; if the host is dead, the machine removes it.
         pub suspected: bool,
         /// The addresses at which other daemons reach it, `ADDRESS:PORT`, in the order in which
         /// they try.

@@ -15,8 +15,7 @@ const UNSEEN_BYTES_MAX: usize = 1 << 20;
 /// The time that a connection may take to say hello.
 const HELLO_TIME: Duration = Duration::from_secs(10);
 /// The number of connections that may be about to say hello; each costs a descriptor and a little
-/// memory. A thousand tasks that start at once on two cores are that many for a while. A thousand
-/// tasks that start at once on two cores are that many for a while.
+/// memory. A thousand tasks that start at once on two cores are that many for a while.
 const STRANGERS_MAX: usize = 4096;
 /// The number of them that one process may have; the oldest is closed when another one comes.
 const STRANGERS_OF_A_PROCESS_MAX: usize = 16;
