@@ -13,7 +13,7 @@ use crate::watch;
 use pvm::group::barrier::BarrierWait;
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
 use pvm::reduction::{self, Operation};
-use pvm::{Buffer, Deadline, Members};
+use pvm::{Buffer, Deadline, Members, Step, WaitToken, Waiting};
 use pvm_wire::record::calls;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Context, Kind, Tag, Tid};
@@ -63,25 +63,32 @@ fn attend(
     raised: &mut Option<PyErr>,
 ) -> Result<(), Code> {
     let mut vigil = call.vigil(from);
-    let result = loop {
-        let in_vain = match vigil.is_in_vain(task) {
-            Ok(in_vain) => in_vain,
-            Err(code) => break Err(code),
-        };
-        let token = vigil.token(task);
-        match call.receive(task, &vigil, message) {
-            Ok(true) => break found(message),
-            Ok(false) if in_vain => break Err(Code::NoTask),
-            Ok(false) => {}
-            Err(code) => break Err(code),
+    let result = task.until(Raising(py, raised), |token| {
+        let in_vain = vigil.is_in_vain(task)?;
+        let token = vigil.narrow(task, token);
+        if call.receive(task, &vigil, message)? {
+            return found(message).map(Step::Done);
         }
-        if let Err(error) = wait::rest(py, task, (token, Deadline::Never), "group") {
-            *raised = Some(error);
-            break Err(Code::SysErr);
-        }
-    };
+        if in_vain { Err(Code::NoTask) } else { Ok(Step::Sleep(token)) }
+    });
     vigil.end(task);
-    result
+    result.map(drop)
+}
+
+/// A wait without an end that leaves the exception that has ended it here.
+struct Raising<'py, 'a>(Python<'py>, &'a mut Option<PyErr>);
+
+impl Waiting<Code> for Raising<'_, '_> {
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn sleep(&mut self, task: &pvm::Task, token: WaitToken) -> Result<(), Code> {
+        wait::rest(self.0, task, (token, Deadline::Never), "group").map_err(|error| {
+            *self.1 = Some(error);
+            Code::SysErr
+        })
+    }
 }
 
 /// The end of a collective call: what was raised counts first.
@@ -206,12 +213,13 @@ impl Task {
         let mut waiting = task.enter_barrier(name, count).map_err(failed)?;
         let mut left = None;
         loop {
-            let token = waiting.token(task);
+            let token = task.token();
             let looked = task.look_at_barrier(waiting, name, count);
             waiting = match after_look(looked, &mut left) {
                 ControlFlow::Continue(waiting) => waiting,
                 ControlFlow::Break(over) => return over.map_err(|over| over.raise(failed)),
             };
+            let Step::Sleep(token) = waiting.step(token) else { continue };
             let limit = left.as_ref().map_or(Deadline::Never, |left| left.limit);
             let rested = wait::rest(py, task, (token, limit), "barrier");
             if let Some(left) = &left {

@@ -6,7 +6,7 @@
 use crate::failure::{Failure, OrRaise as _, caught};
 use crate::interpreter;
 use crate::watch;
-use pvm::{Deadline, Task, WaitToken};
+use pvm::{Deadline, Step, Task, WaitToken, Waiting};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ const TOO_LONG: &str =
 /// asked for.
 pub(crate) fn rest(
     py: Python<'_>,
-    task: &'static Task,
+    task: &Task,
     (token, deadline): (WaitToken, Deadline),
     call: &str,
 ) -> PyResult<()> {
@@ -52,17 +52,28 @@ pub(crate) fn until<T>(
     (deadline, call): (Deadline, &str),
     mut look: impl FnMut() -> Result<Option<T>, Code>,
 ) -> PyResult<Option<T>> {
-    loop {
-        // Asked before the look: what comes after it is seen by the last one.
-        let over = deadline.passed();
-        let token = task.token();
-        if let Some(found) = caught(&mut look).or_raise(py, call)? {
-            return Ok(Some(found));
-        }
-        if over {
-            return Ok(None);
-        }
-        rest(py, task, (token, deadline), call)?;
+    task.until(Slices { py, deadline, call }, |token| {
+        Ok(Step::of(caught(&mut look).or_raise(py, call)?, token))
+    })
+}
+
+/// A wait in slices.
+pub(crate) struct Slices<'py, 'a> {
+    /// The interpreter.
+    pub(crate) py: Python<'py>,
+    /// The end of the wait.
+    pub(crate) deadline: Deadline,
+    /// The call whose errors are raised.
+    pub(crate) call: &'a str,
+}
+
+impl Waiting<PyErr> for Slices<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.deadline.passed()
+    }
+
+    fn sleep(&mut self, task: &Task, token: WaitToken) -> PyResult<()> {
+        rest(self.py, task, (token, self.deadline), self.call)
     }
 }
 

@@ -5,14 +5,15 @@ use std::ffi::{c_char, c_int, c_void};
 use std::slice;
 use std::sync::Arc;
 
+use pvm::group::barrier::BarrierWait;
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
 use pvm::probe::tell_group;
-use pvm::{Buffer, Members, Task, WaitToken};
+use pvm::{Buffer, Members, Task};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Kind, Tid};
 
 use crate::buffer;
-use crate::guard::{self, Errand, Limit, Patience, call, failed, inside, same_task};
+use crate::guard::{self, Look, Patience, call, failed, inside, look_until};
 use crate::session::unexpected;
 use crate::slot::Slot;
 use crate::trace::{ints_at, text_at, traced};
@@ -42,30 +43,21 @@ pub(crate) fn barrier<'a>(
 pub(crate) fn barrier_until<'a>(
     name: impl Fn() -> Result<&'a [u8], Code>,
     count: c_int,
-    mut patience: Patience<'_>,
+    patience: Patience<'_>,
 ) -> Result<bool, Code> {
     let (task, mut waiting) = inside(|| {
         let task = session::task()?;
         Ok((task, task.enter_barrier(name()?, count)?))
     })?;
-    let mut given_up = false;
-    while !waiting.is_met() && !waiting.is_left() {
-        let over = patience.is_over();
-        let token = waiting.token(task);
-        waiting = inside(|| task.look_at_barrier(waiting, name()?, count))?;
-        if waiting.is_met() || waiting.is_left() {
-            break;
-        }
-        if !over {
-            task.wait(token, patience.limit)?;
-        } else if given_up {
-            return Err(Code::SysErr);
-        } else {
-            waiting = inside(|| task.leave_barrier(waiting))?;
-            (given_up, patience) = (true, Patience::last());
-        }
+    let look = |waiting: &mut BarrierWait, token| {
+        *waiting = inside(|| task.look_at_barrier(*waiting, name()?, count))?;
+        Ok(waiting.step(token))
+    };
+    if let Some(met) = task.until(patience, |token| look(&mut waiting, token))? {
+        return Ok(met);
     }
-    Ok(waiting.is_met())
+    waiting = inside(|| task.leave_barrier(waiting))?;
+    task.until(Patience::last(), |token| look(&mut waiting, token))?.ok_or(Code::SysErr)
 }
 
 /// Joins a group and returns the instance number.
@@ -272,15 +264,6 @@ unsafe fn collective<'a>(
     known.map(|_| (task, call))
 }
 
-/// The result of a look for a member's message.
-enum Step {
-    Done,
-    Handler(Errand),
-    /// From now on the call watches whether the member lives.
-    Watch,
-    Wait(&'static Task, WaitToken),
-}
-
 /// Waits for the message of a member, and runs handlers meanwhile.
 fn take(
     call: &Collective<'_>,
@@ -289,43 +272,27 @@ fn take(
     read: Read<'_>,
 ) -> Result<(), Code> {
     let mut vigil = call.vigil(from);
-    let mut waiting: Option<&'static Task> = None;
-    let result = loop {
-        let step = inside(|| {
-            let task = same_task(waiting)?;
-            let in_vain = waiting.is_some() && vigil.is_in_vain(task)?;
-            let token = vigil.token(task);
-            if let Some(due) = handler::arrivals(task)? {
-                return Ok(Step::Handler(due));
-            }
-            if call.receive(task, &vigil, message)? {
-                return read(message).map(|()| Step::Done);
-            }
-            if in_vain {
-                return Err(Code::NoTask);
-            }
-            if waiting.is_none() {
-                waiting = Some(task);
-                return Ok(Step::Watch);
-            }
-            Ok(Step::Wait(task, token))
-        });
-        match step {
-            Ok(Step::Done) => break Ok(()),
-            Ok(Step::Handler(due)) => due.run(),
-            Ok(Step::Watch) => {}
-            Ok(Step::Wait(task, token)) => {
-                if let Err(code) = task.wait(token, Limit::Never) {
-                    break Err(code);
-                }
-            }
-            Err(code) => break Err(code),
+    let task = inside(session::task)?;
+    // Whether the member lives is asked only behind a look that has found nothing.
+    let mut is_first = true;
+    let result = look_until(Patience::FOR_EVER, |task, token| {
+        let is_first = std::mem::replace(&mut is_first, false);
+        let in_vain = !is_first && vigil.is_in_vain(task)?;
+        let token = vigil.narrow(task, token);
+        if let Some(due) = handler::arrivals(task)? {
+            return Ok(Look::Handler(due));
         }
-    };
-    if let Some(task) = waiting {
-        vigil.end(task);
-    }
-    result
+        if call.receive(task, &vigil, message)? {
+            return read(message).map(Look::Done);
+        }
+        match in_vain {
+            true => Err(Code::NoTask),
+            false if is_first => Ok(Look::Again),
+            false => Ok(Look::Sleep(token)),
+        }
+    });
+    vigil.end(task);
+    result.map(drop)
 }
 
 /// A C array as bytes.

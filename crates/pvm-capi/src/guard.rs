@@ -5,15 +5,15 @@
 //! are kept and done by the interrupted call when it leaves; a result below zero is kept in
 //! `pvm_errno` and, if `PvmAutoErr` asks for it, told on standard error.
 //!
-//! A call that waits is a loop in [`wait_for`]: each look at the messages passes the door, the wait
-//! itself does not. At that moment no frame holds a lock or owns memory, so that handlers may call
-//! the library and may leave with `longjmp`.
+//! A call that waits is a [`Task::until`] with a [`Patience`]: each look passes the door, the
+//! sleep between two looks does not. At that moment no frame holds a lock or owns memory, so that
+//! handlers may call the library and may leave with `longjmp`.
 
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use pvm::{Among, Awaited, Biased, Owner, Task, WaitToken, is_alone};
+use pvm::{Among, Awaited, Biased, Owner, Step, Task, WaitToken, Waiting, is_alone};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Tid};
 
@@ -331,13 +331,26 @@ pub(crate) enum Look<T> {
     Handler(Errand),
     /// Nothing has come yet.
     Nothing,
+    /// Nothing has come yet; this token, made of the look's own, says what ends the sleep.
+    Sleep(WaitToken),
+    /// Something else has come in between: look again.
+    Again,
 }
 
-/// A look that found nothing: what to wait for.
-enum Step<T> {
-    Done(T),
-    Handler(Errand),
-    Wait(&'static Task, WaitToken),
+impl<T> Look<T> {
+    /// The outcome that `use_it` makes of what was found.
+    pub(crate) fn and_then<U>(
+        self,
+        use_it: impl FnOnce(T) -> Result<U, Code>,
+    ) -> Result<Look<U>, Code> {
+        Ok(match self {
+            Self::Done(found) => Look::Done(use_it(found)?),
+            Self::Handler(due) => Look::Handler(due),
+            Self::Nothing => Look::Nothing,
+            Self::Sleep(token) => Look::Sleep(token),
+            Self::Again => Look::Again,
+        })
+    }
 }
 
 /// The time limit of a call.
@@ -352,36 +365,38 @@ pub(crate) fn wait_for<T>(
     source: Option<Tid>,
     mut look: impl FnMut(&'static Task, Awaited) -> Result<Look<T>, Code>,
 ) -> Result<Option<T>, Code> {
-    let mut waiting: Option<&'static Task> = None;
     let mut awaited = Awaited::new(limit, source);
-    loop {
-        // Asked before the look: a message that comes after it is seen by the last look.
-        let over = limit.passed();
-        let step = inside(|| {
-            let task = same_task(waiting)?;
-            let token = task.token();
-            Ok(match look(task, awaited)? {
-                Look::Done(value) => Step::Done(value),
-                Look::Handler(due) => Step::Handler(due),
-                Look::Nothing => Step::Wait(task, awaited.narrow(task.tid(), token)),
-            })
+    look_until(Patience::by(limit), |task, token| {
+        Ok(match look(task, awaited)? {
+            Look::Nothing => Look::Sleep(awaited.narrow(task.tid(), token)),
+            found => found,
+        })
+    })
+}
+
+/// [`Task::until`] for the task that the process is or becomes, with each look inside the library
+/// and the program's handlers run between two looks.
+pub(crate) fn look_until<T>(
+    patience: Patience<'_>,
+    mut look: impl FnMut(&'static Task, WaitToken) -> Result<Look<T>, Code>,
+) -> Result<Option<T>, Code> {
+    let task = inside(session::task)?;
+    task.until(patience, |token| {
+        let looked = inside(|| {
+            check_task(task)?;
+            look(task, token)
         })?;
-        match step {
-            Step::Done(value) => return Ok(Some(value)),
-            Step::Handler(due) => due.run(),
-            Step::Wait(..) if over => return Ok(None),
-            // The next look tells what has ended the wait; only a lost daemon ends the call.
-            Step::Wait(task, token) => {
-                waiting = Some(task);
-                if !is_alone() {
-                    WAITS.kept(|waits| {
-                        waits.borrow_mut().get_or_insert(Waits);
-                    });
-                }
-                task.wait(token, limit)?;
+        Ok(match looked {
+            Look::Done(value) => Step::Done(value),
+            Look::Nothing => Step::Sleep(token),
+            Look::Sleep(token) => Step::Sleep(token),
+            Look::Again => Step::Again,
+            Look::Handler(due) => {
+                due.run();
+                Step::Again
             }
-        }
-    }
+        })
+    })
 }
 
 /// A thread that has waited. If it was cancelled in its wait, others do not wait for it.
@@ -399,10 +414,10 @@ thread_local! {
     static WAITS: Own<Option<Waits>> = const { Own::new() };
 }
 
-/// The task that has been waiting, or, if none has, the one that the process is or becomes.
-pub(crate) fn same_task(waiting: Option<&'static Task>) -> Result<&'static Task, Code> {
-    let Some(waiting) = waiting else { return session::task() };
-    session::current().filter(|&task| std::ptr::eq(task, waiting)).ok_or(Code::SysErr)
+/// Checks that the process is still the task that has been waiting.
+pub(crate) fn check_task(waiting: &Task) -> Result<(), Code> {
+    let is_same = session::current().is_some_and(|task| std::ptr::eq(task, waiting));
+    if is_same { Ok(()) } else { Err(Code::SysErr) }
 }
 
 /// The wait of a call for other tasks.
@@ -418,14 +433,30 @@ impl Patience<'_> {
     /// Without an end.
     pub(crate) const FOR_EVER: Self = Self { limit: Limit::Never, enough: &|| false };
 
-    /// True when it is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.limit.passed() || (self.enough)()
+    /// Until a time limit.
+    pub(crate) fn by(limit: Limit) -> Self {
+        Self { limit, ..Self::FOR_EVER }
     }
 
     /// The patience for the last word about a question that was given up.
     pub(crate) fn last() -> Self {
-        Self { limit: Limit::after(LAST_WORD), ..Self::FOR_EVER }
+        Self::by(Limit::after(LAST_WORD))
+    }
+}
+
+impl<E: From<Code>> Waiting<E> for Patience<'_> {
+    fn is_over(&self) -> bool {
+        self.limit.passed() || (self.enough)()
+    }
+
+    fn sleep(&mut self, task: &Task, token: WaitToken) -> Result<(), E> {
+        if !is_alone() {
+            WAITS.kept(|waits| {
+                waits.borrow_mut().get_or_insert(Waits);
+            });
+        }
+        // The next look tells what has ended the sleep; only a lost daemon ends the wait.
+        Ok(task.wait(token, self.limit).map(drop)?)
     }
 }
 
@@ -442,26 +473,19 @@ pub(crate) fn ask(
 /// Like `ask`, for a caller that may give up: then none, unless the answer has brought something.
 pub(crate) fn ask_until(
     request: impl FnOnce(&'static Task) -> Result<Request, Code>,
-    mut patience: Patience<'_>,
+    patience: Patience<'_>,
 ) -> Result<Option<Reply>, Code> {
     let (task, id) = inside(|| {
         let task = session::task()?;
         Ok((task, task.ask(&request(task)?)?))
     })?;
-    let mut given_up = false;
-    loop {
-        // This is asked before the look, so that one look follows the end of the patience.
-        let over = patience.is_over();
-        let token = task.token();
-        match inside(|| task.answer(id))? {
-            Some(Reply::Withdrawn) => return Ok(None),
-            Some(reply) => return Ok(Some(reply)),
-            None if !over => drop(task.wait(token, patience.limit)?),
-            None if given_up => return Err(Code::SysErr),
-            None => {
-                inside(|| task.withdraw_question(id))?;
-                (given_up, patience) = (true, Patience::last());
-            }
-        }
+    let look = |token| Ok(Step::of(inside(|| task.answer(id))?, token));
+    if let Some(reply) = task.until(patience, look)? {
+        return Ok(Some(reply));
+    }
+    inside(|| task.withdraw_question(id))?;
+    match task.until(Patience::last(), look)?.ok_or(Code::SysErr)? {
+        Reply::Withdrawn => Ok(None),
+        reply => Ok(Some(reply)),
     }
 }

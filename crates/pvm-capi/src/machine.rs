@@ -9,13 +9,13 @@ use std::process::{Command, Stdio};
 use std::ptr;
 use std::time::{Duration, SystemTime};
 
-use pvm::Task;
+use pvm::{Step, Task};
 use pvm_wire::request::{
     HostInfo, HostResult, Inherited, Reply, Request, Target, TaskInfo, TraceOptions,
 };
 use pvm_wire::{Blob, Code, Tid};
 
-use crate::guard::{self, Limit, call, failed, inside};
+use crate::guard::{self, Limit, Patience, call, failed, inside};
 use crate::own::{Kept as _, Own};
 use crate::session::unexpected;
 use crate::timeval::{Timeval, timeval};
@@ -416,14 +416,12 @@ const END: Duration = Duration::from_secs(5);
 
 /// Waits until the daemon is gone. The caller is to see its signal and not the return of the call.
 fn wait_for_end(task: &'static Task, id: u32) {
-    let limit = Limit::after(END);
-    while !limit.passed() && task.is_alive() {
-        let token = task.token();
+    // An error tells that the daemon is gone.
+    let _ = task.until(Patience::by(Limit::after(END)), |token| {
         // The answer is taken so that it is not kept.
-        if inside(|| task.answer(id)).is_err() || task.wait(token, limit).is_err() {
-            return;
-        }
-    }
+        inside(|| task.answer(id))?;
+        Ok::<_, Code>(if task.is_alive() { Step::Sleep(token) } else { Step::Done(()) })
+    });
 }
 
 /// Ends the machine and with it all its tasks.

@@ -11,13 +11,13 @@ mod table;
 
 use std::ffi::{CStr, c_char};
 
-use pvm::{Deadline, Forked, Gate, Task};
+use pvm::{Deadline, Forked, Gate, Task, Waiting};
 use pvm_space::{Error, Space, Spaces, Ticket};
 use pvm_tuples::client::End;
 use pvm_wire::{Blob, Code};
 
 use crate::globals;
-use crate::guard::{Limit, inside};
+use crate::guard::{Limit, Patience, inside};
 use crate::session;
 use table::Table;
 
@@ -104,7 +104,7 @@ fn finish(begin: impl FnOnce() -> Result<(&'static Spaces, Ticket), Error>) -> R
     let task: &'static Task = spaces.task();
     loop {
         if let Some(until) = wait {
-            task.wait(token, until)?;
+            Waiting::<Error>::sleep(&mut Patience::by(until), task, token)?;
         }
         token = task.token();
         match within(|| spaces.look(ticket))? {

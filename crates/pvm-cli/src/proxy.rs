@@ -19,7 +19,8 @@ use crate::failure::{Failure, Status};
 use crate::options::ProxyOptions;
 use crate::show::remark;
 use noting::Call;
-use pvm::{Buffer, Deadline, Pattern, Policy, Task};
+use pvm::group::barrier::BarrierWait;
+use pvm::{Buffer, Deadline, Pattern, Policy, Step, Task, WaitToken, Waiting};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Address, Blob, Code, Context, Message, Tag, Tid};
@@ -393,16 +394,11 @@ impl Proxy {
     /// The answer; once the ask is cancelled, what the host says to that.
     fn ask_host(&self, id: u32, request: &Request) -> Result<Reply, Code> {
         let question = self.task.ask(request)?;
-        let cancelled = self.cancelled(id);
-        loop {
-            let token = self.task.token();
-            if let Some(reply) = self.task.answer(question)? {
-                return Ok(reply);
-            }
-            if cancelled.load(Ordering::Acquire) {
-                return Ok(self.task.give_up(question)?.unwrap_or(Reply::Withdrawn));
-            }
-            self.task.wait(token, Deadline::Never)?;
+        let uncancelled = Uncancelled(self.cancelled(id));
+        let look = |token| Ok(Step::of(self.task.answer(question)?, token));
+        match self.task.until(uncancelled, look)? {
+            Some(reply) => Ok(reply),
+            None => Ok(self.task.give_up(question)?.unwrap_or(Reply::Withdrawn)),
         }
     }
 
@@ -419,20 +415,29 @@ impl Proxy {
     fn barrier(&self, id: u32, group: &[u8], count: i32) -> Result<Answer, Code> {
         let task = self.task;
         let mut waiting = task.enter_barrier(group, count)?;
-        let cancelled = self.cancelled(id);
-        let mut leaving = false;
-        loop {
-            let token = waiting.token(task);
-            waiting = task.look_at_barrier(waiting, group, count)?;
-            if waiting.is_met() || waiting.is_left() {
-                return Ok(if waiting.is_met() { Answer::Done } else { Answer::Withdrawn });
-            }
-            if cancelled.load(Ordering::Acquire) && !leaving {
-                leaving = true;
-                waiting = task.leave_barrier(waiting)?;
-            } else {
-                task.wait(token, Deadline::Never)?;
-            }
+        let look = |waiting: &mut BarrierWait, token| {
+            *waiting = task.look_at_barrier(*waiting, group, count)?;
+            Ok(waiting.step(token))
+        };
+        let uncancelled = Uncancelled(self.cancelled(id));
+        let mut met = task.until(uncancelled, |token| look(&mut waiting, token))?;
+        if met.is_none() {
+            waiting = task.leave_barrier(waiting)?;
+            met = task.until(Deadline::Never, |token| look(&mut waiting, token))?;
         }
+        Ok(if met == Some(true) { Answer::Done } else { Answer::Withdrawn })
+    }
+}
+
+/// A wait without an end but the cancellation of its ask.
+struct Uncancelled(Arc<AtomicBool>);
+
+impl Waiting<Code> for Uncancelled {
+    fn is_over(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn sleep(&mut self, task: &Task, token: WaitToken) -> Result<(), Code> {
+        task.wait(token, Deadline::Never).map(drop)
     }
 }

@@ -51,6 +51,37 @@ fn a_thread_in_a_receive_could_not_be_cancelled() {
     machine.halt();
 }
 
+fn cancelled_in(call: &str) {
+    let machine = Machine::start();
+    assert_eq!(machine.run("cancelled_in.c", &[call]).out, "each when it came\n");
+    machine.halt();
+}
+
+#[test]
+fn a_thread_cancelled_in_a_barrier_kept_the_place_of_the_sleeper() {
+    cancelled_in("barrier");
+}
+
+#[test]
+fn a_thread_cancelled_in_a_question_kept_the_place_of_the_sleeper() {
+    cancelled_in("question");
+}
+
+#[test]
+fn a_thread_cancelled_in_its_own_matching_kept_the_place_of_the_sleeper() {
+    cancelled_in("matching");
+}
+
+#[test]
+fn a_thread_cancelled_in_a_reduction_kept_the_place_of_the_sleeper() {
+    cancelled_in("reduction");
+}
+
+#[test]
+fn a_thread_cancelled_in_a_send_that_waited_for_room_ended_the_program() {
+    cancelled_in("send");
+}
+
 #[test]
 fn buffers_made_in_the_destructor_of_a_key_were_never_freed() {
     let machine = Machine::start();

@@ -56,5 +56,6 @@ pub use sys::gate::{
 pub use sys::memory::ProgramMemory;
 pub use sys::{fence_all_threads, may_fence_all_threads};
 pub use task::Task;
+pub use task::until::{Step, Waiting};
 pub use task::{after_fork, nudge_current};
 pub use wait::{Awaited, Deadline, WaitToken};

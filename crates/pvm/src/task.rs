@@ -14,6 +14,7 @@ mod probes;
 pub(crate) mod receiving;
 mod routes;
 mod sending;
+pub(crate) mod until;
 mod watching;
 
 use crate::connection::Connection;

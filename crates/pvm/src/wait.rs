@@ -18,7 +18,7 @@ pub(crate) use token::{Watched, may_wait_for_one};
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
-use crate::sys::cancellation::may_end_here;
+use crate::sys::cancellation::{self, may_end_here};
 use crate::sys::gate::Gate;
 use crate::sys::{self, gate};
 use pvm_shm::activity::Activity;
@@ -197,6 +197,7 @@ impl Waiter {
             return Ok(Woken::Late);
         }
         self.lingered.store(false, Ordering::Relaxed);
+        cancellation::prepare();
         let me = sys::thread_number().get();
         let sleeper = self.sleeper.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
         // Our own number: we left an earlier wait by longjmp.

@@ -1,9 +1,10 @@
 //! The call of `neopvm.h` for programs that wait in a place of their own.
 
+use pvm::Step;
 use pvm_wire::Code;
 
 use super::{limit, status};
-use crate::guard::{inside, same_task};
+use crate::guard::{Patience, check_task, inside};
 use crate::pointer::store;
 use crate::session;
 use crate::trace::noted;
@@ -32,21 +33,14 @@ unsafe extern "C" fn neopvm_wait(seen: *mut u32, limit_ns: i64) -> i32 {
 
 /// Returns the count of arrivals when it is no longer `before`, or when the limit is over.
 fn wait(before: u32, limit_ns: i64) -> Result<u32, Code> {
-    let deadline = limit(limit_ns);
     let task = inside(|| session::current().ok_or(Code::SysErr))?;
-    loop {
-        // The deadline is asked before the look, so that one look follows its end.
-        let over = deadline.passed();
-        let token = inside(|| {
-            same_task(Some(task))?;
-            let token = task.token();
-            task.take_in()?;
-            Ok(token)
+    let now = task.until(Patience::by(limit(limit_ns)), |token| {
+        inside(|| {
+            check_task(task)?;
+            task.take_in()
         })?;
         let now = task.arrivals();
-        if now != before || over {
-            return Ok(now);
-        }
-        task.wait(token, deadline)?;
-    }
+        Ok::<_, Code>(if now == before { Step::Sleep(token) } else { Step::Done(now) })
+    })?;
+    Ok(now.unwrap_or_else(|| task.arrivals()))
 }

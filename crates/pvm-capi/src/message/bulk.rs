@@ -335,14 +335,12 @@ unsafe fn receive_bulk(
         .map_err(Stop::from);
     }
     inside(|| if never_comes(tid, tag) { Err(Code::BadParam) } else { Ok(()) })?;
-    wait_for(Limit::Never, source(tid), |task, awaited| match take(task, awaited, (tid, tag))? {
-        Look::Done(message) => {
+    wait_for(Limit::Never, source(tid), |task, awaited| {
+        take(task, awaited, (tid, tag))?.and_then(|message| {
             // SAFETY: the items and the answers can be written: this function asks its callers for
             // it, too.
-            unsafe { unpack_bulk(message, kind, items, answers) }.map(Look::Done)
-        }
-        Look::Handler(due) => Ok(Look::Handler(due)),
-        Look::Nothing => Ok(Look::Nothing),
+            unsafe { unpack_bulk(message, kind, items, answers) }
+        })
     })?;
     Ok(())
 }

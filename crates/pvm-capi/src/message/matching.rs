@@ -3,11 +3,11 @@
 
 use std::ffi::c_int;
 
-use pvm::{Forked, Gate};
+use pvm::{Forked, Gate, Step};
 use pvm_wire::Code;
 
 use super::fast;
-use crate::guard::{self, Limit, failed, inside, refused};
+use crate::guard::{Limit, Patience, check_task, failed, inside, refused};
 use crate::held::{self, Shown};
 use crate::selection::Selection;
 use crate::trace::traced;
@@ -122,24 +122,19 @@ pub(super) fn receive(
     wanted: (c_int, c_int),
     limit: Limit,
 ) -> Result<Option<c_int>, Stop> {
-    let (mut waiting, mut seen) = (None, 0);
-    loop {
+    let mut seen = 0;
+    let task = inside(session::task)?;
+    task.until(Patience::by(limit), |token| {
         handler::run_all();
-        let over = limit.passed();
-        let task = inside(|| guard::same_task(waiting))?;
-        let token = task.token();
-        if let Some(shown) = choose(function, wanted, &mut seen)? {
-            if inside(|| held::remove(shown))? {
-                return Ok(Some(shown.id));
-            }
-            // Another thread was faster: all others are shown once more.
-            seen = 0;
-            continue;
+        inside(|| check_task(task))?;
+        let Some(shown) = choose(function, wanted, &mut seen)? else {
+            return Ok(Step::Sleep(token));
+        };
+        if inside(|| held::remove(shown))? {
+            return Ok(Step::Done(shown.id));
         }
-        if over {
-            return Ok(None);
-        }
-        waiting = Some(task);
-        task.wait(token, limit)?;
-    }
+        // Another thread was faster: all others are shown once more.
+        seen = 0;
+        Ok(Step::Again)
+    })
 }

@@ -130,7 +130,7 @@ impl Part {
             Step::Meet { point, count } => {
                 self.rest(SHORT);
                 let count = i32::try_from(*count).map_err(|_| Code::NoData)?;
-                self.task.barrier(&self.group(*point), count)?;
+                self.task.barrier_by(&self.group(*point), count, Deadline::Never)?;
             }
             Step::Start(tasks) => {
                 self.rest(SHORT);

@@ -1,15 +1,16 @@
 //! Barriers: among tasks of one host in the group's roster, else by the machine.
 //!
-//! A blocking call is [`Task::barrier`]. A caller that has to look at other things while it waits
-//! takes its steps: [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
-//! [`BarrierWait::token`] until it is met, or [`Task::leave_barrier`] if it waits no longer. A wait
-//! owns nothing, so `longjmp` may leave it.
+//! A blocking call is [`Task::barrier_by`]. A caller that has to look at other things while it
+//! waits takes its steps: [`Task::enter_barrier`], then [`Task::look_at_barrier`] and
+//! [`BarrierWait::step`] in a [`Task::until`], or [`Task::leave_barrier`] if it waits no longer. A
+//! wait owns nothing, so `longjmp` may leave it.
 
 use crate::rosters::named;
 use crate::state::State;
 use crate::sys::Pinned;
 use crate::task::Task;
 use crate::task::asking::ANSWER;
+use crate::task::until::Step;
 use crate::wait::{Deadline, WaitToken, Watched};
 use pvm_shm::barrier::{Arrival, Outcome, Ticket, Word};
 use pvm_wire::request::{Reply, Request};
@@ -45,14 +46,16 @@ impl BarrierWait {
         matches!(self.0, Stage::Left)
     }
 
-    /// A token to take before a look, for the [`Task::wait`] after it.
-    pub fn token(&self, task: &Task) -> WaitToken {
+    /// The outcome of the look that has led here: true if all have come, false if it was left.
+    pub fn step(&self, token: WaitToken) -> Step<bool> {
         match self.0 {
+            Stage::Met => Step::Done(true),
+            Stage::Left => Step::Done(false),
+            Stage::Asked(_) => Step::Sleep(token),
             Stage::Here(word, ticket, _) => {
                 let (word, mask, value) = word.get().watch(ticket);
-                task.token().with(Watched::new(word, mask, value))
+                Step::Sleep(token.with(Watched::new(word, mask, value)))
             }
-            Stage::Met | Stage::Asked(_) | Stage::Left => task.token(),
         }
     }
 }
@@ -69,27 +72,10 @@ enum Entered {
 }
 
 impl Task {
-    /// Waits until `count` members (-1: all) have called it (`pvm_barrier`).
-    ///
-    /// # Errors
-    /// [`Code::Mismatch`] if others wait for another count, [`Code::NotInGroup`],
-    /// [`Code::NoGroup`]; [`Code::NoTask`] if it waits in vain because a member died.
-    pub fn barrier(&self, group: &[u8], count: i32) -> Result<(), Code> {
-        let mut waiting = self.enter_barrier(group, count)?;
-        while !waiting.is_met() {
-            let token = waiting.token(self);
-            waiting = self.look_at_barrier(waiting, group, count)?;
-            if !waiting.is_met() {
-                self.wait(token, Deadline::Never)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Arrives at a barrier, without waiting.
     ///
     /// # Errors
-    /// As for [`Task::barrier`].
+    /// As for [`Task::barrier_by`].
     pub fn enter_barrier(&self, group: &[u8], count: i32) -> Result<BarrierWait, Code> {
         let mut since = None;
         loop {
@@ -165,7 +151,7 @@ impl Task {
     /// The state of the wait.
     ///
     /// # Errors
-    /// As for [`Task::barrier`].
+    /// As for [`Task::barrier_by`].
     pub fn look_at_barrier(
         &self,
         waiting: BarrierWait,
@@ -205,7 +191,7 @@ impl Task {
     /// meanwhile, or it [is left](BarrierWait::is_left) and does not count this member.
     ///
     /// # Errors
-    /// As for [`Task::barrier`].
+    /// As for [`Task::barrier_by`].
     pub fn leave_barrier(&self, waiting: BarrierWait) -> Result<BarrierWait, Code> {
         match waiting.0 {
             Stage::Met | Stage::Left => Ok(waiting),
@@ -224,30 +210,24 @@ impl Task {
         }
     }
 
-    /// As [`Task::barrier`], but not beyond `deadline`. False: it was left, and did not count this
-    /// member.
+    /// Waits until `count` members (-1: all) have called it (`pvm_barrier`), but not beyond
+    /// `deadline`. False: it was left, and did not count this member.
     ///
     /// # Errors
-    /// As for [`Task::barrier`].
+    /// [`Code::Mismatch`] if others wait for another count, [`Code::NotInGroup`],
+    /// [`Code::NoGroup`]; [`Code::NoTask`] if it waits in vain because a member died.
     pub fn barrier_by(&self, group: &[u8], count: i32, deadline: Deadline) -> Result<bool, Code> {
         let mut waiting = self.enter_barrier(group, count)?;
-        let mut until = deadline;
-        loop {
-            let over = until.passed();
-            let token = waiting.token(self);
-            waiting = self.look_at_barrier(waiting, group, count)?;
-            if waiting.is_met() || waiting.is_left() {
-                return Ok(waiting.is_met());
-            }
-            if over && until == deadline {
-                waiting = self.leave_barrier(waiting)?;
-                until = Deadline::after(ANSWER);
-            } else if over {
-                return Err(Code::SysErr);
-            } else {
-                self.wait(token, until)?;
-            }
+        let look = |waiting: &mut BarrierWait, token| {
+            *waiting = self.look_at_barrier(*waiting, group, count)?;
+            Ok(waiting.step(token))
+        };
+        if let Some(met) = self.until(deadline, |token| look(&mut waiting, token))? {
+            return Ok(met);
         }
+        waiting = self.leave_barrier(waiting)?;
+        let last = Deadline::after(ANSWER);
+        self.until(last, |token| look(&mut waiting, token))?.ok_or(Code::SysErr)
     }
 
     /// This thread does not wait in a roster any more.

@@ -11,6 +11,7 @@ use crate::pattern::Pattern;
 use crate::reduction::{Operation, combine};
 use crate::task::Task;
 use crate::task::receiving::receive_beside;
+use crate::task::until::Step;
 use crate::wait::Deadline;
 use pvm_shm::Glance;
 use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
@@ -251,24 +252,16 @@ pub fn patiently(
     if call.receive(task, &vigil, message)? {
         return read(message);
     }
-    let result = loop {
-        let in_vain = match vigil.is_in_vain(task) {
-            Ok(in_vain) => in_vain,
-            Err(code) => break Err(code),
-        };
-        let token = vigil.token(task);
-        match call.receive(task, &vigil, message) {
-            Ok(true) => break read(message),
-            Ok(false) if in_vain => break Err(Code::NoTask),
-            Ok(false) => {}
-            Err(code) => break Err(code),
+    let result = task.until(Deadline::Never, |token| {
+        let in_vain = vigil.is_in_vain(task)?;
+        let token = vigil.narrow(task, token);
+        if call.receive(task, &vigil, message)? {
+            return read(message).map(Step::Done);
         }
-        if let Err(code) = task.wait(token, Deadline::Never) {
-            break Err(code);
-        }
-    };
+        if in_vain { Err(Code::NoTask) } else { Ok(Step::Sleep(token)) }
+    });
     vigil.end(task);
-    result
+    result.map(drop)
 }
 
 impl Task {

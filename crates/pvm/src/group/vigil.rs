@@ -75,10 +75,10 @@ impl<'a> Vigil<'a> {
         Ok(task.receive(&notice)?.is_some())
     }
 
-    /// A token to take before a look, for the [`Task::wait`] after it.
-    pub fn token(&mut self, task: &Task) -> WaitToken {
+    /// The token for the sleep behind the next look.
+    pub fn narrow(&mut self, task: &Task, token: WaitToken) -> WaitToken {
         let watched = self.watched.map(|(word, version)| Watched::new(word.get(), !0, version));
-        let token = self.awaited.narrow(task.tid(), task.token());
+        let token = self.awaited.narrow(task.tid(), token);
         watched.map_or(token, |watched| token.with(watched))
     }
 

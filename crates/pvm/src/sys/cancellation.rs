@@ -1,17 +1,19 @@
 //! Sleeps in which a thread can be cancelled (`pthread_cancel`), as in PVM, whose waits are calls
-//! of the C library: no frame holds a lock or a value with a destructor there. Signals that come
-//! just before such a sleep can be held until it has begun.
+//! of the C library: no frame holds a lock or a value with a destructor there. A sleep of a caller
+//! that holds something is [`shielded`]. Signals that come just before a sleep can be held until it
+//! has begun.
 //!
-//! No frame of a wait may have anything to clean up. The C library ends the thread with its own
-//! copy of the unwinder (libgcc_s), but these frames' personality is linked with another copy
-//! (`pvm-capi/link.sh`), whose tables are not ready then: it aborts the process at the first
-//! landing pad. An optimised build has none here. One without optimisation has some that do
-//! nothing, and `cancelled.c` ends with SIGABRT there.
+//! The C library ends the thread with its own copy of the unwinder (libgcc_s), but the frames of
+//! this library use a copy that is linked with it (`pvm-capi/link.sh`). Both copies meet at a frame
+//! with a landing pad, also one that does nothing, as in a build without optimisation. The second
+//! one aborts the process if it has never been used, because its tables are empty, so [`prepare`]
+//! uses it once before the first sleep.
 
 use rustix::io::Errno;
-use std::ffi::{c_int, c_long, c_short, c_ulong};
+use std::ffi::{c_int, c_long, c_short, c_ulong, c_void};
 use std::os::fd::RawFd;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// `POLLIN`
@@ -56,7 +58,11 @@ const SET_MASK: c_int = if cfg!(any(target_arch = "mips", target_arch = "mips64"
 /// All signals. The C library leaves those out that it needs itself.
 static ALL_SIGNALS: SignalSet = SignalSet([u64::MAX; 16]);
 
+/// `PTHREAD_CANCEL_DISABLE`
+const NOT_NOW: c_int = 1;
+
 unsafe extern "C" {
+    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_sigmask(how: c_int, new: *const SignalSet, old: *mut SignalSet) -> c_int;
 }
 
@@ -68,6 +74,40 @@ unsafe extern "C-unwind" {
         mask: *const SignalSet,
     ) -> c_int;
     safe fn pthread_testcancel();
+    fn _Unwind_Backtrace(
+        each: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+}
+
+/// `_URC_END_OF_STACK`: a walk through the stack goes no further.
+const GO_NO_FURTHER: c_int = 5;
+
+unsafe extern "C" fn go_no_further(_frame: *mut c_void, _argument: *mut c_void) -> c_int {
+    GO_NO_FURTHER
+}
+
+/// Makes the unwinder that is linked with this library ready, once in a process: its first walk
+/// through a stack fills its tables.
+pub(crate) fn prepare() {
+    static IS_READY: AtomicBool = AtomicBool::new(false);
+    if !IS_READY.load(Ordering::Relaxed) {
+        // SAFETY: the function is called with frames of this thread, and looks at none.
+        unsafe { _Unwind_Backtrace(go_no_further, ptr::null_mut()) };
+        IS_READY.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `body`, in which this thread is not cancelled: that waits for the thread's next sleep
+/// behind it.
+pub(crate) fn shielded<T>(body: impl FnOnce() -> T) -> T {
+    let mut before = 0;
+    // SAFETY: the old state lives until the call is over.
+    unsafe { pthread_setcancelstate(NOT_NOW, &raw mut before) };
+    let result = body();
+    // SAFETY: it is the state before, and that of now is not asked for.
+    unsafe { pthread_setcancelstate(before, ptr::null_mut()) };
+    result
 }
 
 /// The signals that this thread held before [`hold_signals`].

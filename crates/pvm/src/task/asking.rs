@@ -1,6 +1,7 @@
 //! Questions to the host, and their answers.
 
 use super::Task;
+use super::until::Step;
 use crate::wait::Deadline;
 use pvm_wire::Code;
 use pvm_wire::request::{ALONE, RECORDED, Reply, Request};
@@ -34,19 +35,18 @@ impl Task {
 
     /// Waits for an answer; one that comes too late is dropped.
     pub(super) fn await_answer(&self, id: u32, deadline: Deadline) -> Result<Reply, Code> {
-        loop {
-            let token = self.token();
-            if let Some(reply) = self.answer(id)? {
-                return Ok(reply);
-            }
-            match self.wait(token, deadline) {
-                Ok(true) => {}
-                late => {
-                    self.forget(id)?;
-                    return Err(late.err().unwrap_or(Code::SysErr));
-                }
-            }
+        let mut is_open = true;
+        let heard = self.until(deadline, |token| {
+            let answer = self.answer(id).inspect_err(|_| is_open = false)?;
+            Ok(Step::of(answer, token))
+        });
+        if let Ok(Some(reply)) = heard {
+            return Ok(reply);
         }
+        if is_open {
+            self.forget(id)?;
+        }
+        Err(heard.err().unwrap_or(Code::SysErr))
     }
 
     /// The answer to a question is not wanted any more: it is dropped, however late it comes.
@@ -78,7 +78,7 @@ impl Task {
         state.connection.send(request)
     }
 
-    /// The answer if it has come: take a [`Task::token`], look here, then [`Task::wait`]. It is
+    /// The answer if it has come: look here in [`Task::until`]. It is
     /// given once.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 
 use super::Task;
 use super::asking::ANSWER;
+use super::until::Step;
 use crate::wait::Deadline;
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
@@ -50,15 +51,6 @@ impl Task {
 
     /// The answer, if it comes in time.
     fn answer_by(&self, question: u32, deadline: Deadline) -> Result<Option<Reply>, Code> {
-        loop {
-            // The deadline is asked before the look, so that one look follows its end.
-            let over = deadline.passed();
-            let token = self.token();
-            match self.answer(question)? {
-                None if over => return Ok(None),
-                None => self.wait(token, deadline)?,
-                answer => return Ok(answer),
-            };
-        }
+        self.until(deadline, |token| Ok(Step::of(self.answer(question)?, token)))
     }
 }

@@ -11,6 +11,7 @@ use crate::buffer::sending::Prepared;
 use crate::credit::{Policy, Sending};
 use crate::plug;
 use crate::sys;
+use crate::sys::cancellation::shielded;
 use crate::wait::Deadline;
 use pvm_wire::request::{Lack, Request};
 use pvm_wire::{Address, Code, Context, Envelope, Tag};
@@ -103,7 +104,7 @@ impl Task {
             // The token is taken after the state was left, which announces what was taken in, and
             // after the answer, which is announced, too: this thread has seen both.
             let token = self.token();
-            self.wait(token, Deadline::after(pause))?;
+            shielded(|| self.wait(token, Deadline::after(pause)))?;
             pause = (pause * 2).min(PAUSE_MAX);
             state = self.live()?.enter()?;
             match attempt(&mut state, message, body) {

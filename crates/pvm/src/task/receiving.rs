@@ -1,6 +1,7 @@
 //! Receiving: looks for messages, and waits for them.
 
 use super::Task;
+use super::until::Step;
 use crate::buffer::{self, Buffer};
 use crate::mailbox::MessageKey;
 use crate::pattern::Pattern;
@@ -185,15 +186,7 @@ impl Task {
         pattern: &Pattern,
         deadline: Deadline,
     ) -> Result<Option<Buffer>, Code> {
-        loop {
-            let token = self.token();
-            if let Some(buffer) = self.receive(pattern)? {
-                return Ok(Some(buffer));
-            }
-            if !self.wait(token, deadline)? {
-                return Ok(None);
-            }
-        }
+        self.until(deadline, |token| Ok(Step::of(self.receive(pattern)?, token)))
     }
 }
 
