@@ -80,6 +80,7 @@ struct posybl_field qlndouble(void *place, int *length);
 /* Operations; inp and rdp do not wait and return 1 or 0, the others return 1. */
 int posybl_operation(const char *file, int line, int operation, const struct posybl_field *fields, int count);
 
+#ifndef __cplusplus
 #define POSYBL_OPERATION_(number, ...) \
     posybl_operation(__FILE__, __LINE__, number, (struct posybl_field[]) {__VA_ARGS__}, \
                      (int)(sizeof((struct posybl_field[]) {__VA_ARGS__}) / sizeof(struct posybl_field)))
@@ -88,6 +89,7 @@ int posybl_operation(const char *file, int line, int operation, const struct pos
 #define rd(...) POSYBL_OPERATION_(3, __VA_ARGS__)
 #define inp(...) POSYBL_OPERATION_(4, __VA_ARGS__)
 #define rdp(...) POSYBL_OPERATION_(5, __VA_ARGS__)
+#endif
 
 /*
  * Starts a program as a worker with the arguments that follow, up to a null pointer; argument 0 is the path. The
@@ -106,6 +108,35 @@ int eval_nv(int host, const char *path, char *const arguments[]);
 
 #ifdef __cplusplus
 }
+
+/*
+ * C++ has no compound literals, and macros called in and out would change the headers of streams. There the operations
+ * are functions; the first field notes the line of the call for errors.
+ */
+#if __cplusplus < 201103L
+#error "posybl.h needs C++11 or newer"
+#endif
+
+struct posybl_first {
+    posybl_field field;
+    const char *file;
+    int line;
+    posybl_first(const posybl_field &first, const char *file_ = __builtin_FILE(), int line_ = __builtin_LINE())
+        : field(first), file(file_), line(line_) {}
+};
+
+template <class... Fields>
+inline int posybl_call(int operation, const posybl_first &first, const Fields &...others)
+{
+    const posybl_field fields[] = {first.field, others...};
+    return posybl_operation(first.file, first.line, operation, fields, 1 + int(sizeof...(others)));
+}
+
+template <class... Fields> inline int out(posybl_first first, const Fields &...others) { return posybl_call(0, first, others...); }
+template <class... Fields> inline int in(posybl_first first, const Fields &...others) { return posybl_call(2, first, others...); }
+template <class... Fields> inline int rd(posybl_first first, const Fields &...others) { return posybl_call(3, first, others...); }
+template <class... Fields> inline int inp(posybl_first first, const Fields &...others) { return posybl_call(4, first, others...); }
+template <class... Fields> inline int rdp(posybl_first first, const Fields &...others) { return posybl_call(5, first, others...); }
 #endif
 
 #endif /* NEOPVM_POSYBL_H */

@@ -38,6 +38,17 @@ for source in "$here"/*.c; do
         -Wl,-rpath,"$prefix/lib" -lpvm3 || fail "$name does not build"
     nm -u "$work/$name" >>"$work/called"
 done
+for source in "$here"/*.cc; do
+    name=$(basename "$source" .cc)
+    for compiler in "${CXX:-c++}" clang++; do
+        command -v "$compiler" >/dev/null || continue
+        for standard in c++11 c++20; do
+            "$compiler" -std=$standard -Wall -Wextra -Werror -I"$prefix/include/neopvm/linda" -o "$work/$name" "$source" \
+                -L"$prefix/lib/neopvm/linda" -Wl,-rpath,"$prefix/lib/neopvm/linda" -llinda -L"$prefix/lib" \
+                -Wl,-rpath,"$prefix/lib" -lpvm3 || fail "$name does not build with $compiler as $standard"
+        done
+    done
+done
 
 # Every documented call is called, and nothing else is exported.
 missing=$(comm -23 <(grep -v '^#' "$here/../linda.calls" | sort -u) <(awk '{ print $NF }' "$work/called" | sort -u))
@@ -49,6 +60,10 @@ for header in linda posybl; do
     for standard in gnu89 c11; do
         echo "#include <$header.h>" | cc -std=$standard -Wall -Werror -fsyntax-only -I"$prefix/include/neopvm/linda" -xc - ||
             fail "$header.h does not stand alone in $standard"
+    done
+    for standard in c++11 c++17; do
+        echo "#include <$header.h>" | "${CXX:-c++}" -std=$standard -Wall -Werror -fsyntax-only -I"$prefix/include/neopvm/linda" \
+            -xc++ - || fail "$header.h does not stand alone in $standard"
     done
 done
 
@@ -87,6 +102,7 @@ known_programs() {
     runs 0 primes specialist 40 1
     runs 0 seed 100
     runs 0 posybl_master "$work/posybl_worker" 250000
+    runs 0 posybl_plus
 }
 known_programs 1000
 runs 0 spread 1
