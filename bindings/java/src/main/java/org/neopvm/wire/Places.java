@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +18,7 @@ import jdk.net.ExtendedSocketOptions;
  * {@code PVMSOCK}.
  */
 public final class Places {
-    /** This process, as the kernel shows it. */
+    /** The kernel's folder of this process, which belongs to its user. */
     private static final Path SELF = Path.of("/proc/self");
 
     private Places() {}
@@ -48,7 +47,8 @@ public final class Places {
     private static Path folder(UnaryOperator<String> environment) throws IOException {
         String base = first(environment.apply("PVM_TMP"), environment.apply("XDG_RUNTIME_DIR"), "/tmp");
         String machine = first(environment.apply("PVM_VMID"), "default");
-        Object user = Files.getAttribute(SELF, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+        // Follows the link: the link itself belongs to root.
+        Object user = Files.getAttribute(SELF, "unix:uid");
         return Path.of(base, "neopvm-" + user, machine);
     }
 
