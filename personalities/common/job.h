@@ -27,19 +27,20 @@
 #define JOB_ANY (-1)
 
 #define JOB_OK 0
-#define JOB_NONE 1            /* nothing has come by now: no error */
-#define JOB_BAD_RANK (-101)   /* not 0 to size-1 */
-#define JOB_BAD_TYPE (-102)   /* below 0 where it cannot be */
-#define JOB_TOO_LONG (-103)   /* the message is longer than the room; it is gone */
-#define JOB_BAD_HANDLE (-104) /* spent, cancelled, or never given */
+#define JOB_NONE 1            /* no message has come in time: not an error */
+#define JOB_BAD_RANK (-101)   /* the rank is not 0 to size-1 */
+#define JOB_BAD_TYPE (-102)   /* the type is negative where it must not be */
+#define JOB_TOO_LONG (-103)   /* the message is longer than the room, and is dropped */
+#define JOB_BAD_HANDLE (-104) /* the handle is spent, cancelled, or was never given */
 #define JOB_NO_HANDLES (-105) /* JOB_HANDLES are in use */
-#define JOB_NO_TABLE (-106)   /* before job_table, and the call needs the other ranks */
-#define JOB_REFUSED (-107)    /* the keeper could not do it: job_reason tells why */
-#define JOB_NOBODY (-108)     /* alone, and waits for ever for a message that nobody can send */
-#define JOB_UNEQUAL (-109)    /* the ranks do not agree on the length of what they do together */
+#define JOB_NO_TABLE (-106)   /* the call needs the other ranks, and job_table was not called */
+#define JOB_REFUSED (-107)    /* the keeper could not do it: job_reason has the reason */
+#define JOB_NOBODY (-108)     /* the process is alone and would wait for ever */
+#define JOB_UNEQUAL (-109)    /* the ranks disagree on the length of data in a common call */
 #define JOB_LEFT (-110)       /* this process has called pvm_exit: it is no rank any more */
 #define JOB_ENDED (-111)      /* a rank that a call of all waits for has ended */
-/* Others are results of neopvm.h (-1 to -32), such as NEOPVM_NO_ROOM. job_text knows all of them. */
+/* Other results are those of neopvm.h (-1 to -32), such as NEOPVM_NO_ROOM. job_text knows all of
+ * them. */
 
 #define JOB_HANDLES 65536
 
@@ -47,7 +48,7 @@
 
 struct job_options {
     const char *interface;  /* NAME of `pvm run --as NAME` */
-    const char *last_call;  /* "PEND": told where a rank ends without it; null where none is asked for */
+    const char *last_call;  /* such as "PEND": named when a rank ends without it; null if none is needed */
 };
 
 enum job_state {
@@ -55,12 +56,12 @@ enum job_state {
     JOB_RANK    /* of a keeper's job */
 };
 
-/*
- * Finds out what this process is. Takes the keeper's word out of the environment, so that programs that this one starts
- * are no ranks. Does not wait: rank, size and the others are known after job_table. Alone, rank is 0 and size is 1 at
- * once, and nothing is asked of a machine. A second call changes nothing and returns the same.
- * Negative: no daemon answers (NEOPVM_NO_MACHINE), or the keeper speaks of another interface (JOB_REFUSED).
- */
+/* Finds out what this process is. Takes the keeper's variable out of the environment, so that
+ * programs that this one starts do not count as ranks. Does not wait: rank, size and the other
+ * ranks are known after job_table. In a process that is alone, rank is 0 and size is 1 at once,
+ * and no machine is asked. A second call changes nothing and returns the result of the first.
+ * Negative: no daemon answers (NEOPVM_NO_MACHINE), or the keeper names another interface
+ * (JOB_REFUSED). */
 int job_begin(const struct job_options *options);
 
 /*
@@ -71,8 +72,8 @@ int job_begin(const struct job_options *options);
  */
 int job_become(int32_t count, const char *file, char **argv);
 
-/* The arguments of this process as the kernel has them, ending with null; for interfaces whose calls are not told
- * them. Owned by this file; null if they cannot be read. */
+/* The arguments of this process as the kernel has them, ending with null, for interfaces whose
+ * calls do not get them. This file owns them; null if they cannot be read. */
 char **job_arguments(void);
 
 /*
@@ -83,12 +84,11 @@ char **job_arguments(void);
  */
 int32_t job_cluster_wanted(void);
 
-/*
- * Forks count-1 processes and enrols each; returns in all of them, with 0 in the caller and 1 to count-1 in the others,
- * and the ids are told to the keeper. A forked rank is killed with the process that forked it. What it does when it
- * has ended is up to the caller: it must not return from job_fork's caller into code meant for the first alone.
- * NEOPVM_NO_MEMORY: not all could be forked; those that were are gone again.
- */
+/* Forks count-1 processes and enrols each. Returns in all of them, with 0 in the caller and 1 to
+ * count-1 in the others; the keeper gets their ids. A forked rank is killed together with the
+ * process that forked it. The caller must take care that a forked rank ends by itself, and does
+ * not return into code that is meant for the first rank alone. NEOPVM_NO_MEMORY: not all could
+ * be forked, and those that were have been ended. */
 int32_t job_fork(int32_t count);
 
 /* Waits until every rank that this process has forked has ended. */
@@ -96,7 +96,7 @@ void job_wait_forked(void);
 
 struct job_cluster {
     int32_t count;         /* ranks */
-    const char *host;      /* name, or null for "the machine chooses"; "local" is the host of rank 0 */
+    const char *host;      /* name, or null: the machine chooses; "local" is the host of rank 0 */
     const char *program;   /* path there, or null for this process's */
     int32_t shares;        /* 1: one process, which forks the others (job_cluster_wanted); 0: count processes */
 };
@@ -119,17 +119,14 @@ int job_table(void);
 /* job_begin and job_table. */
 int job_enter(const struct job_options *options);
 
-/*
- * This rank has done its part: what happens to it from now on is no failure of the job, unless it ends with a status
- * that is not 0. Its messages stay. The process stays a task until it ends.
- */
+/* This rank has done its part: its end is not a failure of the job from now on, unless its
+ * status is not 0. Its messages stay. The process stays a task until it ends. */
 void job_leave(void);
 
-/*
- * Ends the whole job: the keeper is told rank, host, code and text, tells the user, and ends all ranks within a
- * second; this process ends with status `code` & 255, or 1 where that is 0. Alone, the text is printed and the process
- * ends. The text is a line without its end; put in it the call and the value that was wrong.
- */
+/* Ends the whole job: the keeper gets rank, host, code and text, prints them, and ends all ranks
+ * within a second; this process ends with status `code` & 255, or 1 if that is 0. In a process
+ * that is alone, the text is printed and the process ends. The text is one line without its end;
+ * it should name the call and the wrong value. */
 _Noreturn void job_fatal(int code, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 2, 3)))
@@ -137,12 +134,12 @@ _Noreturn void job_fatal(int code, const char *format, ...)
     ;
 _Noreturn void job_vfatal(int code, const char *format, va_list values);
 
-/* Why the last call of this thread said JOB_REFUSED; never null. */
+/* The reason for the last JOB_REFUSED of this thread; never null. */
 const char *job_reason(void);
 /* A result in words, job_reason for JOB_REFUSED; never null. */
 const char *job_text(int result);
 
-/* ---- Who is who: from a table in this process, without waiting ---- */
+/* ---- Ranks and hosts: from a table in this process, without waiting ---- */
 
 int job_state(void);              /* enum job_state; JOB_ALONE before job_begin */
 int job_entered(void);            /* 1 between job_enter (or job_table) and job_leave */
@@ -157,7 +154,8 @@ int32_t job_cluster_size(int32_t cluster);
 const char *job_host_of(int32_t rank);      /* never null */
 int32_t job_keeper(void);         /* its tid, 0 alone */
 
-/* Waits until one of these ranks has ended that this process was not told of before; -1 where there is none left. */
+/* Waits until one of these ranks has ended whose end this process has not been told; -1 if there
+ * is none. */
 int32_t job_await_end(const int32_t *ranks, int32_t count);
 /* Has the keeper kill ranks whose ends are then no failure of the job. */
 int job_kill(const int32_t *ranks, int32_t count);
@@ -165,27 +163,26 @@ int job_kill(const int32_t *ranks, int32_t count);
 /* ---- Messages ---- */
 
 enum job_channel {
-    JOB_USER,  /* what the program sends */
-    JOB_OWN    /* what a library sends for itself: types JOB_OWN_FIRST and above; those below are of this file */
+    JOB_USER,  /* messages of the program */
+    JOB_OWN    /* messages of a library: types from JOB_OWN_FIRST on; lower ones belong to this file */
 };
 #define JOB_OWN_FIRST 65536
 
-/*
- * Sends `bytes` bytes, which may be used again when it returns; never waits for the receiver, unless
- * neopvm_when_full says so. To oneself is allowed. One neopvm_send. JOB_BAD_RANK, JOB_BAD_TYPE.
- * Alone, a message to rank 0 is kept here.
- */
+/* Sends `bytes` bytes, which may be used again when the call returns. It does not wait for the
+ * receiver, unless neopvm_when_full says so. A message to oneself is allowed. One neopvm_send.
+ * JOB_BAD_RANK, JOB_BAD_TYPE. In a process that is alone, a message to rank 0 is kept here. */
 int job_send(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes);
 
-/* The same, and returns when the receiver has taken the message (p4's "r" sends). Two messages. */
+/* Like job_send, but returns when the receiver has taken the message (p4's "r" sends). Two
+ * messages. */
 int job_send_acknowledged(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes);
 
-/* To many, each once; this rank may be among them. Each host is sent the data once. */
+/* Sends to many ranks, once to each; this rank may be among them. Each host gets the data once. */
 int job_send_many(int channel, const int32_t *ranks, int32_t count, int32_t type, const void *data,
                   uint64_t bytes);
-/* To all other ranks. */
+/* Sends to all other ranks. */
 int job_send_others(int channel, int32_t type, const void *data, uint64_t bytes);
-/* To the ranks `first` to `end` - 1 but this one. */
+/* Sends to the ranks `first` to `end` - 1 except this one. */
 int job_send_range(int channel, int32_t first, int32_t end, int32_t type, const void *data, uint64_t bytes);
 
 struct job_message {
@@ -198,26 +195,27 @@ struct job_message {
 
 #define JOB_TYPES 0x80000000u
 
-/* What a receive or probe wants. */
+/* The messages that a receive or a probe accepts. */
 struct job_select {
     int32_t channel;
     int32_t rank;  /* or JOB_ANY */
     int32_t type;  /* or JOB_ANY */
-    /* Not 0: JOB_TYPES and a bit for each of the types 0 to 30 that are wanted, and `type` is JOB_ANY. The core cannot
-     * select by it: messages of other types are kept in a queue of this file, in which later receives look first. */
+    /* If it is not 0: JOB_TYPES and a bit for each accepted type of 0 to 30; `type` is JOB_ANY.
+     * The core cannot select by such a set: messages of other types go to a queue of this file,
+     * which later receives search first. */
     uint32_t types;
 };
 
-/*
- * Takes the first message that fits, waiting up to limit_ns (negative: for ever; 0: not at all). JOB_OK: `message`
- * is to be given to job_put or job_free once. JOB_NONE: nothing came. JOB_BAD_RANK. An acknowledgement that the sender
- * waits for goes out here. Asynchronous receives that were posted earlier and fit come first.
- */
+/* Takes the first message that fits, and waits up to limit_ns (negative: for ever; 0: not at
+ * all). JOB_OK: `message` must be given to job_put or job_free once. JOB_NONE: no message came.
+ * JOB_BAD_RANK. An acknowledgement for the sender is sent here. Asynchronous receives that were
+ * posted earlier and fit come first. */
 int job_take(const struct job_select *select, int64_t limit_ns, struct job_message *message);
 
 /* Copies the bytes of a taken message to `data` and frees it. JOB_TOO_LONG: nothing is copied, and it is freed. */
 int job_put(struct job_message *message, void *data, uint64_t room);
-/* Where the bytes lie, until job_free. Null only if the sender died before the message was whole. */
+/* The address of the bytes, until job_free. Null only if the sender died before the message was
+ * whole. */
 const void *job_bytes(struct job_message *message);
 void job_free(struct job_message *message);
 
@@ -225,48 +223,50 @@ void job_free(struct job_message *message);
 int job_receive(int32_t channel, int32_t rank, int32_t type, void *data, uint64_t room,
                 struct job_message *message);
 
-/* Tells of the first message that fits and leaves it: JOB_OK or JOB_NONE. `message` must not be freed. */
+/* Describes the first message that fits, and leaves it: JOB_OK or JOB_NONE. `message` must not
+ * be freed. */
 int job_probe(const struct job_select *select, struct job_message *message);
-/* The same, and waits. */
+/* Like job_probe, but waits. */
 int job_await(const struct job_select *select, int64_t limit_ns, struct job_message *message);
 
 /* ---- Asynchronous receives ---- */
 
 typedef int32_t job_handle; /* above 0 */
 
-/* Posts a receive into `data`. Messages that fit several posted receives go to the earliest. */
+/* Posts a receive into `data`. A message that fits several posted receives goes to the earliest. */
 int job_post(const struct job_select *select, void *data, uint64_t room, job_handle *handle);
-/* A handle that is done, for asynchronous sends, which are done when the data are copied. */
+/* Makes a handle that is done at once, for asynchronous sends, whose data are copied. */
 int job_post_done(const struct job_message *message, job_handle *handle);
-/* JOB_OK: done, `message` tells what came, and the handle is spent. JOB_NONE. JOB_TOO_LONG: done, nothing was copied,
- * the handle is spent. */
+/* JOB_OK: done, `message` describes what came, and the handle is spent. JOB_NONE: not done.
+ * JOB_TOO_LONG: done, but nothing was copied, and the handle is spent. */
 int job_test(job_handle handle, struct job_message *message);
 int job_wait(job_handle handle, int64_t limit_ns, struct job_message *message);
-/* The same for whichever handle is done first. JOB_BAD_HANDLE: there is none. */
+/* Like job_test for the first handle that is done. JOB_BAD_HANDLE: there is none. */
 int job_wait_any(int64_t limit_ns, job_handle *handle, struct job_message *message);
-/* The handle is spent; a message that came for it is lost, one that had not stays for others. */
+/* Cancels a receive; the handle is spent. A message that has come for it is lost; one that comes
+ * later goes to others. */
 int job_cancel(job_handle handle);
 
 /* ---- Handlers: called by a thread of their own while the program computes ---- */
 
 typedef void (*job_handler)(const struct job_message *message, void *with);
 
-/*
- * Once: when a message that fits has been received into `data`, `handler` is called with it, by one thread for all
- * handlers and one at a time. A handler may call everything here. The message is longer than `room`: the handler is
- * called with message->bytes above room, and data untouched. data null: the handler is given the message unread, and
- * calls job_put or job_free itself (on a copy of the struct).
- */
+/* Posts one receive with a handler. When a message that fits has been received into `data`,
+ * `handler` is called with it. One thread calls all handlers, one at a time. A handler may use
+ * all calls of this file. If the message is longer than `room`, message->bytes is above room,
+ * and data is unchanged. If data is null, the handler gets the message unread, and calls job_put
+ * or job_free itself (on a copy of the struct). */
 int job_on_message(const struct job_select *select, void *data, uint64_t room, job_handler handler, void *with);
-/* Has the handler thread call this soon (hsend: done at once, but told by a handler). */
+/* Lets the handler thread call this handler soon (hsend: done at once, but reported by a
+ * handler). */
 int job_call_soon(job_handler handler, const struct job_message *message, void *with);
-/* 1: no handler begins until it is 0 again, and it returns when none runs (called by a handler: when it returns
- * itself). Returns what was set before. */
+/* 1: no handler begins until the mask is 0 again; the call returns when none runs (in a handler:
+ * when that handler returns). Returns the old value. */
 int job_mask(int on);
 
-/* ---- All ranks together: every rank calls them in the same order. By trees of messages in JOB_OWN, and
- * barriers of one host's ranks in the memory of a group of the machine. JOB_ENDED, some seconds later, where a rank has
- * ended that has not made its part of the call ---- */
+/* ---- Calls of all ranks: every rank makes them in the same order. They use trees of messages
+ * in JOB_OWN; barriers of one host's ranks use the memory of a group of the machine. JOB_ENDED
+ * follows, some seconds later, if a rank has ended without its part of the call ---- */
 
 int job_barrier(void);
 /* The calls of this section are for the ranks from `first` on alone (NX: the nodes, without their host). `root` is still
@@ -281,12 +281,12 @@ typedef void (*job_combine)(void *into, const void *from, uint64_t count, void *
 /* All get the result in `data`; the same bits in all. `combine` may write over `from`, too. */
 int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine combine, void *with);
 
-/* With an operation that only reads `from`, which may then lie in a message. */
+/* For an operation that only reads `from`, which may then be inside a message. */
 int job_reduce_reading(void *data, uint64_t count, uint64_t item_bytes, job_combine combine, void *with);
 
-/* Each rank's bytes behind one another, in the order of ranks, in all. sizes (null, or job_size of them) tells the bytes
- * of each; JOB_TOO_LONG where they are more than room: then nothing is written, and all ranks with too little room
- * are told. */
+/* Collects the bytes of all ranks, in the order of ranks, on all of them. sizes (null, or
+ * job_size of them) gets the bytes of each. JOB_TOO_LONG if they are more than room: nothing is
+ * written then, and all ranks with too little room get this result. */
 int job_collect(const void *mine, uint64_t bytes, void *all, uint64_t room, uint64_t *sizes, uint64_t *total);
 
 enum job_item { JOB_INT, JOB_LONG, JOB_FLOAT, JOB_DOUBLE };
@@ -294,24 +294,25 @@ enum job_operation {
     JOB_SUM, JOB_PRODUCT, JOB_MAX, JOB_MIN, JOB_ABSMAX, JOB_ABSMIN,
     JOB_BIT_AND, JOB_BIT_OR, JOB_BIT_XOR, JOB_AND, JOB_OR /* integers only */
 };
-/* Null where the pair makes no sense. */
+/* Null if the operation does not exist for this type. */
 job_combine job_combining(enum job_item item, enum job_operation operation);
 uint64_t job_item_bytes(enum job_item item);
 
 /* ---- The job's counter ---- */
 
-/* The next value, beginning with 0, for whichever rank asks: on one host one instruction. */
+/* The next value, beginning with 0, for the rank that asks: on one host one instruction. */
 int job_counter_next(int64_t *value);
-/* Waits until so many ranks have called it, and sets the counter to 0. JOB_ENDED, some seconds later, where fewer live. */
+/* Waits until this many ranks have called it, and sets the counter to 0. JOB_ENDED, some seconds
+ * later, if fewer are alive. */
 int job_counter_meet(int32_t count);
 
 /* ---- Odds and ends ---- */
 
-/* A number of ranks in words of a user: 1 to 16384, or -1 for all else. */
+/* A number of ranks from a user's text: 1 to 16384, or -1 for anything else. */
 int32_t job_count(const char *text);
 
-/* Gives the core to others. 0: it was away for long, as programs that compute have it, so to sleep is sooner than to
- * yield again. */
+/* Gives the core to other threads. 0: they had it for long, as programs that compute do; then a
+ * sleep is better than a further yield. */
 int job_yield(void);
 double job_seconds(void);        /* of a clock that never goes back */
 double job_cpu_seconds(void);    /* this process has used */

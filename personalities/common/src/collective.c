@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* All ranks together. Each message has a known source, so the order of a pair's messages keeps calls apart. */
+/* Calls of all ranks. Each message has a known source, and the messages of a pair stay in order,
+ * so calls cannot be mixed up. */
 #include "state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A reduction goes on in pieces of so many bytes. */
+/* A reduction works in pieces of this many bytes. */
 #define PIECE_BYTES 131072
-/* Up to so many bytes are combined in all ranks at once, which has fewest steps; more in one rank, which has fewest copies. */
+/* Up to this many bytes are combined in all ranks at once, which takes the fewest steps; more
+ * are combined in one rank, which takes the fewest copies. */
 #define TREE_BYTES 32768
-/* A message of fewer bytes is copied sooner than its address is asked for. */
+/* Copying a message of fewer bytes is faster than asking for its address. */
 #define VIEWED_BYTES 1024
-/* After so many barriers the ranks of one host join a group of the machine: that takes as long as a hundred barriers. */
+/* The number of barriers after which the ranks of one host join a group of the machine; joining
+ * takes as long as a hundred barriers. */
 #define GROUP_AFTER 20
-/* A group of more members has its barriers kept by the daemon. */
+/* The barriers of a group with more members would be kept by the daemon. */
 #define GROUP_MOST 32
 
 void job_together_from(int32_t first)
@@ -50,7 +53,7 @@ static int check_all(void)
     return own_number() < 0 ? JOB_BAD_RANK : JOB_OK;
 }
 
-/* In each round everybody hears of twice as many. */
+/* In each round a member has heard, directly or not, of twice as many others. */
 static int barrier_by_messages(void)
 {
     int status = JOB_OK;
@@ -89,7 +92,7 @@ static int join_group(void)
     return status;
 }
 
-/* JOB_NONE: a member has ended, so no barrier of this group will be met any more, for nobody. */
+/* JOB_NONE: a member has ended, so no barrier of this group can be completed any more. */
 static int barrier_by_group(void)
 {
     if (group.broken)
@@ -119,11 +122,13 @@ int job_barrier(void)
     if (!job_is_rank())
         return JOB_LEFT;
     status = is_for_group() ? barrier_by_group() : JOB_NONE;
-    /* Where a rank has ended, its message does not come, and whoever waits for that is told. */
+    /* The message of a rank that has ended does not come; a rank that waits for it gets an
+     * error. */
     return status == JOB_NONE ? barrier_by_messages() : status;
 }
 
-/* From the root to all, so that who expects another length hears from the root, too, and is told. */
+/* Sends from the root to all ranks. A rank that expects another length gets the root's message,
+ * too, and can report the difference. */
 static int spread(int32_t root, int32_t tag, void *data, uint64_t bytes)
 {
     if (own_number() != root)
@@ -151,8 +156,8 @@ struct reduction {
     int only_reads; /* of `from`, which may lie in a message */
 };
 
-/* The lower rank's items stand first on both sides, so both get the same bits. The result may be where the other items
- * were: the two change places. */
+/* The items of the lower rank come first on both sides, so both get the same bits. The result
+ * may be in the place of the other items: then the two change places. */
 static void combine(struct reduction *of, int is_lower)
 {
     if (is_lower) {
@@ -165,7 +170,8 @@ static void combine(struct reduction *of, int is_lower)
     of->data = result;
 }
 
-/* Straight from the message, where that is worth the call and the items lie as they lie in memory; else JOB_NONE. */
+/* Combines directly from the message, if that is worth the call and its items are laid out as in
+ * memory; otherwise JOB_NONE. */
 static int combine_message(struct reduction *of, struct job_message *message)
 {
     if (!of->only_reads || message->bytes < VIEWED_BYTES)
@@ -210,7 +216,8 @@ static int32_t whole_part(void)
     return whole;
 }
 
-/* Recursive doubling; ranks above the largest power of two have a partner below it that stands for them. */
+/* Recursive doubling. Ranks above the largest power of two are represented by a partner below
+ * it. */
 static int reduce_in_all(struct reduction *of)
 {
     int32_t rank = own_number(), size = members(), whole = whole_part();
@@ -228,11 +235,10 @@ static int reduce_in_all(struct reduction *of)
     return status;
 }
 
-/*
- * Up a binomial tree: member 0 has the result. Nobody waits for it before all pieces are on their way. In each step a
- * member hears from one of those from whom it hears in reduce_in_all, so that two lengths for which this is done in
- * different ways meet somewhere and are told.
- */
+/* A binomial tree up to member 0, which gets the result. A member waits for it only when all its
+ * pieces are under way. In each step a member hears from one of the members from which it hears
+ * in reduce_in_all, so that two ranks whose lengths choose different ways meet somewhere and
+ * report it. */
 static int reduce_to_first(struct reduction *of)
 {
     int32_t rank = own_number(), whole = whole_part();
@@ -274,7 +280,7 @@ static int check_reduction(uint64_t count, uint64_t item_bytes)
     return status;
 }
 
-/* Checked; `of` has no room for what comes yet. */
+/* A reduction with checked arguments; `of` has no buffer for messages yet. */
 static int reduce(struct reduction *of, uint64_t item_bytes)
 {
     unsigned char few[256];
@@ -361,7 +367,7 @@ int job_collect(const void *mine, uint64_t bytes, void *all, uint64_t room, uint
         return status != JOB_OK ? status : NEOPVM_NO_MEMORY;
     counts[own_number()] = bytes;
     status = tell_sizes(counts);
-    /* All ranks see the same sizes, and so all of them go on, or none. */
+    /* All ranks see the same sizes, so either all go on or none does. */
     for (int32_t rank = 0; rank < members() && status == JOB_OK; rank++) {
         if (counts[rank] > JOB_BYTES_MAX - sum)
             status = NEOPVM_BAD_PARAMETER;

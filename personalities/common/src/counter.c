@@ -43,7 +43,8 @@ static int reset_by_all(void)
     return status == JOB_OK ? job_barrier() : status;
 }
 
-/* Who waits in a round lives; so does, until the round is over, who completes it. */
+/* A rank that waits in a round is alive, and so is, until the round is over, the rank that
+ * completes it. */
 static int enough_live(int32_t count)
 {
     for (int32_t rank = 0; rank < job_this.size && count > 0; rank++)
@@ -60,7 +61,8 @@ static void give_way(int tries)
         nanosleep(&pause, NULL);
 }
 
-/* The round is looked at behind the ranks: it may have been completed by one that has ended since. */
+/* The round is checked after the ranks, because a rank that has ended since may have completed
+ * it. */
 static int wait_for_round(int64_t round, int32_t count)
 {
     int64_t now = round, asks_at = job_now_ns() + JOB_PATIENCE_NS;

@@ -31,7 +31,7 @@ static int wait_status(const siginfo_t *info)
 static void tell_end(const struct child *child)
 {
     siginfo_t info = {0};
-    /* The process stays for whoever waits for it in the program. */
+    /* The process is not reaped here, so that the program can wait for it. */
     waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT);
     neopvm_buffer word = job_word();
     job_word_number(word, child->tid);
@@ -134,7 +134,7 @@ int32_t job_fork(int32_t count)
     children = calloc((size_t)count, sizeof *children);
     if (children == NULL)
         return NEOPVM_NO_MEMORY;
-    /* What is in the buffers would be written by each. */
+    /* Otherwise each process would write the content of the buffers. */
     fflush(NULL);
     for (int32_t index = 1; index < count; index++) {
         child_count = index;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * Handlers. One thread hears arrivals and runs what they make ready; another runs what other threads have made ready, so
- * that nobody who calls the library runs a handler by it. One handler runs at a time, and none while they are masked.
- */
+/* Handlers. One thread waits for messages and runs the handlers that they make ready; another
+ * runs the handlers that other threads have made ready, so that no thread of the program runs a
+ * handler inside a call. One handler runs at a time, and none while they are masked. */
 #include "state.h"
 
 #include <signal.h>
@@ -19,7 +18,8 @@ static struct ready *first, **end = &first;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INITIALIZER;
 static int started, masked, running;
 static pthread_t runner;
-/* This is the thread that hears arrivals: it runs by itself what it has made ready. */
+/* True in the thread that waits for messages: it runs the handlers itself that it has made
+ * ready. */
 static _Thread_local int hears;
 
 void job_ready(job_handler handler, const struct job_message *message, void *with)
@@ -33,7 +33,7 @@ void job_ready(job_handler handler, const struct job_message *message, void *wit
         ready->message = *message;
     *end = ready;
     end = &ready->next;
-    /* To wake the other thread would take longer than all else that is done before the handler begins. */
+    /* Waking the other thread would take longer than everything else before the handler begins. */
     if (!hears)
         pthread_cond_signal(&work);
 }

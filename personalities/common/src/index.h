@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* -1 is a value as any other here: "from any rank" is a queue of its own. */
+/* -1 is a value like any other here: "from any rank" has a queue of its own. */
 struct job_key {
     int32_t channel;
     int32_t rank;

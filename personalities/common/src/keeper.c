@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What this process and the keeper say to each other; the other side is run/job/words.rs of pvm-cli. */
+/* The protocol of this process and the keeper; the other side is run/job/words.rs of pvm-cli. */
 #include "state.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define VARIABLE "NEOPVM_JOB"
-/* The answer may wait behind all that this host has still to send to the keeper's. */
+/* The longest wait for an answer, which may be behind everything that this host still has to
+ * send to the keeper's host. */
 #define HEARD_NS 10000000000
 
 static _Thread_local char reason[512];

@@ -5,11 +5,14 @@
 #include <sched.h>
 #include <time.h>
 
-/* So many looks in vain take some microseconds: the core is given to others, who may be about to send. */
+/* The number of looks without success, some microseconds, after which the core is given to
+ * others, which may be about to send. */
 #define LOOKS_IN_VAIN 64
-/* A core that was away for longer went to programs that compute: beside these, who yields waits for all of them. */
+/* If the core was away for longer, programs that compute had it. Beside such programs a process
+ * that yields waits for all of them. */
 #define AWAY_NS 500000
-/* So long nobody yields then, but sleeps, as who is woken goes ahead of who computes. */
+/* The time for which no thread yields then, but sleeps: a thread that wakes up precedes threads
+ * that compute. */
 #define PAUSE_NS 32000000
 #define NAP_NS 50000
 

@@ -4,11 +4,10 @@
 
 #include <stdlib.h>
 
-/*
- * A message of up to so many bytes goes to each rank of this host by itself, which takes a few hundred instructions where
- * a message for many takes thousands. A larger one is copied once for all, and so are all for ranks of other hosts: they
- * cross the link to a host once.
- */
+/* A message of up to this many bytes goes to each rank of this host separately, which takes a
+ * few hundred instructions, whereas a message for many takes thousands. A larger one is copied
+ * once for all, and so are all messages for ranks of other hosts: they cross the link to a host
+ * once. */
 #define EACH_BYTES 4096
 
 /* Those that a list names, or all between two. */

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So long a receive stays in the core while another thread could put its message into the queue of this file. */
+/* The longest stay of a receive in the core while another thread could put its message into the
+ * queue of this file. */
 #define SLICE_NS 50000000
 
-/* A message of up to so many bytes stays until the next receive when it was copied. PVM keeps any that long; the memory of
- * a larger one is worth more to its sender than the time that giving it back takes. */
+/* A message of up to this many bytes stays until the next receive after it was copied. PVM keeps
+ * every message that long; but the memory of a larger one is needed by its sender more than the
+ * time is that freeing it takes. */
 #define SPENT_BYTES 1048576
 
 /* ---- Sending ---- */
@@ -28,7 +30,8 @@ static int keep_own(int channel, int32_t type, const void *data, uint64_t bytes)
     return status;
 }
 
-/* After pvm_exit the next call of PVM makes the process another task, to which the ranks do not listen. */
+/* After pvm_exit the next call of PVM makes the process another task, whose messages the ranks
+ * ignore. */
 int job_is_rank(void)
 {
     return pvm_mytid() == job_this.tid;
@@ -86,7 +89,7 @@ int job_send_acknowledged(int channel, int32_t rank, int32_t type, const void *d
     int status = job_check_send(rank, type, bytes);
     if (status != JOB_OK)
         return status;
-    /* Who waits for itself waits for ever. */
+    /* A rank that waits for itself would wait for ever. */
     if (rank == job_this.rank)
         return job_core_send(channel, rank, type, data, bytes);
     status = send_marked(channel, rank, type, data, bytes);
@@ -120,10 +123,9 @@ static void acknowledge(const struct job_message *message)
         job_own_send(message->source, TAG_TAKEN, NULL, 0);
 }
 
-/*
- * A message that was copied out: giving its memory back is work that the sender's next message need not wait for. So it is
- * done before the next receive waits, as PVM does with its receive buffer.
- */
+/* A message that was copied out, and whose memory is still held. Freeing it is work for which
+ * the sender's next message need not wait, so it is done before the next receive waits, as in
+ * PVM. */
 static _Atomic neopvm_buffer spent;
 
 static void replace_spent(neopvm_buffer buffer)
@@ -340,8 +342,9 @@ int job_has_ended(int32_t rank)
     return status == NEOPVM_NO_TASK || (status == NEOPVM_OK && count == 0);
 }
 
-/* The machine is asked of the rank only when nothing has come for a while. A message that it sent before its end may still
- * be on its way then, so there is one more wait behind the news. */
+/* The machine is asked about the rank only when no message has come for a while. A message that
+ * the rank sent before its end may still be under way then, so there is one more wait after the
+ * answer. */
 int job_take_of(int32_t rank, int32_t tag, struct job_message *message)
 {
     struct job_select select = {.channel = JOB_OWN, .rank = rank, .type = tag};

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * Receives that were posted before their messages came. Whichever thread looks for messages serves them, in order.
- *
- * Where they are few, each asks the core for what it wants, so what nobody wants stays in the core. Where they are many,
- * all that has come is taken from the core and finds its receive by an index: a message costs the same however many
- * receives there are.
- */
+/* Receives that were posted before their messages came. Any thread that looks for messages
+ * serves them, in order. */
 #include "posted.h"
 
 #include <stdlib.h>
@@ -68,7 +63,7 @@ static void find_blocker(struct posted *posted)
             posted->blocker = at;
             return;
         }
-        /* Nobody posts overlapping receives for what this file's functions say to each other. */
+        /* The functions of this file do not post overlapping receives for their own messages. */
         posted->mixed |= channel == JOB_USER && overlap(&at->select, &posted->select);
     }
 }
@@ -191,7 +186,7 @@ void job_posted_add(struct posted *posted)
         become_many();
     else if (enter_index(posted) != JOB_OK)
         become_few();
-    /* What has come and nobody wanted is kept: the earlier ones had it offered. */
+    /* A message that came and that no receive wanted is kept: earlier receives have been asked. */
     if (are_many)
         job_posted_settle(posted);
 }
@@ -260,11 +255,10 @@ int job_overlaps(const struct job_select *select)
     return job_posted_overlaps(NULL, select);
 }
 
-/*
- * Between two looks at the core a message may come that both receives want. So where an earlier one wants all that a
- * later one wants, the later one does not look; where it wants some of it, all that has come is taken in the order in
- * which it came, and offered to the earliest first.
- */
+/* Between two looks at the core a message may come that both receives accept. So if an earlier
+ * receive accepts all that a later one accepts, the later one does not look. If it accepts a
+ * part of that, all messages are taken in the order in which they came, and offered to the
+ * earliest receive first. */
 static void advance_each(struct ring *ring)
 {
     struct posted *next;
@@ -275,7 +269,8 @@ static void advance_each(struct ring *ring)
         if (at->stage != OPEN || at->blocker != NULL)
             continue;
         mixed |= at->mixed;
-        /* While it is served, what it does not want may be offered to others, but not to it. */
+        /* A message that it does not accept may be offered to other receives meanwhile, but not
+         * to it. */
         at->stage = BUSY;
         int found = (at->mixed ? job_try_kept(&at->select, &message, 0) : job_try(&at->select, &message, 0)) == JOB_OK;
         next = at->next;

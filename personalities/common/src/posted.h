@@ -8,8 +8,8 @@
 enum { OPEN, BUSY, DONE };
 
 struct posted {
-    /* Of those that are open or busy, in the order in which they were posted; of those that are done, in that in which
-     * they were done. */
+    /* Open and busy receives in the order in which they were posted; those that are done in the
+     * order in which that happened. */
     struct posted *next, *previous;
     struct posted *blocker;         /* an earlier one that wants all that this one wants: it comes first */
     int mixed;                      /* an earlier one wants some of what this one wants */
@@ -27,12 +27,12 @@ struct posted {
     struct job_message message;
 };
 
-/* An open one takes its place behind all others; it may be done when this returns. */
+/* An open receive goes behind all others; it may be done when this returns. */
 void job_posted_add(struct posted *posted);
 void job_posted_remove(struct posted *posted);
-/* An open one gets a message that was kept before. */
+/* Gives a message that was kept before to an open receive. */
 void job_posted_settle(struct posted *posted);
-/* Its message: it is done, or its handler is made ready and it is gone. */
+/* Delivers its message: it is done, or its handler is made ready and the receive is removed. */
 void job_posted_deliver(struct posted *posted, const struct job_message *message);
 /* It waits to be asked for. */
 void job_posted_done(struct posted *posted);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Messages that were taken from the core before anybody asked for them, because the core cannot select by a function. */
+/* Messages that were taken from the core before a receive asked for them, because the core
+ * cannot select by a function. */
 #include "state.h"
 
 #include <stdlib.h>
@@ -203,7 +204,7 @@ int job_try_behind(const struct job_select *select, struct job_message *message,
 
 int job_pause(uint32_t *seen, int64_t limit_ns)
 {
-    /* Another thread may have put something into the queue that it does not want. */
+    /* Another thread may have put a message into the queue that it does not want. */
     const int64_t slice = 2000000;
     if (job_this.state == JOB_ALONE)
         return limit_ns < 0 && !atomic_load(&job_this.has_handlers) ? JOB_NOBODY : JOB_OK;

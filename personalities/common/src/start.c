@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How a process finds its job, and how it ends it. */
+/* How a process finds its job, and how it ends the job. */
 #include "state.h"
 
 #include <dlfcn.h>
@@ -31,7 +31,8 @@ static int enter_alone(void)
     return job_alone_table();
 }
 
-/* A process that a rank forks by itself is none: it must neither speak for the rank nor take what is for it. */
+/* A process that a rank forks by itself is not a rank: it must neither send in the rank's name
+ * nor take the rank's messages. */
 static void forget_job(void)
 {
     job_this.state = JOB_ALONE;
@@ -199,7 +200,7 @@ static void tell_fatal(int code, const char *text)
         return;
     }
     if (pvm_mytid() != job_this.tid) {
-        /* The keeper does not listen to who has left; it sees the status. */
+        /* The keeper ignores messages of a rank that has left; it sees the status. */
         fprintf(stderr, "%d: %s\n", (int)job_this.rank, text);
         return;
     }
@@ -210,7 +211,8 @@ static void tell_fatal(int code, const char *text)
         fprintf(stderr, "%d: %s\n", (int)job_this.rank, text);
 }
 
-/* A program's text with ends of lines would look like words of the keeper, and escapes would be obeyed by the terminal. */
+/* Line ends in a program's text would look like messages of the keeper, and the terminal would
+ * obey escape sequences. */
 static void make_line(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at != 0; at++)
@@ -224,7 +226,8 @@ void job_vfatal(int code, const char *format, va_list values)
     int status = (code & 255) != 0 ? code & 255 : 1;
     vsnprintf(text, sizeof text, format, values);
     make_line(text);
-    /* What is called at exit may fail in its turn, or another thread at the same time. */
+    /* A function that exit calls may fail in its turn, or another thread may fail at the same
+     * time. */
     if (atomic_exchange(&job_this.failing, 1))
         _exit(status);
     fflush(NULL);

@@ -34,7 +34,7 @@ enum {
 #define JOB_RANKS_MAX 16384
 #define JOB_FOREVER (-1)
 
-/* So long a process waits for a rank before it asks whether the rank is still there. */
+/* The time after which a process that waits for a rank asks whether the rank is alive. */
 #define JOB_PATIENCE_NS 1000000000
 
 struct job_rank_entry {
@@ -66,8 +66,8 @@ struct job {
     int32_t host_count;
     uint32_t places_mask;       /* of the table from tids to ranks */
     int32_t *places;            /* rank + 1, or 0 */
-    atomic_int kept;            /* messages in the queue, and posted receives: receives take the long way */
-    atomic_int has_handlers;    /* there is a thread that receives beside the program's own */
+    atomic_int kept;            /* messages in the queue, and posted receives: if not 0, receives take the long way */
+    atomic_int has_handlers;    /* true if a thread receives beside the program's own */
 };
 
 extern struct job job_this;
@@ -75,7 +75,8 @@ extern struct job job_this;
 /* keeper.c */
 int job_find_keeper(void);
 int job_say(int32_t tag, neopvm_buffer buffer); /* frees the buffer */
-/* The same, and waits until it was heard: the news of this process's end must not come before it. */
+/* Like the call above, but waits until the keeper has the message: the news of this process's
+ * end must not come before it. */
 int job_say_last(int32_t tag, neopvm_buffer buffer);
 neopvm_buffer job_word(void);
 void job_word_number(neopvm_buffer buffer, int32_t number);
@@ -88,7 +89,8 @@ void job_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int job_read_table(neopvm_buffer buffer);
 int job_alone_table(void);
 
-/* message.c: one attempt at the core. JOB_OK, JOB_NONE or an error. Strangers' messages are dropped. */
+/* message.c: one attempt at the core. JOB_OK, JOB_NONE or an error. Messages of tasks outside
+ * the job are dropped. */
 int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_message *message);
 int job_core_probe(const struct job_select *select, struct job_message *message);
 /* job_free, but the memory is given back before the next receive; for what was read as a whole. */
@@ -100,14 +102,14 @@ int job_check(const struct job_select *select);
 int job_check_send(int32_t rank, int32_t type, uint64_t bytes);
 /* A message that was checked. */
 int job_core_send(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes);
-/* This process is still the task to which the ranks listen. */
+/* True if this process is still the task to which the ranks listen. */
 int job_is_rank(void);
 /* In JOB_OWN, from and to a rank, between functions of this folder. */
 int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes);
 int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes);
 /* Asks the machine. */
 int job_has_ended(int32_t rank);
-/* Takes a message in JOB_OWN from a rank; JOB_ENDED where it has ended and has sent none. */
+/* Takes a message in JOB_OWN from a rank; JOB_ENDED if the rank has ended and has sent none. */
 int job_take_of(int32_t rank, int32_t tag, struct job_message *message);
 
 /* many.c: in JOB_OWN to the ranks `first` to `end` - 1 but this one. */
@@ -115,15 +117,18 @@ int job_own_send_range(int32_t first, int32_t end, int32_t tag, const void *data
 
 /* queue.c: all with job_lock held. */
 extern pthread_mutex_t job_lock;
-/* Into the queue, or to a posted receive that wants it. */
+/* Puts a message into the queue, or gives it to a posted receive that accepts it. */
 int job_keep(int channel, const struct job_message *message);
-/* From the queue or the core, without waiting; what the core cannot select is kept. `leave`: it stays where it is. */
+/* Takes from the queue or the core, without waiting; messages that the core cannot select are
+ * kept. `leave`: the message stays where it is. */
 int job_try(const struct job_select *select, struct job_message *message, int leave);
-/* From the queue alone. */
+/* Takes from the queue alone. */
 int job_try_kept(const struct job_select *select, struct job_message *message, int leave);
-/* The same as job_try, behind the posted receives: what came meanwhile and one of them wants is not for the caller. */
+/* Like job_try, but after the posted receives: a message that came meanwhile and fits one of
+ * them is not for the caller. */
 int job_try_behind(const struct job_select *select, struct job_message *message, int leave);
-/* Takes all of JOB_USER that has come, for the posted receives and into the queue: JOB_NONE, or an error. */
+/* Takes all messages of JOB_USER that have come, for the posted receives and into the queue:
+ * JOB_NONE, or an error. */
 int job_drain(void);
 /* Waits for something to arrive; gives the lock back meanwhile. JOB_OK, JOB_NOBODY or an error. */
 int job_pause(uint32_t *seen, int64_t limit_ns);
@@ -142,7 +147,7 @@ int job_overlaps(const struct job_select *select);             /* with one that 
 void job_ready(job_handler handler, const struct job_message *message, void *with);
 int job_handler_threads(void); /* started if need be */
 
-/* look.c: to be told what each look for a message that does not wait has given; returns it. */
+/* look.c: gets the result of each look for a message that does not wait, and returns it. */
 int job_looked(int status);
 
 /* clock.c */

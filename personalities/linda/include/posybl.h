@@ -99,7 +99,7 @@ int posybl_operation(const char *file, int line, int operation, const struct pos
 int eval_l(const char *path, ...);
 int eval_v(const char *path, char *const arguments[]);
 
-/* As these, on the host with this number; below 1 the machine chooses. */
+/* Like the calls above, on the host with this number; below 1 the machine chooses. */
 int eval_nl(int host, const char *path, ...);
 int eval_nv(int host, const char *path, char *const arguments[]);
 

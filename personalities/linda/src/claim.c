@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * claim.c - what a process of eval has taken comes back if it dies (ntsnet -claim). All its claims end with its next
- * out, which puts the tuple in the same step: so the tuples that were taken are in the space until the result is.
- */
+/* claim.c - the tuples that a process of eval has taken come back if it dies (ntsnet -claim).
+ * All its claims end with its next out, which puts the tuple in the same step: so the space
+ * always has either the tuples that were taken or the result. */
 #include "linda.h"
 #include <stdlib.h>
 

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define TAG 0x4c494e44
-/* A parent sends at once; if it has been killed, its child must not wait for ever. */
+/* The longest wait for the parent's message, which is sent at once. A child whose parent was
+ * killed must not wait for ever. */
 #define PATIENCE_NS 60000000000LL
 #define PART "neopvm linda: part"
 /* A live field among the others of a message. */
@@ -149,7 +150,7 @@ void linda_eval(struct linda_operation *operation)
     int i;
 
     if (operation->live_count == 0) {
-        /* No field is a call: it is an out. */
+        /* No field is a call, so this is an out. */
         linda_check(operation, linda_settle(operation->tuple), "the tuple space");
         return;
     }
@@ -187,7 +188,7 @@ static int64_t unpack_number(const struct work *work)
     return number;
 }
 
-/* Memory for what a message announces, which is no longer than the message. */
+/* Allocates memory for data that a message announces; they are not longer than the message. */
 static void *unpack_new(const struct work *work, int64_t bytes)
 {
     struct neopvm_info info;
@@ -227,7 +228,8 @@ static struct work receive(int32_t parent)
     return work;
 }
 
-/* A number of any type as one that holds it whole: C converts arguments to the types of parameters. */
+/* Converts a number of any type into one that can hold it, because C converts arguments to the
+ * types of parameters. */
 static long double as_number(const struct linda_value *value, int *is_number)
 {
 #define CASE(number, type) \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* linda.h - what the files of the runtime share. The __linda_ calls are those that clc writes (crates/pvm-clc/src/emit.rs). */
+/* linda.h - declarations that the files of the runtime share. The __linda_ calls are those that
+ * clc writes (crates/pvm-clc/src/emit.rs). */
 #ifndef LINDA_INTERNAL_H
 #define LINDA_INTERNAL_H
 
@@ -83,17 +84,19 @@ int linda_is_child(void);
 
 /* True in a process of eval whose tuples come back if it dies (ntsnet -claim). */
 int linda_claims(void);
-/* Notes that such a process has taken a tuple, for which it answers until its next out, or its end. */
+/* Notes that such a process has taken a tuple, which it keeps claimed until its next out, or its
+ * end. */
 void linda_note_claim(void);
 /* Ends the claims of this process and puts a tuple, unless it is 0, in one step. */
 int32_t linda_settle(neotuple tuple);
 
-/* Prints where and why, and ends the program. */
+/* Prints the place and the reason, and ends the program. */
 _Noreturn void linda_fail(const struct linda_operation *operation, const char *form, ...)
     __attribute__((format(printf, 2, 3)));
 /* As linda_fail for what has no operation. */
 _Noreturn void linda_die(const char *form, ...) __attribute__((format(printf, 1, 2)));
-/* Does that for a negative status. In a process of eval it ends quietly once the program is over. */
+/* Calls linda_fail for a negative status. A process of eval ends quietly instead if the program
+ * has ended. */
 void linda_check(const struct linda_operation *operation, int32_t status, const char *what);
 
 void *linda_memory(size_t bytes);

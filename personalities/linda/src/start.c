@@ -14,7 +14,8 @@
 
 /* The first argument of a process that eval has started; the name of the space and the first process follow. */
 #define CHILD "--linda-eval"
-/* First fields of the runtime's own tuples. They are bytes, which no field of a program is but an array of structs. */
+/* The first fields of the runtime's own tuples. They are bytes, a type that only arrays of
+ * structs have in a program. */
 #define LIVE "neopvm linda: lives"
 #define HALT "neopvm linda: ends"
 /* Between two looks whether the processes of eval have ended: at first, and at last. */
@@ -49,7 +50,8 @@ static int begin_to_end(void)
     return 1;
 }
 
-/* What fails because another thread ends the program is not told, and must not end it with another status. */
+/* An error that the end of the program causes is not reported, and must not end it with another
+ * status. */
 static void wait_if_ending(void)
 {
     while (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 1)
@@ -244,7 +246,8 @@ static int runs(int32_t task)
     return neopvm_tasks(task, &found, 1, &count) == 0 && count > 0;
 }
 
-/* Waits for the processes of eval. One that has ended without its tuple is told of; the program is not well then. */
+/* Waits for the processes of eval. If one has ended without its tuple, this is reported, and the
+ * program's status is not 0. */
 static int wait_for_all(void)
 {
     enum { ROOM = 4096 };
@@ -304,7 +307,7 @@ EXPORT void lexit(int status)
 
 EXPORT void lhalt(int status)
 {
-    /* What fails while this thread ends the program is not told any more. */
+    /* Errors while this thread ends the program are not reported any more. */
     if (!space || !begin_to_end()) {
         wait_if_ending();
         fflush(NULL);

@@ -95,7 +95,7 @@ EXPORT void __linda_formal_array(void *handle, int type, void *place, unsigned l
         .type = kept, .kind = kind, .is_array = 1, .place = place, .size = size, .room = room};
 }
 
-/* Where the bytes of a field go: a pointer that is null gets memory, which is the program's. */
+/* The address for the bytes of a field. A null pointer gets memory, which the program owns. */
 static void *target(const struct linda_operation *operation, int index, uint64_t bytes)
 {
     struct linda_place *place = &operation->places[index];

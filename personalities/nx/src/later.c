@@ -66,7 +66,8 @@ long core_isendrecv(long type, const void *out, long bytes, long node, long pid,
     return status < 0 ? status : id;
 }
 
-/* An id that a program made up may have more bits than a handle: 0 is none. */
+/* An id that a program made up may have more bits than a handle; it becomes 0, which is no
+ * handle. */
 static job_handle handle_of(long id)
 {
     return id > 0 && id <= INT32_MAX ? (job_handle)id : 0;
@@ -158,7 +159,7 @@ static long cancel_one(long id)
     return status < 0 ? nx_wrong(status, "id %ld", id) : JOB_OK;
 }
 
-/* One that is done already does not keep the others posted. */
+/* A receive that is done already does not keep the others posted. */
 static long cancel_any(long id)
 {
     cancel_one(id);
@@ -194,7 +195,7 @@ long core_msgdone(long id)
         return 1;
     if (both == NULL)
         return test_one(id);
-    /* What is done is released, and waited for no more. */
+    /* Receives that are done are released, and are not waited for any more. */
     while ((one = next_of(both)) != -1) {
         long done = test_one(one);
         if (done <= 0)

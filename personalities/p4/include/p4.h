@@ -31,7 +31,7 @@ extern "C" {
 
 /* ---- Start and end ---- */
 
-/* The first call; takes all arguments of p4 (-p4...) off the list. */
+/* The first call; removes p4's own arguments (-p4...) from the list. */
 int p4_initenv(int *argc, char **argv);
 /* Reads the procgroup file and starts the processes that it names; does nothing in those. */
 int p4_create_procgroup(void);
@@ -54,7 +54,7 @@ struct p4_procgroup {
 struct p4_procgroup *p4_alloc_procgroup(void);
 int p4_startup(struct p4_procgroup *group);
 
-/* One more process of this cluster: it runs `fn`, has no id (-1) and no messages. */
+/* Makes one more process of this cluster: it runs `fn`, and has no id (-1) and no messages. */
 int p4_create(P4_FUNCTION(int, fn, (void)));
 
 int p4_get_my_id(void);
@@ -133,7 +133,8 @@ P4VOID p4_free(void *memory);
 char *p4_shmalloc(int bytes);
 P4VOID p4_shfree(void *memory);
 
-/* All of these lie in memory of p4_shmalloc. What is all 0 is ready, too; the fields are the library's. */
+/* All of these are in memory of p4_shmalloc. Memory that is all 0 is ready, too; the fields are
+ * the library's. */
 typedef struct p4_lock_words {
     unsigned p4_word;
     unsigned p4_holder;
@@ -175,7 +176,8 @@ P4VOID p4_moninit(p4_monitor_t *m, int queues);
 P4VOID p4_menter(p4_monitor_t *m);
 P4VOID p4_mexit(p4_monitor_t *m);
 P4VOID p4_mdelay(p4_monitor_t *m, int queue);
-/* Leaves the monitor to the first who waits in the queue, or to whoever wants in. */
+/* Leaves the monitor to the first process of the queue, or, if the queue is empty, to a process
+ * that waits to enter. */
 P4VOID p4_mcontinue(p4_monitor_t *m, int queue);
 
 P4VOID p4_getsub_init(p4_getsub_monitor_t *gs);
@@ -187,7 +189,8 @@ P4VOID p4_barrier_init(p4_barrier_monitor_t *b);
 P4VOID p4_barrier(p4_barrier_monitor_t *b, int nprocs);
 
 P4VOID p4_askfor_init(p4_askfor_monitor_t *af);
-/* 0: getprob found work; 1: there is none and all nprocs ask; more: the code of p4_probend; -1: p4_progend. */
+/* 0: getprob found work; 1: there is none, and all nprocs ask; more: the code of p4_probend; -1:
+ * p4_progend. */
 int p4_askfor(p4_askfor_monitor_t *af, int nprocs, P4_FUNCTION(int, getprob, (void *)), void *problem, P4_FUNCTION(void, reset, (void)));
 int p4_update(p4_askfor_monitor_t *af, P4_FUNCTION(int, putprob, (void *)), void *problem);
 P4VOID p4_probend(p4_askfor_monitor_t *af, int code);

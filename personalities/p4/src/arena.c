@@ -122,7 +122,8 @@ void arena_leave(void)
     }
 }
 
-/* Nobody but its process ever holds that mutex for long, so who gets it learns that the process is gone. */
+/* Only its own process holds that mutex for long, so a process that gets it knows that the other
+ * one has died. */
 static void look_at(struct process *process)
 {
     if (state_of(process) != PROCESS_ALIVE || process == &arena->process[arena_me])
@@ -199,12 +200,12 @@ void arena_wake(uint32_t *word, int count)
     futex(word, FUTEX_WAKE, (uint32_t)count, NULL);
 }
 
-/* Most waits are short, so it looks a few times before it sleeps. */
+/* Most waits are short, so the word is checked a few times before a sleep. */
 void arena_wait(uint32_t *word, uint32_t value, void (*check)(const void *), const void *what)
 {
     const struct timespec interval = {0, 50 * 1000 * 1000};
     int yields = 50;
-    /* Who changes the word may only want a core. */
+    /* The thread that changes the word may only need a core. */
     while (yields-- > 0 && __atomic_load_n(word, __ATOMIC_ACQUIRE) == value && job_yield()) {
     }
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) {

@@ -58,7 +58,8 @@ int arena_living(void);
 /* A process that died or, where `or_left`, has ended at all; 0 for none. */
 int arena_lost(int number, int or_left);
 int arena_any_dead(void);
-/* Before a death is told by who waits: the keeper hears of it, too, and knows which rank it was and how it ended. */
+/* Called before a waiting process reports a death: the keeper hears of it, too, and knows which
+ * rank it was and how it ended. */
 void arena_let_keeper_tell(int number);
 /* Sends a signal to all other living processes of the cluster. */
 void arena_signal_others(int signal_number);
@@ -70,7 +71,7 @@ void arena_wake(uint32_t *word, int count);
 /* ---- heap.c ---- */
 void heap_make(void *memory, size_t bytes);
 void *heap_take(size_t bytes);
-/* 0 where the memory is none that heap_take gave. */
+/* 0 if heap_take has not returned this memory. */
 int heap_give(void *memory);
 
 /* ---- lock.c ---- */

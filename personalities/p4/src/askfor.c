@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * The pool of work. Who finds none waits in queue 0; when all do, the work is exhausted. A result other than work is
- * for each of nprocs processes once: those wait for one another in queue 1, so that nobody who comes back early gets
- * it twice.
- */
+/* The pool of work. A process that finds none waits in queue 0; when all wait, the work is
+ * exhausted. A result other than work is given to each of nprocs processes once: they wait for
+ * one another in queue 1, so that a process that comes back early does not get it twice. */
 #include "arena.h"
 #include "export.h"
 #include "failure.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * Message buffers. Those that are given back wait by size for the next one. Every address that was given out stands in
- * a table, so that a wrong one is told and nothing behind it is ever read.
- */
+/* Message buffers. Freed buffers wait, by size, for their next use. A table has every address
+ * that was given out, so a wrong address is reported and never read. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * p4_create: a further process of the cluster. It is no task of the machine. A thread here waits for its end, so that
- * its failure ends the job although nobody waits for it; it dies with the process that made it.
- */
+/* p4_create: a further process of the cluster. It is not a task of the machine. A thread here
+ * waits for its end, so that its failure ends the job although the program does not wait for it;
+ * it dies with the process that made it. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -29,7 +29,8 @@ const char *process_name(void)
     return name;
 }
 
-/* A process without an id is no task: it tells, and its end is what the process that made it notices. */
+/* A process without an id is not a task: it prints the error, and the process that made it
+ * notices its end. */
 static _Noreturn void end_with(int code, const char *text)
 {
     fflush(stdout);

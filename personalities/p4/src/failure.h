@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the program did wrong, or what has gone wrong around it. */
+/* Errors of the program, or around it. */
 #ifndef P4_FAILURE_H
 #define P4_FAILURE_H
 
@@ -11,7 +11,7 @@
 
 /* Tells it and ends the job; never returns. */
 _Noreturn void fatal(const char *format, ...) P4_PRINTF(1, 2);
-/* The same under hard errors; under soft ones tells nothing and returns -1. */
+/* Like fatal under hard errors; under soft errors prints nothing and returns -1. */
 int failed(const char *format, ...) P4_PRINTF(1, 2);
 int failure_soft(int on);
 void failure_error(const char *what, int value);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * Locks: a word that is 0 (free), 1 (held) or 2 (held, and somebody may sleep for it), and who holds it, so that
- * whoever waits can be told of the holder's end. As p4's own, a lock may be given back by another process.
- */
+/* Locks: a word that is 0 (free), 1 (held) or 2 (held, and a process may sleep for it), and the
+ * holder, so that a waiting process can be told of the holder's end. As in p4, another process
+ * may release a lock. */
 #include "arena.h"
 #include "failure.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * Monitors. Who is inside stands in the monitor, and leaving it hands it to the next one directly: who is woken from a
- * queue finds what the waker left, because nobody comes between. The queues are lists of the processes' numbers.
- */
+/* Monitors. The monitor notes the process inside, which passes it directly to the next one on
+ * leaving. So a process that is woken from a queue finds what the waker left, because no other
+ * process comes between. The queues are lists of the processes' numbers. */
 #include "arena.h"
 #include "failure.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* barrier: a group of the machine for each name. Whoever has met there stays its member until it leaves. */
+/* barrier: a group of the machine for each name. A component that has met there stays a member
+ * until it leaves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -57,7 +57,8 @@ static void forget_everything(void)
     pvm2_self.enrolled = false;
 }
 
-/* The machine knows nothing of the child of a fork: neither messages, nor groups, nor events are its own. */
+/* The machine does not know the child of a fork: it has no messages, groups or events of its
+ * own. */
 static void be_nobody(void)
 {
     pvm2_self.enrolled = false;
