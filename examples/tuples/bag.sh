@@ -26,7 +26,9 @@ if command -v javac >/dev/null && [ -f "$jar" ]; then
 fi
 sh "$here/worker.sh" & workers+=($!)
 
-for _ in "${workers[@]}"; do pvm take bag ready >/dev/null; done
+for _ in "${workers[@]}"; do
+  pvm take bag ready --timeout 60 >/dev/null || { echo "bag.sh: a worker has not started" >&2; exit 1; }
+done
 for ((number = 1; number <= tasks; number++)); do pvm out bag task $((1000 * number)); done
 for ((number = 1; number <= tasks; number++)); do
   pvm take bag result '?int' '?int' '?text'

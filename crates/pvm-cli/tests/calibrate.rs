@@ -101,7 +101,7 @@ fn hosts_that_cannot_be_measured_are_refused() {
     let conf = place.command(&["conf", "--json"]).output().unwrap();
     let conf: Value = serde_json::from_slice(&conf.stdout).unwrap();
     let name = conf["hosts"][0]["name"].as_str().unwrap();
-    assert!(refused(&place, &[name, name]).contains("stands twice"));
+    assert!(refused(&place, &[name, name]).contains("is named twice"));
 }
 
 /// A part that dies ends the calibration with an error, and the other parts with it.

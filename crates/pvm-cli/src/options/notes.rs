@@ -348,10 +348,10 @@ Record with `pvm run --trace FILE --alone`: then the tasks of a host compute one
 and do not disturb one another in caches and memory.
 
 With --tasks each TRACE is a recording of the program with another number of tasks, three at \
-least. low and high then hold runs with as much more and less computing as the smaller recordings \
-tell of the largest one; inputs.growth has tasks (of the recordings), roles, left_out (messages), \
-computing and bytes (what the smaller recordings tell of the largest one, less 1). A program whose \
-messages follow no pattern, or not the same one, is refused.
+least. low and high are then runs whose computing is smaller and larger by the error with which \
+the smaller recordings predict the largest one; inputs.growth has tasks (of the recordings), \
+roles, left_out (messages), computing and bytes (the relative errors of that prediction). A \
+program is refused if its messages follow no pattern, or not the same one in all recordings.
 
   pvm predict run-2.trace run-4.trace run-8.trace --tasks 16 --network tbf-100
   pvm predict generate ring --tasks 4 -o ring.ti
@@ -391,11 +391,12 @@ longest).
 pub(crate) const PREDICT_CALIBRATE: &str = "\
 Tasks on the hosts measure messages of 1 byte to 1 MiB forth and back, by direct routes, through \
 the daemons and through memory, raw and in default encoding; what the calls of a message take; a \
-stream; everybody to everybody; and the hosts' processors and memory. A line with breaks is fitted \
-to each series; the intervals of 95 % are from samples that are drawn anew. The platform file is \
-the one, with or without a token bucket, whose predictions of the measured messages are nearest; \
-the second table shows these predictions. What was not measured, or found no time within \
---seconds, is named there and in the file. Without -o the file is printed behind the tables.
+stream; a round in which all hosts send to all others; and the hosts' processors and memory. A \
+line with breaks is fitted to each series; the intervals of 95 % are from samples that are drawn \
+anew. The platform file is the one, with or without a token bucket, whose predictions of the \
+measured messages are nearest; the second table shows these predictions. What was not measured, or \
+found no time within --seconds, is named there and in the file. Without -o the file is printed \
+behind the tables.
 
 The hosts should have nothing else to do: measure at the load at which the program is to run.
 
@@ -465,21 +466,22 @@ pub(crate) const SPACE_CREATE: &str = "\
 The space lives until it is deleted or the machine halts. Its tuples are in the memory of tuple \
 servers (pvmtuples): one on this host and, with --copies, one or two on other hosts, which are \
 started there. When a server or its host dies, a copy takes over, and another copy is made if \
-there is a host for it. Without copies the tuples are lost then. The command returns when the \
+there is a host for it. A space without copies loses its tuples then. The command returns when the \
 copies are ready, or when there is no other host; a host that joins later gets a missing copy. \
 Each tuple counts its bytes and 128 more against the limit. When hosts join, spaces move to them, \
-so that each host has about as many.
+until all hosts have about equally many.
 
-With --full spill the tuples that the limit has no room for lie in files of the server (in \
-PVM_SPILL_DIR, or else where those of messages lie), and are taken from there in their turn; if \
-there is no room either, puts fail. With --sync-every an operation is answered when the operating \
-system has it: a power failure may take what was done in the last SECONDS, and nothing else does.
+With --full spill, tuples beyond the limit are kept in files of the server (in PVM_SPILL_DIR, or \
+else in the folder for the files of messages), and are taken from there like all others; if the \
+files have no room either, puts fail. With --sync-every an operation is answered when the \
+operating system has it: a power failure may take the operations of the last SECONDS, and no other \
+failure does.
 
-With --durable each server writes what is done to a file in DIR, NAME.HOST.tuples, and an \
-operation is answered when it is on the disk. After a halt, or when all servers have died, the \
-same command makes the space again of what is in DIR on this host: nothing that was answered is \
-missing, claimed tuples are free, and nobody waits. If a part of the file is damaged, what is in \
-front of the damage is kept, a message names the rest, and a copy of the file stays. Deleting the \
+With --durable each server writes every operation to a file in DIR, NAME.HOST.tuples, and answers \
+when the operation is on the disk. After a halt, or when all servers have died, the same command \
+makes the space again from the file in DIR on this host: no operation that was answered is \
+missing, claimed tuples are free, and no client waits. If a part of the file is damaged, the part \
+before the damage is used, a message names the rest, and a copy of the file is kept. Deleting the \
 space removes the files.
 
 JSON: name, created (true), note (what was damaged, or null).";
@@ -494,10 +496,10 @@ JSON: name, tuples.";
 
 /// `pvm space load`.
 pub(crate) const SPACE_LOAD: &str = "\
-Reads what `pvm space dump` writes, with or without --json. It stops at the first tuple that \
-cannot be put, and says why, and how many it has put.
+The command reads the output of `pvm space dump`, with or without --json. It stops at the first \
+tuple that cannot be put, and prints the reason and the number of tuples that it has put.
 
-JSON: name, loaded (how many).";
+JSON: name, loaded (the number of tuples).";
 
 /// `pvm space list`.
 pub(crate) const SPACE_LIST: &str = "\
@@ -511,19 +513,19 @@ null for a space that is lost), limit, full (block, spill or error), fail_when_f
 /// `pvm space show`.
 pub(crate) const SPACE_SHOW: &str = "\
 JSON: name, count (of tuples), bytes, tuples (the oldest; each is a list of fields: type, value), \
-claimed: task, tuple, tries (how often it came back before), seconds.";
+claimed: task, tuple, tries (the number of times that it came back before), seconds.";
 
 /// `pvm space why`.
 pub(crate) const SPACE_WHY: &str = "\
-What nearly fits has the same text in its first field and other types, or another number of \
-fields. At most 1000 tasks are listed, in the order in which they are served.
+A tuple nearly fits if its first field is the same text as in the template, but its types or its \
+number of fields differ. At most 1000 tasks are listed, in the order in which they are served.
 
 JSON: name, waiting: task, operation (in, rd, claim, or out for a space that is full), tuple (a \
 list of fields: type, value, or formal), seconds, near (tuples).";
 
 /// `pvm space delete`.
 pub(crate) const SPACE_DELETE: &str = "\
-Who waits in the space is told that there is no such space.
+Clients that wait in the space get the error that there is no such space.
 
 JSON: name, deleted (true).";
 
@@ -541,7 +543,10 @@ JSON: put (true or false).";
 pub(crate) const TAKE: &str = "\
 FIELDs are as of `pvm out`; ?TYPE or ?TYPE[] fits any value of that type (?struct:SIZE any struct \
 of that size). Of several tuples that fit the oldest is taken. The values are printed on one line \
-with tabs between them, arrays with commas. Example: `pvm take work task '?int' '?double[]'`.
+with tabs between them, arrays with commas.
+
+  pvm out work task 5 'double[]:1.5,2.5'
+  pvm take work task '?int' '?double[]'
 
 Exit status: 0; 1 if nothing fitted until the timeout.
 

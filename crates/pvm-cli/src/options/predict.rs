@@ -274,7 +274,7 @@ pub(crate) enum ModelName {
 /// The detail of a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Depth {
-    /// A latency and a time a byte, nothing shared but the sender's door
+    /// A latency and a time a byte; messages share nothing but their sender's output
     Line,
     /// Messages share cables by max-min fairness: no packets, windows or losses
     Flow,

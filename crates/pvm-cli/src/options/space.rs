@@ -45,25 +45,25 @@ pub(crate) struct CreateOptions {
     /// Its name
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// The number of copies on other hosts, and so of hosts that may die without a loss
+    /// The number of copies on other hosts: this many hosts may die and no tuple is lost
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) copies: u8,
     /// The limit of its size, such as 500M or 20G
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     pub(crate) limit: u64,
-    /// Keep it on disk, too, in this directory of each host that keeps it
+    /// Keep the space on disk, too, in this directory of each host that holds it
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) durable: Option<PathBuf>,
-    /// The effect of a put when the space is full: it waits (block), its tuple goes to a file of
-    /// the server and is taken from there in its turn (spill), or it fails (error)
+    /// The effect of a put when the space is full: the put waits (block), its tuple goes to a file
+    /// of the server (spill), or the put fails (error)
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenFull::Block)]
     pub(crate) full: WhenFull,
     /// As --full error
     #[arg(long, conflicts_with = "full")]
     pub(crate) fail_when_full: bool,
-    /// Answer before the disk has it, but at most so many seconds before: a loss of power takes
-    /// what was answered in that time (0.01 to 60)
+    /// Answer at most this many seconds before the disk has the operation (0.01 to 60): a loss of
+    /// power takes the operations that were answered in that time
     #[arg(long, value_name = "SECONDS", requires = "durable", value_parser = window)]
     pub(crate) sync_every: Option<Duration>,
     /// Print JSON
@@ -74,11 +74,11 @@ pub(crate) struct CreateOptions {
 /// The effect of a put when a space is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum WhenFull {
-    /// It waits for its turn
+    /// The put waits until there is room
     Block,
-    /// Its tuple goes to a file
+    /// The tuple goes to a file of the server
     Spill,
-    /// It fails
+    /// The put fails
     Error,
 }
 

@@ -168,8 +168,8 @@ impl Role {
             .map_or_else(|| "has ended".to_owned(), |deed| told(deed.kind, Some(deed.peer)));
         let (from, from_task) = (sketches[origin].count(), origin_task);
         let what = format!(
-            "task {task} of {} {found} where task {from_task} of {from} would have it: {wanted} \
-             (deed {at})",
+            "task {task} of {} {found}, but by the pattern of task {from_task} of {from} it \
+             {wanted} (action {at})",
             of.1
         );
         Misfit { reached: at, what, stray }

@@ -377,12 +377,12 @@ pub(super) fn hosts(wanted: &[String], there: &[String]) -> Result<Vec<String>, 
         return Err(Failure::new(Status::Usage, text));
     }
     if let Some(twice) = (1..all.len()).find(|place| all[..*place].contains(&all[*place])) {
-        return Err(Failure::new(Status::Usage, format!("{} stands twice", all[twice])));
+        return Err(Failure::new(Status::Usage, format!("{} is named twice", all[twice])));
     }
     if all.len() < 2 {
-        let text = "one host has no network to measure\n  `pvm add HOST` makes another computer a \
-                    host; a network that nobody can measure needs no calibration, but a platform \
-                    file: neopvm-platform(7)";
+        let text = "one host has no network to measure\n  `pvm add HOST` adds another computer; a \
+                    network that cannot be measured is described in a platform file: \
+                    neopvm-platform(7)";
         return Err(Failure::new(Status::Refused, text));
     }
     if all.len() > HOSTS_MAX {
