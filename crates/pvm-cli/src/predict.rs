@@ -5,6 +5,7 @@
 
 mod calibrate;
 mod check;
+mod crew;
 mod generate;
 mod input;
 mod networks;

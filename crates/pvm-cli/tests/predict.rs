@@ -94,6 +94,18 @@ fn a_simulated_run_is_a_trace() {
 }
 
 #[test]
+fn the_number_of_threads_changes_nothing() {
+    let folder = Folder::new("threads");
+    let ranks = folder.file("exchange.ti");
+    done(&["generate", "exchange", "--tasks", "48", "--rounds", "1", "-o", &ranks]);
+    let told = |threads| done(&[&ranks, "--depth", "packet", "--threads", threads, "--json"]);
+    let alone = told("1");
+    assert!(alone.contains("\"seconds\""), "{alone}");
+    assert_eq!(told("2"), alone);
+    assert_eq!(told("5"), alone);
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_place_and_what_may_be_meant() {
     let folder = Folder::new("wrong");
     let (station, other) = (folder.file("station.0"), folder.file("x.toml"));

@@ -108,7 +108,7 @@ impl<'a, W: Write + Seek> AsTrace<'a, W> {
     }
 }
 
-impl<W: Write + Seek> Watcher for AsTrace<'_, W> {
+impl<W: Write + Seek + Send> Watcher for AsTrace<'_, W> {
     fn event(&mut self, event: Event<'_>) -> Result<(), Error> {
         match event {
             Event::Sent { task, message, to, bytes, began, ended } => {

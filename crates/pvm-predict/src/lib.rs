@@ -11,6 +11,7 @@
 mod action;
 pub mod as_trace;
 pub mod blame;
+mod crew;
 mod error;
 pub mod fit;
 mod grow;
@@ -29,6 +30,7 @@ mod unit;
 pub mod what_if;
 
 pub use action::{Action, Matching, TaskNumber};
+pub use crew::{Alone, Crew};
 pub use error::{Awaited, Error, Label, Standstill, Waiting};
 pub use grow::{Grown, Growth};
 pub use program::Source;

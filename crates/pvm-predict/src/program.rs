@@ -3,8 +3,10 @@
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
 
-/// The tasks of a program, and the next action of each.
-pub trait Source {
+/// The tasks of a program, and what each of them does next.
+///
+/// What a task does next depends on no other task's reading, so several threads may take turns.
+pub trait Source: Send {
     /// The number of tasks.
     fn tasks(&self) -> TaskNumber;
 

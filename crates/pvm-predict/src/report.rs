@@ -157,9 +157,9 @@ pub enum Event<'a> {
 /// The number of actions after which the watcher is asked whether the run goes on.
 pub(crate) const ASKED_EVERY: u64 = 1 << 12;
 
-/// An observer of the events of a run.
-pub trait Watcher {
-    /// Handles an event.
+/// An observer of the events of a run. Several threads take turns to call it.
+pub trait Watcher: Send {
+    /// Something has happened.
     fn event(&mut self, event: Event<'_>) -> Result<(), crate::error::Error>;
 
     /// Called at intervals with the number of actions so far; false ends the run.

@@ -57,7 +57,24 @@ impl Sections {
         }
     }
 
-    /// All sections, in the order in which they were first entered.
+    /// The sections of several parts of a program, in the order in which they were entered first.
+    pub(crate) fn of_all(parts: impl Iterator<Item = Self>) -> Vec<Section> {
+        let mut all: Vec<Section> = Vec::new();
+        for section in parts.flat_map(Self::finish) {
+            match all.iter_mut().find(|known| known.number == section.number) {
+                Some(known) => {
+                    known.begin = known.begin.min(section.begin);
+                    known.end = known.end.max(section.end);
+                    known.longest = known.longest.max(section.longest);
+                }
+                None => all.push(section),
+            }
+        }
+        all.sort_by_key(|section| section.begin);
+        all
+    }
+
+    /// All of them, in the order in which they were entered first.
     pub(crate) fn finish(self) -> Vec<Section> {
         self.all
     }

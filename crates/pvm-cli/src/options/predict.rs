@@ -87,6 +87,10 @@ pub(crate) struct SimulateOptions {
     /// Changes of the network and the program, and the places of tasks
     #[command(flatten)]
     pub(crate) change: ChangeOptions,
+    /// The number of threads; by default as many as there are cores. The result does not depend on
+    /// it
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: Option<u32>,
     /// Write the simulated run as a trace into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) as_trace: Option<PathBuf>,

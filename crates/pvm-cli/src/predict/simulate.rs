@@ -1,5 +1,6 @@
 //! A prediction: one run for each seed, on all cores, and what they come to.
 
+use super::crew::Threads;
 use super::input::{self, Trace, at};
 use super::tell::{self, Prediction};
 use crate::failure::{Failure, Status};
@@ -12,7 +13,7 @@ use pvm_predict::platform::{Network, Platform};
 use pvm_predict::report::{Event, Report, Watcher};
 use pvm_predict::source::Wish;
 use pvm_predict::what_if::Lighter;
-use pvm_predict::{Error, Source, model};
+use pvm_predict::{Crew, Error, Source, model};
 use pvm_trace::{Limits, Writer};
 use std::fs::File;
 use std::io::BufWriter;
@@ -42,7 +43,8 @@ pub(super) fn predicted(
     let platform = changed(input::platform(&options.network)?, &options.change)?;
     let (model, depth) = (options.model, options.depth);
     let overhead = options.change.overhead;
-    let plan = Plan { trace: &trace, platform: &platform, model, depth, overhead };
+    let threads = options.threads.map_or_else(cores, |threads| threads as usize);
+    let plan = Plan { trace: &trace, platform: &platform, model, depth, overhead, threads };
     let stop = interrupt()?;
     let progress = Progress::start("simulating");
     let reports = plan.all(options.seeds, &stop)?;
@@ -103,6 +105,8 @@ pub(super) struct Plan<'a> {
     pub(super) model: ModelName,
     pub(super) depth: Option<Depth>,
     pub(super) overhead: f64,
+    /// For all runs together.
+    pub(super) threads: usize,
 }
 
 /// A run may be stopped by the user.
@@ -121,12 +125,13 @@ impl Watcher for Stoppable<'_> {
 impl Plan<'_> {
     /// All runs, in the order of their seeds; those that are done when the user stops them.
     fn all(&self, seeds: u32, stop: &AtomicBool) -> Result<Vec<Report>, Failure> {
-        let run = |seed: u32| match self.run(u64::from(seed) + 1, &mut Stoppable(stop)) {
+        let one = Self { threads: self.threads / seeds as usize, ..*self };
+        let run = |seed: u32| match one.run(u64::from(seed) + 1, &mut Stoppable(stop)) {
             Ok(report) => Ok(Some(report)),
             Err(Error::Stopped(_)) => Ok(None),
             Err(error) => Err(self.trace.wrong(&error)),
         };
-        let done = side_by_side(seeds, stop, run)?;
+        let done = side_by_side((seeds, self.threads), stop, run)?;
         if done.is_empty() {
             return Err(Failure::new(Status::Refused, "interrupted before a run was done"));
         }
@@ -158,7 +163,10 @@ impl Plan<'_> {
                 Err(Error::Unfit(what))
             }
             (ModelName::Ours, _) => match input::depth(self.depth, self.platform, source.tasks()) {
-                Depth::Packet => model::packet::run(source, self.platform, seed, watcher),
+                Depth::Packet => {
+                    let crew = (&Threads::new(self.threads) as &dyn Crew, watcher);
+                    model::packet::run_with(source, self.platform, seed, crew)
+                }
                 Depth::Flow => model::flow::run(source, self.platform, seed, watcher),
                 Depth::Line => {
                     let (line, host) = (self.platform.line(), self.platform.host);
@@ -178,20 +186,26 @@ impl Plan<'_> {
             Writer::new(out, Limits::default(), 1).map_err(|error| wrong(&error.into()))?;
         let mut watcher =
             AsTrace::begin(&mut writer, source.as_ref()).map_err(|error| wrong(&error))?;
-        self.run_on(source.as_mut(), 1, &mut watcher).map_err(|error| wrong(&error))?;
+        // One thread tells everything in one order.
+        let alone = Self { threads: 1, ..*self };
+        alone.run_on(source.as_mut(), 1, &mut watcher).map_err(|error| wrong(&error))?;
         drop(watcher);
         writer.finish().map(drop).map_err(|error| wrong(&error.into()))
     }
 }
 
-/// Does `count` pieces of work on all cores; what came of those that were done, in their order.
+/// The number of cores that this process may use.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Does `count` pieces of work on some threads; what came of those that were done, in their order.
 pub(super) fn side_by_side<T: Send>(
-    count: u32,
+    (count, threads): (u32, usize),
     stop: &AtomicBool,
     work: impl Fn(u32) -> Result<Option<T>, Failure> + Sync,
 ) -> Result<Vec<(u32, T)>, Failure> {
     let next = AtomicU32::new(0);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
         let mut done = Vec::new();
         loop {
@@ -206,7 +220,7 @@ pub(super) fn side_by_side<T: Send>(
         }
     };
     let mut done = std::thread::scope(|scope| {
-        let others = cores.min(count as usize).saturating_sub(1);
+        let others = threads.min(count as usize).saturating_sub(1);
         let begun: Result<Vec<_>, _> =
             (0..others).map(|_| std::thread::Builder::new().spawn_scoped(scope, work)).collect();
         let mut done = work()?;

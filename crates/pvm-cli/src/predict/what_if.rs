@@ -1,7 +1,7 @@
 //! `pvm predict what-if`: a grid of networks, speeds and overheads, side by side on all cores.
 
 use super::input::{self, Trace, at};
-use super::simulate::{Plan, Stoppable, interrupt, side_by_side};
+use super::simulate::{Plan, Stoppable, cores, interrupt, side_by_side};
 use crate::failure::{Failure, Status};
 use crate::options::predict::{ModelName, WhatIfOptions};
 use crate::progress::Progress;
@@ -34,10 +34,12 @@ pub(super) fn what_if(options: &WhatIfOptions) -> Result<(), Failure> {
     let all = scenarios(options)?;
     let stop = interrupt()?;
     let progress = Progress::start("simulating");
-    let done = side_by_side(all.len() as u32, &stop, |number| {
+    let threads = cores();
+    let done = side_by_side((all.len() as u32, threads), &stop, |number| {
         let Scenario { platform, overhead, .. } = &all[number as usize];
         let (model, overhead) = (ModelName::Ours, *overhead);
-        let plan = Plan { trace: &trace, platform, model, depth: None, overhead };
+        let threads = threads / all.len();
+        let plan = Plan { trace: &trace, platform, model, depth: None, overhead, threads };
         match plan.run(1, &mut Stoppable(&stop)) {
             Ok(report) => Ok(Some(report)),
             Err(Error::Stopped(_)) => Ok(None),

@@ -32,6 +32,11 @@ impl<E: Copy> Queue<E> {
         self.heap.len()
     }
 
+    /// The time of the next event.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.heap.first().map(|entry| entry.key.0)
+    }
+
     /// Plans an event.
     pub(crate) fn push(&mut self, at: Time, event: E) {
         self.count += 1;

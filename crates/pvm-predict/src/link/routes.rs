@@ -170,6 +170,23 @@ impl Routes {
         })
     }
 
+    /// A host with which a link belongs together: the one at its begin, or one below.
+    pub(crate) fn host_of(&self, link: u32) -> u32 {
+        let host = match self.topology {
+            Topology::Star => link % self.hosts.max(1),
+            Topology::Bus => 0,
+            Topology::Ring => link / 2,
+            Topology::Hypercube => link / self.dimensions,
+            Topology::Mesh(_) | Topology::Torus(_) => link / 6,
+            Topology::FatTree(_) => {
+                let place = self.levels.partition_point(|level| level.link <= link) - 1;
+                let level = self.levels[place];
+                (link - level.link) / (2 * level.width) * level.below
+            }
+        };
+        host.min(self.hosts.saturating_sub(1))
+    }
+
     /// All links of the route between two hosts.
     pub fn route(&self, from: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
         let mut at = from;

@@ -19,6 +19,7 @@ use crate::program::Source;
 use crate::report::{Report, Watcher};
 use crate::unit::Time;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::rc::Rc;
 
 /// Runs a program on a platform.
@@ -101,7 +102,7 @@ struct Flows {
     numbers: Map<(TaskNumber, TaskNumber), u32>,
     /// The time of the messages of each task.
     net: Vec<Time>,
-    out: VecDeque<Output<Planned, Crossed>>,
+    out: VecDeque<Output<Planned, Crossed, Infallible>>,
 }
 
 impl Flows {
@@ -198,6 +199,16 @@ impl Flows {
 impl Network for Flows {
     type Transfer = Crossed;
     type Planned = Planned;
+    /// Flows share links from one end of the network to the other one: there are no parts.
+    type Mail = Infallible;
+
+    fn due(mail: &Infallible) -> Time {
+        match *mail {}
+    }
+
+    fn deliver(&mut self, mail: Infallible) -> Result<(), Error> {
+        match mail {}
+    }
 
     fn length(&self, bytes: u64) -> u64 {
         self.session.records(bytes + self.extra).max(1)
@@ -260,7 +271,7 @@ impl Network for Flows {
         }
     }
 
-    fn poll_output(&mut self) -> Option<Output<Planned, Crossed>> {
+    fn poll_output(&mut self) -> Option<Output<Planned, Crossed, Infallible>> {
         self.out.pop_front()
     }
 

@@ -10,14 +10,17 @@ mod wires;
 
 use self::daemons::{Daemons, Parcel};
 use self::debts::Debts;
-use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
+use self::wires::{Ends, Output as Wired, Packet, Planned as OnWire, UNKNOWN, Wires};
+use super::run::division::{Division, Part};
 use super::run::inbox::{Arrived, Message};
 use super::run::network::{Network, Output};
-use super::run::{self, OPEN_MAX};
+use super::run::{OPEN_MAX, together};
 use crate::action::TaskNumber;
+use crate::crew::{Alone, Crew};
 use crate::error::Error;
 use crate::kernel::{Dice, Map};
-use crate::platform::{self, Platform, Session, Transport};
+use crate::link::routes::Topology;
+use crate::platform::{self, Platform, Route, Session, Transport};
 use crate::program::Source;
 use crate::report::{Report, Watcher};
 use crate::transport::End;
@@ -33,12 +36,36 @@ pub fn run(
     seed: u64,
     watcher: &mut dyn Watcher,
 ) -> Result<Report, Error> {
+    run_with(source, platform, seed, (&Alone, watcher))
+}
+
+/// Runs a program on a platform with some workers, whose number does not change the result.
+pub fn run_with(
+    source: &mut dyn Source,
+    platform: &Platform,
+    seed: u64,
+    (crew, watcher): (&dyn Crew, &mut dyn Watcher),
+) -> Result<Report, Error> {
     if platform.transport == Transport::None {
         let what = format!("{} has no transport, so no packets: --depth line", platform.name);
         return Err(Error::Unfit(what));
     }
-    let network = |hosts: &[u32]| Packets::new(platform, hosts, seed);
-    run::run(source, platform, seed, network, watcher)
+    let divide = |hosts| division(platform, hosts);
+    let network = |hosts: &[u32], part| Packets::new(platform, hosts, seed, part);
+    together::run(source, platform, seed, (divide, network), (crew, watcher))
+}
+
+/// The parts of a run: one where hosts share more than the links between them.
+fn division(platform: &Platform, hosts: u32) -> Division {
+    let shares = platform.host.computers.is_some_and(|computers| computers < hosts)
+        || platform.session.route != Route::Direct
+        || platform.session.beat > Time::ZERO;
+    match platform.network {
+        platform::Network::Fabric(fabric) if !shares && fabric.topology != Topology::Bus => {
+            Division::of(hosts, fabric.ahead())
+        }
+        _ => Division::whole(hosts),
+    }
 }
 
 /// A planned event.
@@ -56,21 +83,30 @@ enum Planned {
 #[derive(Debug)]
 struct Side {
     end: End,
-    /// The task that writes to it; none for a daemon's.
-    own: Option<TaskNumber>,
-    /// Its host, and the host of the other end.
+    /// The task that writes to it, and the one at the other end, if they are not daemons.
+    tasks: Option<(TaskNumber, TaskNumber)>,
+    /// Its host, and the other one.
     hosts: (u32, u32),
-    /// The other end's number.
+    /// The other end's number, or [`UNKNOWN`].
     peer: u32,
     /// The number of bytes that were written so far.
     written: u64,
-    /// The messages that have not arrived at the other end, each with its end in the stream of
-    /// bytes.
+    /// Messages that come from the other end, each with the byte behind its last one.
     open: VecDeque<(u64, Parcel)>,
+}
+
+/// News for the network of another part.
+#[derive(Debug)]
+enum Mail {
+    /// A packet will be at a node.
+    Packet(Time, Packet),
+    /// A message is on its way, up to this byte of its connection.
+    Parcel(u64, Parcel),
 }
 
 /// Connections, and the cables that carry their segments.
 struct Packets {
+    part: Part,
     transport: Transport,
     session: Session,
     /// The bytes of each message beside its data.
@@ -89,15 +125,16 @@ struct Packets {
     debts: Debts,
     daemons: Option<Daemons>,
     beats: Beats,
-    /// Messages that were taken from their senders and have not arrived.
-    under_way: u64,
-    /// The time of the packets of each task.
+    /// Messages that were taken from their senders and are not there. In one of several parts it
+    /// counts down those of others.
+    under_way: i64,
+    /// The time that packets of each task took.
     net: Vec<Time>,
-    out: VecDeque<Output<Planned, Packet>>,
+    out: VecDeque<Output<Planned, Packet, Mail>>,
 }
 
 impl Packets {
-    fn new(platform: &Platform, hosts: &[u32], seed: u64) -> Result<Self, Error> {
+    fn new(platform: &Platform, hosts: &[u32], seed: u64, part: Part) -> Result<Self, Error> {
         let count = hosts.iter().max().map_or(0, |most| most + 1);
         let computers = platform.host.computers.map_or(count, |some| some.min(count)).max(1);
         let (session, transport) = (platform.session, platform.transport);
@@ -117,12 +154,13 @@ impl Packets {
         let beats = Beats::new(session.beat, count);
         let first = beats.first(&mut dice).into_iter();
         Ok(Self {
+            part,
             transport,
             session,
             extra,
             clocks,
             base: platform.shortest(transport.header()).times(2),
-            wires: Wires::new(network, (count, computers), seed)?,
+            wires: Wires::new(network, (count, computers), seed, part)?,
             ends: Vec::new(),
             connections: Map::default(),
             links: Map::default(),
@@ -142,9 +180,15 @@ impl Packets {
             return *end;
         }
         let hosts = (self.hosts[own as usize], self.hosts[other as usize]);
-        let (first, second) = self.connect(hosts, (Some(own), Some(other)));
+        let first = self.ends.len() as u32;
         self.connections.insert((own, other), first);
-        self.connections.insert((other, own), second);
+        if !self.part.has(hosts.1) {
+            self.open(hosts, Some((own, other)), UNKNOWN);
+            return first;
+        }
+        self.connections.insert((other, own), first + 1);
+        self.open(hosts, Some((own, other)), first + 1);
+        self.open((hosts.1, hosts.0), Some((other, own)), first);
         first
     }
 
@@ -153,25 +197,52 @@ impl Packets {
         if let Some(end) = self.links.get(&hosts) {
             return *end;
         }
-        let (first, second) = self.connect(hosts, (None, None));
+        let first = self.ends.len() as u32;
         self.links.insert(hosts, first);
-        self.links.insert((hosts.1, hosts.0), second);
+        self.links.insert((hosts.1, hosts.0), first + 1);
+        self.open(hosts, None, first + 1);
+        self.open((hosts.1, hosts.0), None, first);
         first
     }
 
-    fn connect(
-        &mut self,
-        (one, other): (u32, u32),
-        (own, peer): (Option<TaskNumber>, Option<TaskNumber>),
-    ) -> (u32, u32) {
-        let first = self.ends.len() as u32;
-        for (hosts, own, peer) in [((one, other), own, first + 1), ((other, one), peer, first)] {
-            let clock = self.clocks[hosts.0 as usize % self.clocks.len()];
-            let end = End::new(&self.transport, self.base, clock);
-            let end = end.expect("a platform without a transport has no packets");
-            self.ends.push(Side { end, own, hosts, peer, written: 0, open: VecDeque::new() });
+    fn open(&mut self, hosts: (u32, u32), tasks: Option<(TaskNumber, TaskNumber)>, peer: u32) {
+        let clock = self.clocks[hosts.0 as usize % self.clocks.len()];
+        let end = End::new(&self.transport, self.base, clock);
+        let end = end.expect("a platform without a transport has no packets");
+        self.ends.push(Side { end, tasks, hosts, peer, written: 0, open: VecDeque::new() });
+    }
+
+    /// The end that a packet is for. The first packet of another part tells who its sender is.
+    fn receiver(&mut self, packet: &Packet) -> u32 {
+        let Some((from, to)) = packet.tasks.filter(|_| packet.receiver == UNKNOWN) else {
+            return packet.receiver;
+        };
+        let end = self.connection(to, from);
+        self.ends[end as usize].peer = packet.sender;
+        end
+    }
+
+    /// A message will be whole when an end has sent so many bytes.
+    fn expect(&mut self, end: u32, until: u64, parcel: Parcel) -> Result<(), Error> {
+        self.under_way += 1;
+        let side = &self.ends[end as usize];
+        if !self.part.has(side.hosts.1) {
+            let part = self.part.division.of_host(side.hosts.1);
+            self.out.push_back(Output::Mail(part, Mail::Parcel(until, parcel)));
+            return Ok(());
         }
-        (first, first + 1)
+        self.expected(side.peer, until, parcel)
+    }
+
+    /// A message comes to an end.
+    fn expected(&mut self, end: u32, until: u64, parcel: Parcel) -> Result<(), Error> {
+        let open = &mut self.ends[end as usize].open;
+        if open.len() > OPEN_MAX {
+            let what = "a connection";
+            return Err(Error::TooMany { task: parcel.from, what, limit: OPEN_MAX });
+        }
+        open.push_back((until, parcel));
+        Ok(())
     }
 
     /// Handles the outputs of an end; `cause` is the packet that it received.
@@ -180,16 +251,17 @@ impl Packets {
             match output {
                 tcp::Output::Wake(at) => {
                     let (side, planned) = (&self.ends[number as usize], Planned::End(number));
-                    // Heartbeats, and what follows from them, do not keep a run going.
-                    let is_idle = side.own.is_none() && side.open.is_empty();
+                    // Beats alone, and what follows from them, do not keep a run going.
+                    let is_idle =
+                        side.tasks.is_none() && self.ends[side.peer as usize].open.is_empty();
                     self.out.push_back(match is_idle {
                         true => Output::Idle(at, planned),
                         false => Output::At(at, planned),
                     });
                 }
                 tcp::Output::Send(segment) => self.send(now, number, segment),
-                tcp::Output::Room => match self.ends[number as usize].own {
-                    Some(task) => self.out.push_back(Output::Room(task)),
+                tcp::Output::Room => match self.ends[number as usize].tasks {
+                    Some((task, _)) => self.out.push_back(Output::Room(task)),
                     None => self.fill(now, number),
                 },
                 tcp::Output::Here(until) => self.here(now, number, until, cause),
@@ -199,9 +271,8 @@ impl Packets {
 
     fn send(&mut self, now: Time, sender: u32, segment: Segment) {
         let side = &self.ends[sender as usize];
-        let bytes = segment.bytes + segment.header;
-        let packet = Packet::new(side.hosts, (sender, side.peer), bytes, segment);
-        self.wires.send(now, packet);
+        let ends = Ends { hosts: side.hosts, numbers: (sender, side.peer), tasks: side.tasks };
+        self.wires.send(now, Packet::new(ends, segment));
         self.wire(now);
     }
 
@@ -212,6 +283,9 @@ impl Packets {
                 Wired::At(at, planned) => {
                     self.out.push_back(Output::At(at, Planned::Wire(planned)));
                 }
+                Wired::Away(part, at, packet) => {
+                    self.out.push_back(Output::Mail(part, Mail::Packet(at, packet)));
+                }
                 Wired::Left(packet) if packet.segment.bytes == 0 => (),
                 Wired::Left(packet) => {
                     let side = &mut self.ends[packet.sender as usize];
@@ -219,16 +293,16 @@ impl Packets {
                     self.end(now, packet.sender, None);
                 }
                 Wired::Arrived(packet) => {
+                    let receiver = self.receiver(&packet);
+                    let side = &mut self.ends[receiver as usize];
                     if packet.segment.bytes > 0 {
-                        let side = &self.ends[packet.sender as usize];
                         let first = side.open.front().map(|(_, parcel)| parcel.from);
-                        if let Some(from) = side.own.or(first) {
+                        if let Some(from) = packet.tasks.map(|(from, _)| from).or(first) {
                             self.net[from as usize] += now - packet.segment.sent;
                         }
                     }
-                    let side = &mut self.ends[packet.receiver as usize];
                     side.end.handle(now, Input::Arrived(packet.segment));
-                    self.end(now, packet.receiver, Some(&packet));
+                    self.end(now, receiver, Some(&packet));
                 }
             }
         }
@@ -236,11 +310,10 @@ impl Packets {
 
     /// All bytes of a stream below an offset have arrived.
     fn here(&mut self, now: Time, number: u32, until: u64, cause: Option<&Packet>) {
-        let Side { own, peer, .. } = self.ends[number as usize];
         let mut last = None;
-        let open = &mut self.ends[peer as usize].open;
+        let Side { tasks, open, .. } = &mut self.ends[number as usize];
         while let Some((_, parcel)) = open.pop_front_if(|(end, _)| *end <= until) {
-            match (&mut self.daemons, own) {
+            match (&mut self.daemons, *tasks) {
                 (Some(daemons), None) => {
                     let (at, place) = daemons.hop(now, parcel, cause.copied());
                     self.out.push_back(Output::At(at, Planned::Hop(place)));
@@ -254,18 +327,12 @@ impl Packets {
             }
         }
         let pair = last.map(|Parcel { to, from, .. }| (to, from));
-        if let Some((to, from)) = pair.or_else(|| self.tasks(number)) {
+        if let Some((to, from)) = pair.or(*tasks) {
             self.out.push_back(Output::Look { to, from });
         }
     }
 
-    /// The task of an end, and the task at its other end.
-    fn tasks(&self, number: u32) -> Option<(TaskNumber, TaskNumber)> {
-        let side = &self.ends[number as usize];
-        side.own.zip(self.ends[side.peer as usize].own)
-    }
-
-    /// A message has passed through memory: it is at its daemon, or at its receiver.
+    /// A message has gone through memory: it is at its daemon, or at its receiver.
     fn hopped(&mut self, now: Time, place: u32) {
         let Some(daemons) = &mut self.daemons else { return };
         let (mut parcel, cause) = daemons.take(place);
@@ -291,8 +358,9 @@ impl Packets {
             let Some(daemons) = &mut self.daemons else { return };
             let side = &mut self.ends[end as usize];
             let Some(piece) = daemons.next(end, side.end.room()) else { return };
-            let written = side.written + piece.bytes;
-            side.open.extend(piece.whole.map(|parcel| (written, parcel)));
+            let (written, peer) = (side.written + piece.bytes, side.peer);
+            let open = &mut self.ends[peer as usize].open;
+            open.extend(piece.whole.map(|parcel| (written, parcel)));
             self.write(now, end, piece.bytes);
         }
     }
@@ -305,8 +373,8 @@ impl Packets {
     }
 }
 
-/// The output for a message that has arrived.
-fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet> {
+/// A message is there.
+fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet, Mail> {
     let Parcel { to, from, message } = parcel;
     Output::Arrived { to, from, arrived: Arrived::new(message, cause) }
 }
@@ -314,6 +382,29 @@ fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet> {
 impl Network for Packets {
     type Transfer = Packet;
     type Planned = Planned;
+    type Mail = Mail;
+
+    /// A message alone has no effect: the packet with its last byte does.
+    fn due(mail: &Mail) -> Time {
+        match mail {
+            Mail::Packet(at, _) => *at,
+            Mail::Parcel(..) => Time::END,
+        }
+    }
+
+    fn deliver(&mut self, mail: Mail) -> Result<(), Error> {
+        match mail {
+            Mail::Packet(at, packet) => {
+                let planned = Planned::Wire(self.wires.deliver(packet));
+                self.out.push_back(Output::At(at, planned));
+            }
+            Mail::Parcel(until, parcel) => {
+                let end = self.connection(parcel.to, parcel.from);
+                self.expected(end, until, parcel)?;
+            }
+        }
+        Ok(())
+    }
 
     /// At least one byte, because nothing reports the arrival of an empty message.
     fn length(&self, bytes: u64) -> u64 {
@@ -343,15 +434,10 @@ impl Network for Packets {
             return Ok(left);
         }
         let end = self.connection(from, to);
-        let side = &mut self.ends[end as usize];
+        let side = &self.ends[end as usize];
         let some = side.end.room().min(left);
         if some == left {
-            self.under_way += 1;
-            side.open.push_back((side.written + some, parcel));
-        }
-        if side.open.len() > OPEN_MAX {
-            let what = "a connection";
-            return Err(Error::TooMany { task: from, what, limit: OPEN_MAX });
+            self.expect(end, side.written + some, parcel)?;
         }
         self.write(now, end, some);
         Ok(some)
@@ -401,17 +487,17 @@ impl Network for Packets {
         }
     }
 
-    fn poll_output(&mut self) -> Option<Output<Planned, Packet>> {
+    fn poll_output(&mut self) -> Option<Output<Planned, Packet, Mail>> {
         self.out.pop_front()
     }
 
     fn report(&self, report: &mut Report) {
         debug_assert_eq!(self.wires.sent, self.wires.ended, "each packet arrives or is lost");
         for (station, net) in report.stations.iter_mut().zip(&self.net) {
-            station.net = *net;
+            station.net += *net;
         }
         report.collisions = self.wires.collisions();
-        report.lost = self.wires.lost;
-        report.resent = self.ends.iter().map(|side| side.end.resent()).sum();
+        report.lost += self.wires.lost;
+        report.resent += self.ends.iter().map(|side| side.end.resent()).sum::<u64>();
     }
 }

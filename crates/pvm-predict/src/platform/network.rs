@@ -123,6 +123,15 @@ impl Fabric {
         }
     }
 
+    /// The shortest time after which a packet that leaves a node has an effect at the next one.
+    pub(crate) fn ahead(&self) -> Time {
+        let head = match self.burst {
+            Some(_) => Time::ZERO,
+            None => self.head(self.length(0)),
+        };
+        self.latency + head
+    }
+
     /// The links between the nearest two hosts.
     const fn links(&self) -> u64 {
         match self.topology {

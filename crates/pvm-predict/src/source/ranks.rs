@@ -60,7 +60,7 @@ impl<R: BufRead + Seek> Ranks<R> {
     }
 }
 
-impl<R: Read + BufRead + Seek> Source for Ranks<R> {
+impl<R: Read + BufRead + Seek + Send> Source for Ranks<R> {
     fn tasks(&self) -> TaskNumber {
         self.ranks.len() as TaskNumber
     }

@@ -66,7 +66,7 @@ impl<R: Read + Seek> Recorded<R> {
     }
 }
 
-impl<R: Read + Seek> Source for Recorded<R> {
+impl<R: Read + Seek + Send> Source for Recorded<R> {
     fn tasks(&self) -> TaskNumber {
         self.rows.len() as TaskNumber
     }

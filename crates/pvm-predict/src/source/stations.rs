@@ -27,7 +27,7 @@ impl<R: BufRead> Stations<R> {
     }
 }
 
-impl<R: BufRead> Source for Stations<R> {
+impl<R: BufRead + Send> Source for Stations<R> {
     fn tasks(&self) -> TaskNumber {
         self.files.len() as TaskNumber
     }

@@ -11,6 +11,7 @@ use crate::link::hippi::{self, Hippi};
 use crate::link::port::{self, Port};
 use crate::link::routes::Routes;
 use crate::link::{Frame, Link};
+use crate::model::run::division::{Owned, Part};
 use crate::model::run::inbox::Transfer;
 use crate::planted::{self, Bug};
 use crate::platform::{Fabric, Medium, Network};
@@ -24,16 +25,23 @@ const PHASES: [[Phase; 6]; 2] = [
     [Phase::Queue, Phase::Retransmission, Phase::Wire, Phase::Wire, Phase::Wire, Phase::Wire],
 ];
 
-/// A packet under way.
+/// No end's number.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// A packet on its way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
-    pub(super) from: TaskNumber,
-    pub(super) to: TaskNumber,
+    /// The host that it comes from, and the one that it is for.
+    pub(super) from: u32,
+    pub(super) to: u32,
     /// Its bytes with the headers of TCP and IP.
     pub(super) bytes: u64,
-    /// The end that has sent it, and the end that receives it.
+    /// The end that it comes from, and the one that it is for; [`UNKNOWN`] if that belongs to
+    /// another part, and has not been heard of.
     pub(super) sender: u32,
     pub(super) receiver: u32,
+    /// The tasks of these ends, if they are not daemons'.
+    pub(super) tasks: Option<(TaskNumber, TaskNumber)>,
     pub(super) segment: Segment,
     /// Its node, and the number of links that it has crossed.
     node: u32,
@@ -47,15 +55,20 @@ pub(super) struct Packet {
     is_kept: bool,
 }
 
+/// The ends of a connection, the sender's first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    pub(super) hosts: (u32, u32),
+    pub(super) numbers: (u32, u32),
+    pub(super) tasks: Option<(TaskNumber, TaskNumber)>,
+}
+
 impl Packet {
-    /// A packet from one end to another.
-    pub(super) fn new(
-        (from, to): (TaskNumber, TaskNumber),
-        (sender, receiver): (u32, u32),
-        bytes: u64,
-        segment: Segment,
-    ) -> Self {
-        Self { from, to, sender, receiver, bytes, segment, ..Self::default() }
+    /// With a segment, from one end to the other one.
+    pub(super) fn new(ends: Ends, segment: Segment) -> Self {
+        let Ends { hosts: (from, to), numbers: (sender, receiver), tasks } = ends;
+        let bytes = segment.bytes + segment.header;
+        Self { from, to, sender, receiver, tasks, bytes, segment, ..Self::default() }
     }
 
     /// The packet, with the time at which a daemon had forwarded its message.
@@ -109,6 +122,8 @@ pub(super) enum Output {
     Arrived(Packet),
     /// A packet has left its host's memory.
     Left(Packet),
+    /// A packet will be, at this time, at a node of another part.
+    Away(u32, Time, Packet),
 }
 
 /// The network.
@@ -118,6 +133,7 @@ pub(super) struct Wires {
     free: Vec<u32>,
     dice: Dice,
     computers: TaskNumber,
+    part: Part,
     pub(super) lost: u64,
     /// The number of packets that were sent, and the number of those that arrived or were lost.
     pub(super) sent: u64,
@@ -127,7 +143,7 @@ pub(super) struct Wires {
 
 enum Kind {
     Cable(Csma),
-    Fabric { rules: Fabric, routes: Routes, links: Vec<Link> },
+    Fabric { rules: Fabric, routes: Routes, links: Owned<Link> },
 }
 
 impl Wires {
@@ -136,6 +152,7 @@ impl Wires {
         network: Network,
         (hosts, computers): (TaskNumber, TaskNumber),
         seed: u64,
+        part: Part,
     ) -> Result<Self, Error> {
         let kind = match network {
             Network::Line(_) => {
@@ -145,13 +162,15 @@ impl Wires {
             Network::Cable(rules) => Kind::Cable(Csma::new(rules, hosts as usize, seed)),
             Network::Fabric(rules) => {
                 let routes = Routes::new(rules.topology, hosts).map_err(Error::Unfit)?;
-                let links = (0..routes.links()).map(|link| link_of(&rules, link, hosts)).collect();
+                let is_here = |link| part.has(routes.host_of(link));
+                let link = |link| link_of(&rules, link, hosts);
+                let links = Owned::new(routes.links(), is_here, link);
                 Kind::Fabric { rules, routes, links }
             }
         };
-        let (packets, free, dice) = (Vec::new(), Vec::new(), Dice::new(seed, 2));
+        let (packets, free, dice) = (Vec::new(), Vec::new(), Dice::new(seed, part.stream(2)));
         let (lost, sent, ended, out) = (0, 0, 0, VecDeque::new());
-        Ok(Self { kind, packets, free, dice, computers, lost, sent, ended, out })
+        Ok(Self { kind, packets, free, dice, computers, part, lost, sent, ended, out })
     }
 
     pub(super) const fn collisions(&self) -> Option<u64> {
@@ -166,11 +185,7 @@ impl Wires {
         packet.node = packet.from;
         packet.is_shared = matches!(self.kind, Kind::Cable(_));
         packet.is_kept = packet.from % self.computers == packet.to % self.computers;
-        let number = self.free.pop().unwrap_or(self.packets.len() as u32);
-        match self.packets.get_mut(number as usize) {
-            Some(place) => *place = packet,
-            None => self.packets.push(packet),
-        }
+        let number = self.keep(packet);
         match &mut self.kind {
             Kind::Cable(cable) => {
                 cable.handle(now, packet.from as usize, u64::from(number), packet.bytes);
@@ -178,6 +193,22 @@ impl Wires {
             }
             Kind::Fabric { .. } => self.forward(now, number),
         }
+    }
+
+    /// A packet of another part comes to a node of this one: what is to be planned for then.
+    pub(super) fn deliver(&mut self, packet: Packet) -> Planned {
+        self.sent += 1;
+        Planned::Node(self.keep(packet))
+    }
+
+    /// Finds a place for a packet.
+    fn keep(&mut self, packet: Packet) -> u32 {
+        let Some(number) = self.free.pop() else {
+            self.packets.push(packet);
+            return self.packets.len() as u32 - 1;
+        };
+        self.packets[number as usize] = packet;
+        number
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time, planned: Planned) {
@@ -270,7 +301,29 @@ impl Wires {
         self.link(hop.link);
     }
 
-    /// Handles the outputs of a link.
+    /// A packet will be at its next node, which may belong to another part.
+    fn on(&mut self, at: Time, number: u32) {
+        let packet = self.packets[number as usize];
+        let part = self.next_part(&packet);
+        if part == self.part.number {
+            return self.out.push_back(Output::At(at, Planned::Node(number)));
+        }
+        self.end(number);
+        self.out.push_back(Output::Away(part, at, packet));
+    }
+
+    /// The part of a packet's next link, or of its host.
+    fn next_part(&self, packet: &Packet) -> u32 {
+        let Kind::Fabric { routes, .. } = &self.kind else { return self.part.number };
+        if self.part.division.parts == 1 {
+            return self.part.number;
+        }
+        let hop = routes.next((packet.from, packet.to), packet.node);
+        let host = hop.map_or(packet.to, |hop| routes.host_of(hop.link));
+        self.part.division.of_host(host)
+    }
+
+    /// Does what a link says.
     fn link(&mut self, number: u32) {
         loop {
             let Kind::Fabric { rules, links, .. } = &mut self.kind else { return };
@@ -296,7 +349,7 @@ impl Wires {
                     if hops == 0 {
                         self.leave(token);
                     }
-                    self.out.push_back(Output::At(at, Planned::Node(token)));
+                    self.on(at, token);
                 }
             }
         }

@@ -20,8 +20,8 @@ pub(in crate::model) struct Message {
 }
 
 /// The transfer of a message over the network.
-pub(in crate::model) trait Transfer: Copy + Debug {
-    /// Adds to `told` the causes of the delay since the message was handed over.
+pub(in crate::model) trait Transfer: Copy + Debug + Send {
+    /// Tells what held the message up, from the moment at which it was handed over.
     fn tell(&self, told: &mut Told);
 }
 

@@ -12,8 +12,16 @@ use std::fmt::Debug;
 pub(in crate::model) trait Network {
     /// The transfer of a message over the network.
     type Transfer: Transfer;
-    /// An event that the run plans for the network.
-    type Planned: Copy + Debug;
+    /// An event of which it wants to be reminded.
+    type Planned: Copy + Debug + Send;
+    /// News for the network of another part of the run.
+    type Mail: Debug + Send;
+
+    /// The earliest effect of such news.
+    fn due(mail: &Self::Mail) -> Time;
+
+    /// News of another part's network: it plans what follows, and does nothing yet.
+    fn deliver(&mut self, mail: Self::Mail) -> Result<(), Error>;
 
     /// The length of a message of `bytes` bytes on the network.
     fn length(&self, bytes: u64) -> u64;
@@ -52,7 +60,7 @@ pub(in crate::model) trait Network {
     fn handle_timeout(&mut self, now: Time, planned: Self::Planned);
 
     /// The next output, until there is none left.
-    fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Transfer>>;
+    fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Transfer, Self::Mail>>;
 
     /// Adds the counts of the network to the report of the run.
     fn report(&self, report: &mut Report);
@@ -60,8 +68,8 @@ pub(in crate::model) trait Network {
 
 /// An output of a network.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::model) enum Output<P, W> {
-    /// Call `handle_timeout` at this time with this event.
+pub(in crate::model) enum Output<P, W, M> {
+    /// Call `handle_timeout` at this time with this.
     At(Time, P),
     /// Call `handle_timeout` likewise. The run is over when only such events are left and the
     /// network is not busy.
@@ -72,4 +80,6 @@ pub(in crate::model) enum Output<P, W> {
     Arrived { to: TaskNumber, from: TaskNumber, arrived: Arrived<W> },
     /// All messages that reach a task at this moment have been reported.
     Look { to: TaskNumber, from: TaskNumber },
+    /// News for a part's network.
+    Mail(u32, M),
 }

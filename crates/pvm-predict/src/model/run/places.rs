@@ -2,10 +2,9 @@
 
 use super::inbox::{Arrived, Message, Transfer};
 use crate::action::TaskNumber;
-use crate::error::Error;
 use crate::host::cores::{self, Cores};
 use crate::kernel::Map;
-use crate::platform::{Host, Line, Placement};
+use crate::platform::{Host, Line};
 use crate::unit::Time;
 use std::collections::VecDeque;
 
@@ -35,14 +34,13 @@ pub(super) struct Places<W> {
 }
 
 impl<W: Transfer> Places<W> {
-    pub(super) fn new(place: &Placement, tasks: TaskNumber, host: Host) -> Result<Self, Error> {
-        let hosts = place.hosts(tasks).map_err(Error::Unfit)?;
+    pub(super) fn new(hosts: Vec<u32>, host: Host) -> Self {
         let count = hosts.iter().max().map_or(0, |most| most + 1);
         let computers = host.computers.map_or(count, |computers| computers.min(count)).max(1);
         let mut on = vec![0u32; computers as usize];
         hosts.iter().for_each(|host| on[(host % computers) as usize] += 1);
         let shared = |tasks: &u32| host.cores.filter(|cores| tasks > cores).map(Cores::new);
-        Ok(Self {
+        Self {
             computers,
             cores: on.iter().map(shared).collect(),
             hosts,
@@ -51,12 +49,7 @@ impl<W: Transfer> Places<W> {
             under_way: Vec::new(),
             free: Vec::new(),
             out: VecDeque::new(),
-        })
-    }
-
-    /// The host of each task.
-    pub(super) fn hosts(&self) -> &[u32] {
-        &self.hosts
+        }
     }
 
     pub(super) fn host(&self, task: TaskNumber) -> u32 {

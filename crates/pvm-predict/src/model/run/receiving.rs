@@ -55,7 +55,7 @@ impl<N: Network> Run<'_, N> {
         self.busy(now, number, call);
         let Receive { from, message, began, .. } = receive;
         let ended = now + call;
-        self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
+        self.program.event(Event::Received { task: number, message, from, began, waited, ended })
     }
 
     /// A message of one task has arrived for another one, which may wait for it.

@@ -55,7 +55,7 @@ impl<N: Network> Run<'_, N> {
                 let (at, place) = self.places.send(now, (to, number), message);
                 self.queue.push(at, Planned::Memory(place));
             }
-            self.watcher.event(Event::Sent {
+            self.program.event(Event::Sent {
                 task: number,
                 message: message.serial,
                 to: &[to],
