@@ -40,13 +40,13 @@ pub(crate) enum Failure {
 }
 
 /// The folders and files of a check.
-struct Places<'a> {
+struct CheckPaths<'a> {
     root: &'a Path,
     stage: String,
     logs: PathBuf,
 }
 
-impl Places<'_> {
+impl CheckPaths<'_> {
     fn log(&self, part: &str) -> PathBuf {
         self.logs.join(format!("{part}.log"))
     }
@@ -57,7 +57,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     let chosen = chosen(root)?;
     let target = target_folder(root);
     let stage = target.join("stage").to_string_lossy().into_owned();
-    let places = Places { root, stage, logs: target.join("check") };
+    let places = CheckPaths { root, stage, logs: target.join("check") };
     let compiled = places.logs.join(run::COMPILED_FOLDER);
     // What the check before has compiled against another installation; there need not be one.
     let _ = fs::remove_dir_all(&compiled);
@@ -114,7 +114,7 @@ fn room() -> Option<Room> {
 }
 
 /// Runs parts side by side until all have ended. Only this thread prints.
-fn run_all(places: &Places<'_>, mut schedule: Schedule<'_>, start: Instant) -> Vec<Row> {
+fn run_all(places: &CheckPaths<'_>, mut schedule: Schedule<'_>, start: Instant) -> Vec<Row> {
     let (done, ended) = mpsc::channel();
     let mut rows = Vec::new();
     thread::scope(|scope| {
@@ -156,7 +156,7 @@ fn run_all(places: &Places<'_>, mut schedule: Schedule<'_>, start: Instant) -> V
 }
 
 fn run_one(
-    places: &Places<'_>,
+    places: &CheckPaths<'_>,
     at: usize,
     part: &Part,
     start: Instant,
@@ -185,7 +185,7 @@ fn run_one(
 }
 
 /// Runs the tests of a part again that failed while other parts ran; now nothing does.
-fn run_again(places: &Places<'_>, row: &mut Row) {
+fn run_again(places: &CheckPaths<'_>, row: &mut Row) {
     let begin = Instant::now();
     let run = Run::new(places.root, &places.stage, &places.logs, places.log(row.name));
     for again in std::mem::take(&mut row.again) {
@@ -206,7 +206,7 @@ fn run_again(places: &Places<'_>, row: &mut Row) {
 }
 
 /// One line when a part has ended; with the end of its log if it failed.
-fn tell(row: &Row, places: &Places<'_>, start: Instant) {
+fn tell(row: &Row, places: &CheckPaths<'_>, start: Instant) {
     let (word, why) = row.outcome.words();
     let (now, took) = (start.elapsed().as_secs_f64(), row.took.as_secs_f64());
     println!("{now:>6.0} s  {:<12} {word} after {took:.1} s  {why}", row.name);

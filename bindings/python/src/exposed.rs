@@ -92,12 +92,12 @@ fn bytes_of(value: &Bound<'_, PyAny>, what: &str, call: &str) -> PyResult<u64> {
 
 /// A word of memory: four or eight bytes.
 #[derive(Clone, Copy)]
-enum Word {
+enum WordSize {
     Four,
     Eight,
 }
 
-impl Word {
+impl WordSize {
     fn of(py: Python<'_>, (size, offset): (u32, u64), call: &str) -> PyResult<Self> {
         let refuse = |cause: &str| Err(Failure::new(Code::BadParam, call).because(cause).raise(py));
         let word = match size {
@@ -291,7 +291,7 @@ impl Task {
         &self,
         py: Python<'_>,
         (piece, offset): (Piece, u64),
-        (word, change): (Word, Change),
+        (word, change): (WordSize, Change),
         call: &str,
     ) -> PyResult<i64> {
         let before = if self.is_near(piece) {
@@ -443,7 +443,7 @@ impl Task {
     ) -> PyResult<i64> {
         let (py, call) = (owner.py(), "add_memory");
         let (piece, offset) = (Piece::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
-        let word = Word::of(py, (size, offset), call)?;
+        let word = WordSize::of(py, (size, offset), call)?;
         let change = word.add(word.bits(add, call)?);
         self.change(py, (piece, offset), (word, change), call)
     }
@@ -463,7 +463,7 @@ impl Task {
     ) -> PyResult<i64> {
         let (py, call) = (owner.py(), "exchange_memory");
         let (piece, offset) = (Piece::of(owner, number, call)?, bytes_of(offset, "offset", call)?);
-        let word = Word::of(py, (size, offset), call)?;
+        let word = WordSize::of(py, (size, offset), call)?;
         let change = word.exchange(word.bits(expected, call)?, word.bits(wanted, call)?);
         self.change(py, (piece, offset), (word, change), call)
     }

@@ -46,11 +46,11 @@ fn main() -> ExitCode {
 }
 
 /// Translated files, which are removed when this is dropped.
-struct Made {
+struct TranslatedFiles {
     folder: PathBuf,
 }
 
-impl Drop for Made {
+impl Drop for TranslatedFiles {
     fn drop(&mut self) {
         // The folder may be gone already.
         let _ = fs::remove_dir_all(&self.folder);
@@ -90,7 +90,7 @@ impl Text {
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     arguments.check()?;
     let prefix = prefix();
-    let made = Made { folder: folder()? };
+    let made = TranslatedFiles { folder: folder()? };
     let mut words = arguments.words.clone();
     for (number, at) in arguments.sources.iter().enumerate() {
         let source = &arguments.words[*at];

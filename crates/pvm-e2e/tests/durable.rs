@@ -130,7 +130,7 @@ fn two_machines_do_not_keep_one_space_and_a_missing_directory_is_named() {
 
 /// The content of the workers' files.
 #[derive(Default)]
-struct Known {
+struct WorkerFiles {
     /// Answered, and asked for without an answer.
     put: BTreeSet<i64>,
     asked: BTreeSet<i64>,
@@ -139,7 +139,7 @@ struct Known {
     open_takes: usize,
 }
 
-impl Known {
+impl WorkerFiles {
     fn read(&mut self, file: &Path) {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let mut open = false;
@@ -190,7 +190,7 @@ fn every_process_dies((hosts, copies): (&str, &str), otherwise: u32) {
     for round in 0..rounds.unwrap_or(otherwise) {
         succeed(&place, &["up", "--local", hosts]);
         assert!(!create_with(&place, &directory, copies).err.contains("holds no space"));
-        let mut known = Known::default();
+        let mut known = WorkerFiles::default();
         files.values().for_each(|file: &PathBuf| known.read(file));
         known.judge(&numbers(&succeed(&place, &["space", "dump", "kept"]).out));
         answered = known.put.len();

@@ -31,11 +31,11 @@ use std::fmt::Debug;
 use std::io::Cursor;
 
 /// The result of a check.
-type Told = Result<(), String>;
+type Verdict = Result<(), String>;
 /// A check, and its name.
-type Check = (&'static str, fn() -> Told);
+type Check = (&'static str, fn() -> Verdict);
 
-fn is<T: PartialEq + Debug>(what: &str, got: T, expected: T) -> Told {
+fn is<T: PartialEq + Debug>(what: &str, got: T, expected: T) -> Verdict {
     if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, not {expected:?}")) }
 }
 
@@ -51,7 +51,7 @@ fn packets(platform: &Platform, text: &str) -> Result<Report, String> {
     }
 }
 
-fn near(what: &str, got: f64, expected: f64, within: f64) -> Told {
+fn near(what: &str, got: f64, expected: f64, within: f64) -> Verdict {
     let error = (got - expected).abs() / expected.abs().max(f64::MIN_POSITIVE);
     if error <= within { Ok(()) } else { Err(format!("{what}: {got:.5}, not {expected:.5}")) }
 }

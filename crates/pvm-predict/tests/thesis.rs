@@ -4,8 +4,8 @@
 #[allow(dead_code)]
 mod thesis;
 
-type Told = Result<(), String>;
-fn is<T: PartialEq>(_: &str, _: T, _: T) -> Told {
+type Verdict = Result<(), String>;
+fn is<T: PartialEq>(_: &str, _: T, _: T) -> Verdict {
     Ok(())
 }
 

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// The findings of a search.
 #[derive(Debug)]
-struct Found {
+struct SearchTotals {
     states: usize,
     steps: usize,
     /// All runs of this many steps were searched.
@@ -37,9 +37,10 @@ struct Found {
 /// Searches all that can happen from here, the shortest runs first, until nothing is left, or until
 /// all runs of one length are done and at least `most` states were found. Returns what was seen, or
 /// what is wrong in one of the states, with the steps that lead there.
-fn search(world: World, most: usize) -> Result<Found, String> {
+fn search(world: World, most: usize) -> Result<SearchTotals, String> {
     let mut seen = HashSet::from([hash::of(&world)]);
-    let mut found = Found { states: 1, steps: 0, length: 0, bounded: 0, counts: BTreeMap::new() };
+    let mut found =
+        SearchTotals { states: 1, steps: 0, length: 0, bounded: 0, counts: BTreeMap::new() };
     // Which step led to each state, and from which other one.
     let mut ways = vec![(0, Step::Tick(0))];
     let mut open = VecDeque::from([(0, 0, world)]);

@@ -100,7 +100,7 @@ fn deeds() -> impl Strategy<Value = Do> {
 }
 
 /// A tuple: its age, what it is, and how often it came back.
-type Held = (u64, Tuple, u32);
+type FreeTuple = (u64, Tuple, u32);
 
 struct Waiter {
     asked: (Tid, u64),
@@ -125,7 +125,7 @@ struct Model {
     blocked: Vec<((Tid, u64), Vec<Tuple>)>,
     claims: Vec<Claim>,
     /// The tuples that requests have taken.
-    taken: BTreeMap<(Tid, u64), Vec<Held>>,
+    taken: BTreeMap<(Tid, u64), Vec<FreeTuple>>,
     age: u64,
     answers: Vec<(Tid, u64, Outcome)>,
 }

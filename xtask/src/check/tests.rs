@@ -22,8 +22,8 @@ impl Folder {
         Self(folder)
     }
 
-    fn places(&self) -> Places<'_> {
-        Places { root: &self.0, stage: String::new(), logs: self.0.clone() }
+    fn places(&self) -> CheckPaths<'_> {
+        CheckPaths { root: &self.0, stage: String::new(), logs: self.0.clone() }
     }
 
     fn rows(&self, parts: &[Part], room: Option<Room>) -> Vec<Row> {

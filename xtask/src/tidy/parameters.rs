@@ -32,9 +32,9 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
 }
 
 /// The places of such functions, for each crate.
-type Places = BTreeMap<String, Vec<String>>;
+type PlacesByCrate = BTreeMap<String, Vec<String>>;
 
-fn judge(found: &Places, most: &[(&str, usize)]) -> Vec<Finding> {
+fn judge(found: &PlacesByCrate, most: &[(&str, usize)]) -> Vec<Finding> {
     let allowed = |folder: &str| most.iter().find(|entry| entry.0 == folder).map_or(0, |e| e.1);
     let mut findings = Vec::new();
     for (folder, places) in found.iter().filter(|(folder, places)| places.len() > allowed(folder)) {
@@ -59,8 +59,8 @@ fn judge(found: &Places, most: &[(&str, usize)]) -> Vec<Finding> {
     findings
 }
 
-fn found(sources: &[Source]) -> Places {
-    let mut places = Places::new();
+fn found(sources: &[Source]) -> PlacesByCrate {
+    let mut places = PlacesByCrate::new();
     for source in sources.iter().filter(|source| source.is_rust()) {
         let Some((folder, file)) = source.path.split_once("/src/") else { continue };
         let long = functions(&source.code()).into_iter().filter(|(_, parameters)| {

@@ -19,7 +19,7 @@ use crate::operator::Operator;
 use crate::options::predict::CalibrateOptions;
 use crate::progress::Progress;
 use crate::show::{show, show_json};
-use tell::Told;
+use tell::CalibrationReport;
 
 /// Measures, fits, and tells.
 pub(super) fn calibrate(options: &CalibrateOptions) -> Result<(), Failure> {
@@ -37,8 +37,13 @@ pub(super) fn calibrate(options: &CalibrateOptions) -> Result<(), Failure> {
     let about = format!("Calibrated between {}", hosts.join(", "));
     let text = values.text(&about, &missing);
     let fits = tell::fits(&measured);
-    let told =
-        Told { measured: &measured, compared: &compared, missing: &missing, platform: &text, fits };
+    let told = CalibrationReport {
+        measured: &measured,
+        compared: &compared,
+        missing: &missing,
+        platform: &text,
+        fits,
+    };
     if let Some(path) = &options.output {
         std::fs::write(path, &text).map_err(|error| at(path, &error))?;
     }

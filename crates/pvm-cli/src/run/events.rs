@@ -34,7 +34,7 @@ pub(crate) enum Event {
     /// All output is written, or no more can be.
     Written(Result<(), Error>),
     /// A task of a job told its keeper something.
-    Word(Heard),
+    RankMessage(Heard),
 }
 
 enum Happening {
@@ -113,7 +113,7 @@ impl Events {
     /// any more.
     pub(crate) fn words(&self) -> impl Fn(Heard) -> bool + Send + 'static {
         let to = self.sender.clone();
-        move |heard| to.send(Happening::Event(Event::Word(heard))).is_ok()
+        move |heard| to.send(Happening::Event(Event::RankMessage(heard))).is_ok()
     }
 
     /// Starts to pass standard input on to this task.

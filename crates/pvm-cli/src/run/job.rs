@@ -32,7 +32,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use words::{Heard, Line, Word};
+use words::{Heard, Line, RankMessage};
 
 /// Between the signal that asks the ranks of a failed job to end and the one that ends them.
 const FAILED_GRACE: Duration = Duration::from_millis(300);
@@ -242,7 +242,7 @@ impl Keeper {
 
     fn handle(&mut self, event: Event) -> Result<(), Failure> {
         match event {
-            Event::Word(heard) => self.hear(heard),
+            Event::RankMessage(heard) => self.hear(heard),
             Event::Answer(Ok((id, Reply::Spawned { outcomes, tried })), _) => {
                 self.started(id, &outcomes, &tried)
             }
@@ -330,7 +330,7 @@ impl Keeper {
     }
 
     fn hear(&mut self, Heard { from, word }: Heard) -> Result<(), Failure> {
-        if let Word::Ended { tid } = word {
+        if let RankMessage::Ended { tid } = word {
             return self.ended_somehow(tid);
         }
         let Some(rank) = self.ranks.get_mut(from) else {
@@ -342,22 +342,22 @@ impl Keeper {
             return Ok(());
         };
         match word {
-            Word::Entered { last_call } => {
+            RankMessage::Entered { last_call } => {
                 rank.entered = Some(last_call);
                 self.look_soon();
             }
-            Word::Left => {
+            RankMessage::Left => {
                 rank.left = true;
                 self.line.heard(from);
             }
-            Word::Fatal { code, text } => {
+            RankMessage::Fatal { code, text } => {
                 let status = if code & 0xff == 0 { 1 } else { code & 0xff };
                 self.fatal(Fault { from, status: status << 8, text });
             }
-            Word::Forked { tids } => return self.forked(from, &tids),
-            Word::Kill { tids } => return self.kill_ranks(&tids),
-            Word::Start { clusters } => return self.start_others(from, clusters),
-            Word::Exited { tid, status } => {
+            RankMessage::Forked { tids } => return self.forked(from, &tids),
+            RankMessage::Kill { tids } => return self.kill_ranks(&tids),
+            RankMessage::Start { clusters } => return self.start_others(from, clusters),
+            RankMessage::Exited { tid, status } => {
                 let is_its_own = self.running.forked.remove(&tid);
                 if is_its_own {
                     self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = None);
@@ -365,7 +365,7 @@ impl Keeper {
                     self.tell_held();
                 }
             }
-            Word::Ended { .. } => {}
+            RankMessage::Ended { .. } => {}
         }
         Ok(())
     }

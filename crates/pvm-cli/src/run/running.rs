@@ -161,7 +161,7 @@ impl Running {
             Event::Signal(signal) => self.handle_signal(signal),
             Event::Written(Err(error)) => self.cannot_write(&error),
             // The one comes where the streams are finished, the other to a keeper.
-            Event::Written(Ok(())) | Event::Word(_) => {}
+            Event::Written(Ok(())) | Event::RankMessage(_) => {}
         }
         let over = self.own.is_empty() && !self.children.is_empty();
         if over && matches!(self.stage, Stage::Running) {

@@ -31,7 +31,7 @@ fn tallies(bytes: &[u8]) -> Vec<Tally> {
 
 /// The counts of a task in the trace.
 #[derive(Debug)]
-struct Told {
+struct TracedCounts {
     index: u64,
     host: u64,
     sent: u64,
@@ -39,7 +39,7 @@ struct Told {
     lost: Option<u64>,
 }
 
-fn told(hosts: &Hosts, file: &str) -> (BTreeMap<u64, Told>, Vec<Value>) {
+fn told(hosts: &Hosts, file: &str) -> (BTreeMap<u64, TracedCounts>, Vec<Value>) {
     let shown = json(&hosts.run("h1", &["pvm", "trace", "show", "--json", file]));
     let profile = json(&hosts.run("h1", &["pvm", "trace", "profile", "--json", file]));
     assert_eq!(shown["complete"], true);
@@ -52,7 +52,7 @@ fn told(hosts: &Hosts, file: &str) -> (BTreeMap<u64, Told>, Vec<Value>) {
         let (sent, taken) = (number(&sums["sent"]), number(&sums["received"]));
         let (index, host) = (number(&task["index"]), number(&task["host"]));
         let lost = task["lost"].as_u64();
-        (tid, Told { index, host, sent, taken, lost })
+        (tid, TracedCounts { index, host, sent, taken, lost })
     });
     (told.collect(), shown["gaps"].as_array().expect("gaps").clone())
 }
@@ -170,7 +170,7 @@ fn kills_and_cut_cables_lose_nothing_of_a_trace_that_is_not_told() {
 }
 
 /// True if the trace has all that a task has counted; else it tells that something is missing.
-fn is_whole(tally: &Tally, told: &BTreeMap<u64, Told>, gaps: &[Value]) -> bool {
+fn is_whole(tally: &Tally, told: &BTreeMap<u64, TracedCounts>, gaps: &[Value]) -> bool {
     let trace = told.get(&tally.tid).unwrap_or_else(|| panic!("{tally:x?}: {told:x?}"));
     eprintln!("{tally:x?} {trace:x?}");
     // A task that was killed within a call has counted it, or the trace has.

@@ -3,7 +3,7 @@
 use super::relation::Over;
 use super::roles::Roles;
 use super::sketch::{Kind, Names};
-use super::token::{Token, Wanted, within};
+use super::token::{Token, TokenPlace, within};
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
 use crate::program::Source;
@@ -206,7 +206,7 @@ impl Source for Grown {
                 }
                 continue;
             }
-            let wanted = Wanted { part: position.part as usize, step: position.step };
+            let wanted = TokenPlace { part: position.part as usize, step: position.step };
             let action = action(token, one, wanted, of);
             position.phase = 0;
             position.part += 1;
@@ -228,7 +228,7 @@ impl Source for Grown {
 fn action(
     token: &Token,
     sized: &Sized,
-    wanted: Wanted,
+    wanted: TokenPlace,
     (task, tasks): (TaskNumber, TaskNumber),
 ) -> Option<Action> {
     let part = &token.parts[wanted.part];

@@ -2,7 +2,7 @@
 
 use super::relation::Over;
 use super::sketch::{Kind, Name, Sketch};
-use super::token::{Token, Wanted, tokens, within};
+use super::token::{Token, TokenPlace, tokens, within};
 use crate::action::TaskNumber;
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ impl Role {
         let mut at = 0;
         for number in 0..self.tokens.len() {
             let token = &mut self.tokens[number];
-            let wanted: Vec<Wanted> = token.wanted(task, tasks).collect();
+            let wanted: Vec<TokenPlace> = token.wanted(task, tasks).collect();
             for one in wanted {
                 let deed = deeds.get(at).filter(|deed| token.take(one, deed, (task, tasks)));
                 let Some(deed) = deed else {
@@ -143,7 +143,7 @@ impl Role {
         let (deeds, of) = (&sketch.tasks[task as usize], (task, sketch.count()));
         let fits = |number: usize, at: usize| {
             let (token, deed) = (self.tokens.get(number), deeds.get(at));
-            let first = Wanted { part: 0, step: 0 };
+            let first = TokenPlace { part: 0, step: 0 };
             token.zip(deed).is_some_and(|(token, deed)| token.clone().take(first, deed, of))
         };
         let (origin, origin_task) = self.origin;
@@ -158,7 +158,7 @@ impl Role {
         let wanted = self.tokens.get(number).map_or_else(
             || "has ended".to_owned(),
             |token| {
-                let first = Wanted { part: 0, step: 0 };
+                let first = TokenPlace { part: 0, step: 0 };
                 let step = token.over.map_or("", |_| ", one of a row");
                 told(token.parts[0].kind, token.peer(first, of)) + step
             },

@@ -32,7 +32,7 @@ pub(super) struct Token {
 
 /// The place of a deed within a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Wanted {
+pub(super) struct TokenPlace {
     pub(super) part: usize,
     pub(super) step: u32,
 }
@@ -43,19 +43,19 @@ impl Token {
         &self,
         task: TaskNumber,
         tasks: TaskNumber,
-    ) -> impl Iterator<Item = Wanted> {
+    ) -> impl Iterator<Item = TokenPlace> {
         let (over, parts) = (self.over, self.parts.len());
         let steps = (0..).take_while(move |step| match over {
             Some(over) => over.item(*step, task, tasks).is_some(),
             None => *step == 0,
         });
-        steps.flat_map(move |step| (0..parts).map(move |part| Wanted { part, step }))
+        steps.flat_map(move |step| (0..parts).map(move |part| TokenPlace { part, step }))
     }
 
     /// The other task of a deed; none if it does not exist.
     pub(super) fn peer(
         &self,
-        wanted: Wanted,
+        wanted: TokenPlace,
         (task, tasks): (TaskNumber, TaskNumber),
     ) -> Option<TaskNumber> {
         match self.over {
@@ -77,7 +77,7 @@ impl Token {
     /// deed, too.
     pub(super) fn take(
         &mut self,
-        wanted: Wanted,
+        wanted: TokenPlace,
         deed: &Deed,
         of: (TaskNumber, TaskNumber),
     ) -> bool {

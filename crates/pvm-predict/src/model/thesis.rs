@@ -67,7 +67,7 @@ pub fn run(
 
 /// A planned event.
 #[derive(Clone, Copy, Debug)]
-enum Planned {
+enum ThesisEvent {
     Station(TaskNumber),
     Server(TaskNumber),
     Cable,
@@ -109,7 +109,7 @@ impl Message {
 struct Run<'a> {
     source: &'a mut dyn Source,
     watcher: &'a mut dyn Watcher,
-    queue: Queue<Planned>,
+    queue: Queue<ThesisEvent>,
     stations: Vec<Station>,
     servers: Vec<Server>,
     cable: Csma,
@@ -131,15 +131,15 @@ impl Run<'_> {
                 return Err(Error::Endless);
             }
             match planned {
-                Planned::Station(number) => {
+                ThesisEvent::Station(number) => {
                     self.stations[number as usize].handle_timeout(now);
                     self.station(now, number)?;
                 }
-                Planned::Server(number) => {
+                ThesisEvent::Server(number) => {
                     self.servers[number as usize].handle_timeout(now);
                     self.server(now, number)?;
                 }
-                Planned::Cable => {
+                ThesisEvent::Cable => {
                     self.cable.handle_timeout(now);
                     self.cable(now)?;
                 }
@@ -183,7 +183,7 @@ impl Run<'_> {
     fn station(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         while let Some(output) = self.stations[number as usize].poll_output() {
             match output {
-                station::Output::Wake(at) => self.queue.push(at, Planned::Station(number)),
+                station::Output::Wake(at) => self.queue.push(at, ThesisEvent::Station(number)),
                 station::Output::Next => self.line(now, number)?,
                 station::Output::Write { to, bytes, began, until } => {
                     self.write(now, number, (to, bytes), (began, until))?;
@@ -319,7 +319,7 @@ impl Run<'_> {
     fn server(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
         while let Some(output) = self.servers[number as usize].poll_output() {
             match output {
-                server::Output::Wake(at) => self.queue.push(at, Planned::Server(number)),
+                server::Output::Wake(at) => self.queue.push(at, ThesisEvent::Server(number)),
                 server::Output::Granted { message } => {
                     self.messages[message as usize].granted = now;
                 }
@@ -396,7 +396,7 @@ impl Run<'_> {
     fn cable(&mut self, now: Time) -> Result<(), Error> {
         while let Some(output) = self.cable.poll_output() {
             match output {
-                csma::Output::Wake(at) => self.queue.push(at, Planned::Cable),
+                csma::Output::Wake(at) => self.queue.push(at, ThesisEvent::Cable),
                 csma::Output::Carried(carried) => self.carried(now, &carried)?,
                 csma::Output::Dropped { .. } => (),
             }

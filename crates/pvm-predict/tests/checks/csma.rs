@@ -1,6 +1,6 @@
 //! The shared cable against closed forms and published efficiency.
 
-use super::{Told, is, near};
+use super::{Verdict, is, near};
 use pvm_predict::link::csma::{Csma, Output, Rules};
 use pvm_predict::{Rate, Time};
 
@@ -56,14 +56,14 @@ fn efficiency(rules: Rules, stations: usize, bytes: u64, seed: u64) -> f64 {
 }
 
 /// One station: a frame of 1518 bytes, its preamble and the gap take 1230.4 us.
-pub(crate) fn one_station_has_the_cable() -> Told {
+pub(crate) fn one_station_has_the_cable() -> Verdict {
     let load = saturate(Rules::ethernet(Rate::megabits(10)), 1, 1500, Time::of_seconds(1.0), 1);
     let expected = Time(1_230_400_000).times(load.frames) - Time::nanoseconds(9_600);
     is("the last frame ends", load.ended - Time::microseconds(5), expected)
 }
 
 /// A frame of one byte is filled up to 64: 51.2 us, and 6.4 of preamble.
-pub(crate) fn the_shortest_frame() -> Told {
+pub(crate) fn the_shortest_frame() -> Verdict {
     let load = saturate(Rules::ethernet(Rate::megabits(10)), 1, 1, Time::of_seconds(0.1), 1);
     let expected = Time(67_200_000).times(load.frames) - Time::nanoseconds(9_600);
     is("the last frame ends", load.ended - Time::microseconds(5), expected)
@@ -84,7 +84,7 @@ fn first_of_two(rules: Rules, seed: u64) -> Result<(u64, Time), String> {
 
 /// A collision takes 9.6 us: 6.4 until the preambles are sent, 3.2 of jam. After it a frame begins
 /// with the gap, or with a slot, or with two or three after the second collision.
-pub(crate) fn two_collide_and_back_off() -> Told {
+pub(crate) fn two_collide_and_back_off() -> Verdict {
     let (jammed, gap, slot) = (9_600u64, 9_600u64, 51_200u64);
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..400 {
@@ -102,7 +102,7 @@ pub(crate) fn two_collide_and_back_off() -> Told {
 
 /// If two stations begin at once, k collisions follow with a probability of 1/2 x 1/4 ... so there
 /// are 1.6416 collisions in the mean.
-pub(crate) fn collisions_of_two() -> Told {
+pub(crate) fn collisions_of_two() -> Verdict {
     let rules = Rules::ethernet(Rate::megabits(10));
     let (mut collisions, runs) = (0, 20_000);
     for seed in 0..runs {
@@ -116,7 +116,7 @@ pub(crate) fn collisions_of_two() -> Told {
 /// that draws few slots after its own frame goes on sooner, so real cables do better: Boggs, Mogul
 /// and Kent (1988) measured it. Ours lies between the formula and what is left of a cable that one
 /// station has for itself.
-pub(crate) fn efficiency_as_published() -> Told {
+pub(crate) fn efficiency_as_published() -> Verdict {
     let mut rules = Rules::ethernet(Rate::megabits(10));
     rules.propagation = Time::microseconds(20);
     for (stations, bytes) in [(2, 1500), (5, 1500), (10, 1500), (24, 1500), (5, 494), (10, 494)] {

@@ -1,7 +1,7 @@
 //! Routes through daemons, datagrams, cards with access to memory, and records, against times that
 //! can be added up by hand.
 
-use super::{Told, is, packets};
+use super::{Verdict, is, packets};
 use pvm_predict::Time;
 use pvm_predict::platform::{Placement, Platform};
 use pvm_predict::report::Report;
@@ -23,7 +23,7 @@ const TWO: &str = "0 send 1 0 8160\n1 recv 0 0 8160\n";
 
 /// A datagram of 4080 bytes has packets of 1500, 1500 and 1180 bytes, of which the last one is
 /// across after 3600 + 944 us. Its acknowledgement has 60 bytes and takes 96 us.
-pub(crate) fn datagrams_wait_for_one_another() -> Told {
+pub(crate) fn datagrams_wait_for_one_another() -> Verdict {
     let (memory, datagram) = (Time::nanoseconds(2 * 104_080), 4_544_000);
     let took = run("", "kind = \"pvm3\"", "each", TWO)?.time;
     let acknowledged = Time::nanoseconds(datagram + 96_000 + datagram);
@@ -34,7 +34,7 @@ pub(crate) fn datagrams_wait_for_one_another() -> Told {
 }
 
 /// With a fifth of all packets lost, all messages come, in their order, and once each.
-pub(crate) fn a_lost_datagram_is_sent_again() -> Told {
+pub(crate) fn a_lost_datagram_is_sent_again() -> Verdict {
     let (mut text, count) = (String::new(), 20);
     text.extend((0..count).map(|n| format!("0 send 1 0 {}\n", 1 + n * 700)));
     text.extend((0..count).map(|n| format!("1 recv 0 0 {}\n", 1 + n * 700)));
@@ -54,21 +54,21 @@ const CARD: &str = "kind = \"rdma\"\nsegment = \"1000 B\"\nheader = \"10 B\"\nea
                     GB/s\"";
 
 /// Two packets of 1010 bytes, on two cables, 5 us after the call.
-pub(crate) fn a_card_sends_short_messages_at_once() -> Told {
+pub(crate) fn a_card_sends_short_messages_at_once() -> Verdict {
     let took = run("", CARD, "each", "0 send 1 0 2000\n1 recv 0 0 2000\n")?.time;
     is("it takes", took, Time::microseconds(5 + 3 * 808))
 }
 
 /// 5 us, and 103 us to register 3000 bytes; 16 us to ask; 103 us at the receiver; 16 us to answer;
 /// then three packets.
-pub(crate) fn a_long_message_asks_first() -> Told {
+pub(crate) fn a_long_message_asks_first() -> Verdict {
     let took = run("", CARD, "each", "0 send 1 0 3000\n1 recv 0 0 3000\n")?.time;
     is("it takes", took, Time::microseconds(5 + 103 + 16 + 103 + 16 + 4 * 808))
 }
 
 /// Tasks 0 and 1 are on one host, 2 and 3 on another one. A short message of task 1 waits for what
 /// the connection holds, and not for the whole of a long one.
-pub(crate) fn tasks_take_turns_at_their_daemon() -> Told {
+pub(crate) fn tasks_take_turns_at_their_daemon() -> Verdict {
     let text = "0 send 2 0 200000\n1 compute 1000000\n1 send 3 0 100\n2 recv 0 0 200000\n3 recv 1 \
                 0 100\n";
     let transport = "kind = \"tcp\"\nroute = \"daemons\"\nturn = \"4 kB\"\nsend_buffer = \"20 kB\"";
@@ -84,7 +84,7 @@ pub(crate) fn tasks_take_turns_at_their_daemon() -> Told {
 
 /// 1956 bytes in records of 1000, each with 22 more: two segments of 1000, and two times 1.956 ms
 /// to encrypt and to decrypt them.
-pub(crate) fn records_have_bytes_and_take_time() -> Told {
+pub(crate) fn records_have_bytes_and_take_time() -> Verdict {
     let tcp = "kind = \"tcp\"\ncongestion = \"reno\"\nsegment = \"1000 B\"\nheader = \"0 B\"\ntick \
                = \"0 s\"\nrecord_size = \"1000 B\"\nrecord = \"22 B\"\ncipher = \"1 MB/s\"";
     let text = "0 send 1 0 1956\n1 recv 0 0 1956\n";
@@ -96,7 +96,7 @@ pub(crate) fn records_have_bytes_and_take_time() -> Told {
 
 /// Beats go on as long as tasks compute, do not make them slower, and end with them; tasks that
 /// wait for ever are told all the same.
-pub(crate) fn daemons_beat_while_tasks_compute() -> Told {
+pub(crate) fn daemons_beat_while_tasks_compute() -> Verdict {
     let text = "0 compute 10000000000\n1 compute 1\n";
     for (route, place) in [("direct", "each"), ("daemons", "each")] {
         let tcp = format!("kind = \"tcp\"\nroute = \"{route}\"\nbeat = \"180 ms\"");

@@ -1,7 +1,7 @@
 //! Links with routes, cells, a token ring and a crossbar, against times that can be added up by
 //! hand and against published efficiencies.
 
-use super::{Told, is, near, packets};
+use super::{Verdict, is, near, packets};
 use pvm_predict::link::cells::{self, Cells};
 use pvm_predict::link::fddi::{self, Fddi};
 use pvm_predict::link::hippi::{self, Hippi};
@@ -36,7 +36,7 @@ fn segment(tasks: u32, from: u32, to: u32) -> String {
 }
 
 /// The second link begins when the frame's head is there: 22 bytes, 17.6 us.
-pub(crate) fn a_switch_cuts_through() -> Told {
+pub(crate) fn a_switch_cuts_through() -> Verdict {
     let text = segment(2, 0, 1);
     let cut = on_switch("forwarding = \"cut-through\"", &text)?;
     is("cut through", cut.time, Time::nanoseconds(817_600))?;
@@ -44,7 +44,7 @@ pub(crate) fn a_switch_cuts_through() -> Told {
 }
 
 /// A frame is on one link after the other, each with its latency.
-pub(crate) fn each_link_of_a_route_takes_its_time() -> Told {
+pub(crate) fn each_link_of_a_route_takes_its_time() -> Verdict {
     for (network, tasks, to, links) in [
         ("topology = \"ring\"", 8, 3, 3),
         ("topology = \"ring\"", 8, 6, 2),
@@ -64,7 +64,7 @@ pub(crate) fn each_link_of_a_route_takes_its_time() -> Told {
 }
 
 /// From 0 to 3 of a hypercube by way of 1, whose own frames are in front.
-pub(crate) fn the_lowest_bit_goes_first() -> Told {
+pub(crate) fn the_lowest_bit_goes_first() -> Verdict {
     let text = "0 send 3 0 1000\n1 send 3 1 2000\n2 compute 0\n3 recv 0 0 1000\n3 recv 1 1 2000\n";
     let took = on_switch("topology = \"hypercube\"", text)?.time;
     is("behind two frames", took, Time::microseconds(800 * 3))
@@ -72,7 +72,7 @@ pub(crate) fn the_lowest_bit_goes_first() -> Told {
 
 /// Four hosts below one switch send to four below another one: no link carries two frames. With a
 /// fourth of the links upwards, one link carries all four.
-pub(crate) fn a_fat_tree_carries_all_that_crosses_it() -> Told {
+pub(crate) fn a_fat_tree_carries_all_that_crosses_it() -> Verdict {
     let text: String = (0..4)
         .map(|task| format!("{task} send {0} 0 1000\n{0} recv {task} 0 1000\n", task + 4))
         .collect();
@@ -83,14 +83,14 @@ pub(crate) fn a_fat_tree_carries_all_that_crosses_it() -> Told {
 }
 
 /// Two pairs have half of a bus each.
-pub(crate) fn a_bus_carries_one_frame_at_a_time() -> Told {
+pub(crate) fn a_bus_carries_one_frame_at_a_time() -> Verdict {
     let text = segment(2, 0, 1) + "2 send 3 0 1000\n3 recv 2 0 1000\n";
     is("one link", on_switch("topology = \"bus\"", &text)?.time, Time::microseconds(1_600))
 }
 
 /// 1000 bytes and 16 of AAL5 and LLC are 22 cells, of which the switch forwards each when it is
 /// there: 23 times 42.4 us.
-pub(crate) fn a_packet_is_cut_into_cells() -> Told {
+pub(crate) fn a_packet_is_cut_into_cells() -> Verdict {
     is("bytes", cells::length(1000), 22 * 53)?;
     is("a whole cell", cells::length(32), 53)?;
     let took = run("kind = \"atm\"", &segment(2, 0, 1))?.time;
@@ -105,14 +105,14 @@ fn cells(queue: u64) -> Link {
 }
 
 /// The first of two packets of 22 cells leaves with the 43rd cell, and not with the 22nd.
-pub(crate) fn cells_of_two_packets_alternate() -> Told {
+pub(crate) fn cells_of_two_packets_alternate() -> Verdict {
     let frame = |token| (Time::ZERO, Frame { token, from: token, to: 9, bytes: 22 * 53 });
     let ends = carried(&mut cells(256_000), &[frame(0), frame(1)]);
     is("packets", ends, vec![Some(Time(43 * CELL)), Some(Time(44 * CELL))])
 }
 
 /// A queue of two cells: of three packets that come at once two lose cells.
-pub(crate) fn a_lost_cell_takes_its_packet_with_it() -> Told {
+pub(crate) fn a_lost_cell_takes_its_packet_with_it() -> Verdict {
     let frame = |token| (Time::ZERO, Frame { token, from: token, to: 9, bytes: 22 * 53 });
     let ends = carried(&mut cells(2 * 53), &[frame(0), frame(1), frame(2)]);
     is("packets that crossed", ends.iter().flatten().count() < 3, true)?;
@@ -163,7 +163,7 @@ fn ring(stations: usize) -> Link {
 
 /// Jain, *Performance analysis of FDDI token ring networks* (1990): n stations that always have
 /// frames use n (T - D) / (n T + D) of the ring, with a target time T and a latency D of the ring.
-pub(crate) fn a_token_ring_as_published() -> Told {
+pub(crate) fn a_token_ring_as_published() -> Verdict {
     for stations in [1, 3, 10, 30] {
         let (bytes, each) = (100, 20_000);
         let mut frames = Vec::new();
@@ -188,7 +188,7 @@ pub(crate) fn a_token_ring_as_published() -> Told {
 }
 
 /// The token of an idle ring of 10 stations comes within a round of 200 us, whenever it is wanted.
-pub(crate) fn a_token_that_nobody_wants_comes_in_time() -> Told {
+pub(crate) fn a_token_that_nobody_wants_comes_in_time() -> Verdict {
     for (token, micro) in [3, 1_234, 777_777, 9_999_999].into_iter().enumerate() {
         let at = Time::microseconds(micro);
         let frame = Frame { token: 0, from: 7, to: 9, bytes: 1_250 };
@@ -203,7 +203,7 @@ pub(crate) fn a_token_that_nobody_wants_comes_in_time() -> Told {
 
 /// Karol, Hluchyj and Morgan (1987): a crossbar whose sources wait with their first packet carries
 /// 0.75 (2 hosts), 0.6553 (4), 0.6184 (8) of what its links could.
-pub(crate) fn a_crossbar_as_published() -> Told {
+pub(crate) fn a_crossbar_as_published() -> Verdict {
     for (hosts, expected) in [(2u32, 0.75), (4, 0.6553), (8, 0.6184)] {
         let (rate, latency, setup) = (Rate::megabits(800), Time::ZERO, Time::ZERO);
         let rules = hippi::Rules { rate, latency, setup, queue: u64::MAX };
@@ -225,7 +225,7 @@ pub(crate) fn a_crossbar_as_published() -> Told {
 
 /// 1000 bytes are 250 words in a burst, with two behind it: 10.08 us at 800 Mb/s, behind 5 us for
 /// the connection.
-pub(crate) fn a_connection_takes_its_time() -> Told {
+pub(crate) fn a_connection_takes_its_time() -> Verdict {
     is("two bursts", hippi::length(1_025), 1_028 + 16)?;
     let file = "[network]\nkind = \"hippi\"\nrate = \"800 Mb/s\"\nsetup = \"5 us\"\nlatency = \"1 \
                 us\"\n[transport]\nkind = \"tcp\"\nsegment = \"1000 B\"\nheader = \"0 B\"\n";

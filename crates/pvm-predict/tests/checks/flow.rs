@@ -1,6 +1,6 @@
 //! Messages that share links, against times that can be added up by hand.
 
-use super::{Told, is, near};
+use super::{Verdict, is, near};
 use pvm_predict::platform::{Placement, Platform, named};
 use pvm_predict::report::{Report, Unwatched};
 use pvm_predict::source::{Pattern, Ranks, Shape};
@@ -33,7 +33,7 @@ fn run(text: &str, platform: &str) -> Result<Report, String> {
 }
 
 /// Three senders fill the cable of their receiver; each of them has a third of it.
-pub(crate) fn three_share_the_way_in() -> Told {
+pub(crate) fn three_share_the_way_in() -> Verdict {
     let text = "0 recv 1 0 100000\n0 recv 2 0 100000\n0 recv 3 0 100000\n\
                 1 send 0 0 100000\n2 send 0 0 100000\n3 send 0 0 100000\n";
     // 3 * 100000 bytes at 10 ns, and both cables' 500 us.
@@ -41,7 +41,7 @@ pub(crate) fn three_share_the_way_in() -> Told {
 }
 
 /// A flow that is held up elsewhere leaves the rest of a cable to others.
-pub(crate) fn a_flow_takes_what_others_leave() -> Told {
+pub(crate) fn a_flow_takes_what_others_leave() -> Verdict {
     let text = "0 send 1 0 300000\n0 send 2 0 300000\n0 send 3 0 300000\n4 send 3 1 300000\n\
                 1 recv 0 0 300000\n2 recv 0 0 300000\n3 recv 4 1 300000\n";
     let report = run(text, SWITCH)?;
@@ -51,7 +51,7 @@ pub(crate) fn a_flow_takes_what_others_leave() -> Told {
 }
 
 /// One cable for all: two pairs have half of it each.
-pub(crate) fn all_share_one_cable() -> Told {
+pub(crate) fn all_share_one_cable() -> Verdict {
     let cable = "[network]\nkind = \"cable\"\nrate = \"10 Mb/s\"\n";
     let two = "0 send 1 0 1000000\n1 recv 0 0 1000000\n2 send 3 0 1000000\n3 recv 2 0 1000000\n";
     let one = "0 send 1 0 1000000\n1 recv 0 0 1000000\n";
@@ -60,7 +60,7 @@ pub(crate) fn all_share_one_cable() -> Told {
 }
 
 /// A sender goes on once no more than its buffer is under way.
-pub(crate) fn a_sender_waits_for_its_buffer() -> Told {
+pub(crate) fn a_sender_waits_for_its_buffer() -> Verdict {
     let tcp = "[transport]\nkind = \"tcp\"\nsend_buffer = \"400 kB\"\n";
     let text = "0 send 1 0 1000000\n0 send 1 0 100000\n1 recv 0 0 1000000\n1 recv 0 0 100000\n";
     let platform = format!("{SWITCH}{tcp}");
@@ -73,7 +73,7 @@ pub(crate) fn a_sender_waits_for_its_buffer() -> Told {
 }
 
 /// Messages of a byte behind a full buffer cross once each.
-pub(crate) fn a_byte_behind_a_full_buffer_crosses_once() -> Told {
+pub(crate) fn a_byte_behind_a_full_buffer_crosses_once() -> Verdict {
     let tcp = "[transport]\nkind = \"tcp\"\nsegment = \"88 B\"\nsend_buffer = \"176 B\"\n";
     let platform = format!("{SWITCH}{tcp}");
     let (count, mut text) = (2_000, String::new());
@@ -86,7 +86,7 @@ pub(crate) fn a_byte_behind_a_full_buffer_crosses_once() -> Told {
 }
 
 /// If nothing is shared, a flow is a line.
-pub(crate) fn a_ring_is_the_same_on_lines() -> Told {
+pub(crate) fn a_ring_is_the_same_on_lines() -> Verdict {
     let platform = Platform::parse(SWITCH).map_err(|error| error.to_string())?;
     let ring = || Pattern::new(Shape::Ring, 7, 20, 12_345, Time::microseconds(77));
     let mut source = ring().map_err(|error| error.to_string())?;
@@ -100,7 +100,7 @@ pub(crate) fn a_ring_is_the_same_on_lines() -> Told {
 
 /// A machine of the published table has its links: messages of an iPSC/860 that cross one link of
 /// the hypercube share it, and on a Paragon's grid two rows do not meet.
-pub(crate) fn rows_of_the_table_have_their_links() -> Told {
+pub(crate) fn rows_of_the_table_have_their_links() -> Verdict {
     let both = "0 send 3 0 1000000\n1 send 3 1 1000000\n2 compute 0\n3 recv 0 0 1000000\n3 recv 1 \
                 1 1000000\n";
     let apart = "0 send 1 0 1000000\n1 recv 0 0 1000000\n2 send 3 0 1000000\n3 recv 2 0 1000000\n";

@@ -3,7 +3,7 @@
 //! (`gso_max_segs 1`). The seconds are medians of seven runs of `benchmarks/predict/judge.sh`,
 //! 26 November 2026, Linux 6.18, two cores, other programs beside.
 
-use super::{Told, near};
+use super::{Verdict, near};
 use pvm_predict::model;
 use pvm_predict::platform::Platform;
 use pvm_predict::report::Unwatched;
@@ -29,7 +29,7 @@ kind = "tcp"
 train = 1
 congestion = "#;
 
-fn compare(text: &str, within: f64, seen: &[(&str, f64)]) -> Told {
+fn compare(text: &str, within: f64, seen: &[(&str, f64)]) -> Verdict {
     for (congestion, real) in seen {
         let platform = Platform::parse(&format!("{PLATFORM}\"{congestion}\"\n"));
         let platform = platform.map_err(|error| error.to_string())?;
@@ -43,13 +43,13 @@ fn compare(text: &str, within: f64, seen: &[(&str, f64)]) -> Told {
 }
 
 /// One message of 8 MB.
-pub(crate) fn a_stream_as_the_kernel_sends_it() -> Told {
+pub(crate) fn a_stream_as_the_kernel_sends_it() -> Verdict {
     let text = "0 send 1 0 8000000\n1 recv 0 0 8000000\n";
     compare(text, 0.01, &[("reno", 6.703323), ("cubic", 6.705933), ("bbr", 6.705440)])
 }
 
 /// Request and answer, 1 MiB each: three times.
-pub(crate) fn request_and_answer_as_the_kernel_sends_them() -> Told {
+pub(crate) fn request_and_answer_as_the_kernel_sends_them() -> Verdict {
     let text = "0 send 1 0 1048576\n0 recv 1 0 1048576\n".repeat(3)
         + &"1 recv 0 0 1048576\n1 send 0 0 1048576\n".repeat(3);
     compare(&text, 0.01, &[("reno", 5.271658), ("cubic", 5.268538), ("bbr", 5.282412)])
@@ -57,14 +57,14 @@ pub(crate) fn request_and_answer_as_the_kernel_sends_them() -> Told {
 
 /// Request and answer, 64 KB each: five times. Part of the real time is that of Python on a
 /// computer with other work.
-pub(crate) fn short_requests_as_the_kernel_sends_them() -> Told {
+pub(crate) fn short_requests_as_the_kernel_sends_them() -> Verdict {
     let text = "0 send 1 0 65536\n0 recv 1 0 65536\n".repeat(5)
         + &"1 recv 0 0 65536\n1 send 0 0 65536\n".repeat(5);
     compare(&text, 0.025, &[("reno", 0.543806), ("cubic", 0.543029), ("bbr", 0.546058)])
 }
 
 /// Three send 1 MB to one.
-pub(crate) fn three_to_one_as_the_kernel_sends_them() -> Told {
+pub(crate) fn three_to_one_as_the_kernel_sends_them() -> Verdict {
     let sends =
         (0..3).fold(String::new(), |text, task| text + &format!("{task} send 3 0 1000000\n"));
     let text = (0..3).fold(sends, |text, task| text + &format!("3 recv {task} 0 1000000\n"));
@@ -73,7 +73,7 @@ pub(crate) fn three_to_one_as_the_kernel_sends_them() -> Told {
 
 /// Each sends 64 KB to each other one: ten rounds. With bbr the real runs took 1.87 to 2.45 s, and
 /// the model's take 1.68 s: that case is not met.
-pub(crate) fn all_to_all_as_the_kernel_sends_them() -> Told {
+pub(crate) fn all_to_all_as_the_kernel_sends_them() -> Verdict {
     let mut text = String::new();
     for _ in 0..10 {
         for (own, step) in (0..4).flat_map(|own| (1..4).map(move |step| (own, step))) {

@@ -1,6 +1,6 @@
 //! Lines against the published table and sums that can be added up by hand.
 
-use super::{Told, is, near};
+use super::{Verdict, is, near};
 use pvm_predict::platform::{Host, Line, built_in};
 use pvm_predict::report::{Report, Unwatched};
 use pvm_predict::source::{Pattern, Ranks, Shape};
@@ -15,7 +15,7 @@ fn pairs(line: Line, bytes: u64, rounds: u32) -> Result<Report, String> {
 }
 
 /// Each machine of table 1: half the time there and back of 0 B and of 1 MB within 1 % of its row.
-pub(crate) fn the_published_table() -> Told {
+pub(crate) fn the_published_table() -> Verdict {
     let mut rows = 0;
     for known in built_in() {
         let Some(row) = known.row() else { continue };
@@ -31,7 +31,7 @@ pub(crate) fn the_published_table() -> Told {
 
 /// LogGP: messages of one sender follow one another at its door, and the latency of all but the
 /// last is hidden.
-pub(crate) fn messages_follow_one_another() -> Told {
+pub(crate) fn messages_follow_one_another() -> Verdict {
     let line = Line::new(Time::microseconds(100), 1e6);
     let text = "0 send 1 0 50\n0 send 1 0 50\n0 send 1 0 50\n1 recv 0 0 50\n1 recv 0 0 50\n1 recv \
                 0 0 50\n";

@@ -1,6 +1,6 @@
 //! Several tasks on a host: its cores are shared, and messages go through its memory.
 
-use super::{Told, is};
+use super::{Verdict, is};
 use pvm_predict::platform::{Host, Placement, Platform, named};
 use pvm_predict::report::{Report, Unwatched};
 use pvm_predict::source::Ranks;
@@ -30,7 +30,7 @@ fn on(place: &str, cores: u32, computers: Option<u32>) -> Result<Platform, Strin
 const FOUR: &str = "0 compute 1000\n1 compute 1000\n2 compute 1000\n3 compute 1000\n";
 
 /// Four tasks that compute for a microsecond, on two cores.
-pub(crate) fn tasks_share_the_cores_of_their_host() -> Told {
+pub(crate) fn tasks_share_the_cores_of_their_host() -> Verdict {
     for (place, cores, computers, expected) in [
         ("each", 1, None, 1),
         ("block:4", 4, None, 1),
@@ -48,7 +48,7 @@ pub(crate) fn tasks_share_the_cores_of_their_host() -> Told {
 }
 
 /// Through memory: a microsecond, and 200 ps a byte; the second one does not overtake the first.
-pub(crate) fn a_message_stays_on_its_host() -> Told {
+pub(crate) fn a_message_stays_on_its_host() -> Verdict {
     let text = "0 send 1 0 1000000\n0 send 1 0 0\n1 recv 0 0 1000000\n1 recv 0 0 0\n";
     let report = run(text, &on("block:2", 2, None)?)?;
     is("two of one host", report.time, Time::microseconds(201))?;
@@ -56,7 +56,7 @@ pub(crate) fn a_message_stays_on_its_host() -> Told {
 }
 
 /// Factors change what they name, and no more.
-pub(crate) fn factors_change_what_they_name() -> Told {
+pub(crate) fn factors_change_what_they_name() -> Verdict {
     let platform = on("each", 1, None)?;
     let change = Change { speed: 4.0, ..Change::default() };
     let changed = change.of(&platform).map_err(|error| error.to_string())?;
@@ -80,7 +80,7 @@ pub(crate) fn factors_change_what_they_name() -> Told {
 
 /// Each send and receive takes longer by chance, up to a bound: other times with each seed, and the
 /// same ones with the same seed.
-pub(crate) fn jitter_differs_by_seed_alone() -> Told {
+pub(crate) fn jitter_differs_by_seed_alone() -> Verdict {
     let mut platform = named("switch-1000").ok_or("it is built in")?;
     let text =
         "0 send 1 0 10\n0 recv 1 0 10\n".repeat(50) + &"1 recv 0 0 10\n1 send 0 0 10\n".repeat(50);

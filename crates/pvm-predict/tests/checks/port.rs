@@ -1,6 +1,6 @@
 //! One way of a cable, and Linux' token bucket, against times that can be added up by hand.
 
-use super::{Told, is};
+use super::{Verdict, is};
 use pvm_predict::link::port::{Output, Port, Rules};
 use pvm_predict::{Rate, Time};
 
@@ -47,7 +47,7 @@ const fn rules(burst: Option<u64>) -> Rules {
 
 /// Without a bucket a frame of 1500 bytes takes 1200 us, and then its latency; behind it waits the
 /// next one.
-pub(crate) fn frames_follow_one_another() -> Told {
+pub(crate) fn frames_follow_one_another() -> Verdict {
     let done = run(rules(None), &[(0, 1500), (0, 1500), (5_000 * MICRO, 1500)]);
     let micro = |began: u64, arrives: u64| Some((began * MICRO, arrives * MICRO));
     is("frames", done, vec![micro(0, 1203), micro(1200, 2403), micro(5000, 6203)])
@@ -55,7 +55,7 @@ pub(crate) fn frames_follow_one_another() -> Told {
 
 /// A full bucket of 1600 bytes lets 1500 pass at once. The next 1500 wait until 1400 more have
 /// come: 1120 us.
-pub(crate) fn a_burst_passes_free() -> Told {
+pub(crate) fn a_burst_passes_free() -> Verdict {
     let frames = [(0, 1500), (0, 1500), (0, 64), (9_000 * MICRO, 1600), (9_000 * MICRO, 100)];
     let done = run(rules(Some(1600)), &frames);
     let micro = |began: u64| Some((began * MICRO, began * MICRO + 3 * MICRO));
@@ -64,7 +64,7 @@ pub(crate) fn a_burst_passes_free() -> Told {
 }
 
 /// Tokens do not grow beyond the burst, whatever the pause; what is longer never passes.
-pub(crate) fn a_bucket_has_a_bottom() -> Told {
+pub(crate) fn a_bucket_has_a_bottom() -> Verdict {
     let pause = 1_000_000 * MICRO;
     let done = run(rules(Some(1600)), &[(0, 1600), (pause, 1600), (pause, 800), (pause, 1601)]);
     let at = |began: u64| Some((began, began + 3 * MICRO));
@@ -72,7 +72,7 @@ pub(crate) fn a_bucket_has_a_bottom() -> Told {
 }
 
 /// A queue of 3000 bytes holds two frames of 1500 beside the one that is sent.
-pub(crate) fn a_queue_has_a_bound() -> Told {
+pub(crate) fn a_queue_has_a_bound() -> Verdict {
     let done = run(rules(None), &[(0, 1500), (0, 1500), (0, 1500), (0, 1), (1_201 * MICRO, 1)]);
     is("frames that went", done.iter().flatten().count(), 4)?;
     is("the one that did not", done[3], None)

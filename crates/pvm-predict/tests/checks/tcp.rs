@@ -1,6 +1,6 @@
 //! TCP over a switch and over token buckets, against times that can be added up by hand.
 
-use super::{Told, is, near};
+use super::{Verdict, is, near};
 use pvm_predict::platform::Platform;
 use pvm_predict::report::{Report, Unwatched};
 use pvm_predict::source::Ranks;
@@ -33,7 +33,7 @@ fn time(network: &str, transport: &str, text: &str) -> Result<Time, String> {
 }
 
 /// Store and forward: three segments, each a cable behind the other.
-pub(crate) fn a_message_crosses_two_cables() -> Told {
+pub(crate) fn a_message_crosses_two_cables() -> Verdict {
     let text = "0 send 1 0 3000\n1 recv 0 0 3000\n";
     let took = time("latency = \"5 us\"", "congestion = \"reno\"", text)?;
     is("it takes", took, Time::microseconds(4 * 800 + 10))
@@ -41,7 +41,7 @@ pub(crate) fn a_message_crosses_two_cables() -> Told {
 
 /// Programs send messages without data, to say that they are ready. One takes a byte of its
 /// connection, 0.8 us on each cable; its receiver goes on, and is told of no bytes.
-pub(crate) fn an_empty_message_arrives() -> Told {
+pub(crate) fn an_empty_message_arrives() -> Verdict {
     let text = "0 send 1 0 0\n1 recv 0 0 0\n1 send 0 0 0\n0 recv 1 0 0\n";
     let report = run("", "congestion = \"reno\"", text)?;
     is("there and back", report.time, Time::nanoseconds(4 * 800))?;
@@ -51,7 +51,7 @@ pub(crate) fn an_empty_message_arrives() -> Told {
 
 /// Slow start over a long way: a window of 2 segments, then 4, 8, 16 ... each a time there and back
 /// of 200 ms. Segments are acknowledged at once, so each one makes the window one larger.
-pub(crate) fn slow_start_doubles() -> Told {
+pub(crate) fn slow_start_doubles() -> Verdict {
     let transport = "congestion = \"reno\"\ninitial_window = 2\ndelayed_ack = \"0 s\"\nsend_buffer \
                      = \"100 MB\"";
     for (segments, rounds) in [(2, 0), (6, 1), (14, 2), (30, 3), (62, 4)] {
@@ -67,7 +67,7 @@ pub(crate) fn slow_start_doubles() -> Told {
 
 /// Two messages with a pause: a connection that was idle begins with the initial window, unless it
 /// does not.
-pub(crate) fn an_idle_connection_begins_anew() -> Told {
+pub(crate) fn an_idle_connection_begins_anew() -> Verdict {
     let text =
         "0 send 1 0 62000\n0 compute 60000000000\n0 send 1 0 62000\n1 recv 0 0 0\n1 recv 0 0 0\n";
     let at = |restart: &str| {
@@ -87,7 +87,7 @@ pub(crate) fn an_idle_connection_begins_anew() -> Told {
 /// Nagle: the second small message waits for the acknowledgement of the first one, which waits for
 /// a second segment, 40 ms. The first 16 acknowledgements are sent at once, so these are used up
 /// before.
-pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Told {
+pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Verdict {
     let mut text = String::new();
     for _ in 0..20 {
         text += "0 send 1 0 10\n0 compute 1000000000\n";
@@ -110,7 +110,7 @@ pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Told {
 
 /// With a pace, what Nagle holds back was asked for again and again at one moment: the run never
 /// ended.
-pub(crate) fn nagle_under_a_pace_ends() -> Told {
+pub(crate) fn nagle_under_a_pace_ends() -> Verdict {
     let text = "0 send 1 0 10\n0 send 1 0 1010\n1 recv 0 0 0\n1 recv 0 0 0\n";
     let took = time("", "congestion = \"bbr\"\nnagle = true", text)?;
     if took < Time::microseconds(50_000) { Ok(()) } else { Err(format!("{took}")) }
@@ -118,7 +118,7 @@ pub(crate) fn nagle_under_a_pace_ends() -> Told {
 
 /// The second of two full segments is acknowledged at once: with a window of two, a stream never
 /// waits 40 ms.
-pub(crate) fn every_second_segment_is_acknowledged() -> Told {
+pub(crate) fn every_second_segment_is_acknowledged() -> Verdict {
     let text = "0 send 1 0 200000\n1 recv 0 0 0\n";
     let transport = "congestion = \"reno\"\ninitial_window = 2\nreceive_buffer = \"2 kB\"";
     let took = time("", transport, text)?.seconds();
@@ -127,7 +127,7 @@ pub(crate) fn every_second_segment_is_acknowledged() -> Told {
 }
 
 /// A write of more than the buffer waits until the rest fits.
-pub(crate) fn a_full_buffer_holds_the_writer() -> Told {
+pub(crate) fn a_full_buffer_holds_the_writer() -> Verdict {
     let text = "0 send 1 0 100000\n1 recv 0 0 0\n";
     let report = run("", "congestion = \"reno\"\nsend_buffer = \"40 kB\"", text)?;
     // 60 kB have to be acknowledged: 60 segments of 800 us, and a few until the first one is.
@@ -136,7 +136,7 @@ pub(crate) fn a_full_buffer_holds_the_writer() -> Told {
 
 /// A loss halves the window: the mean of 1 / sqrt(p) law (Mathis and others, 1997), 1.22 segments
 /// in a time there and back, within a third.
-pub(crate) fn throughput_under_loss() -> Told {
+pub(crate) fn throughput_under_loss() -> Verdict {
     let loss = 0.01;
     let text = "0 send 1 0 4000000\n1 recv 0 0 0\n";
     let transport = "congestion = \"reno\"\ndelayed_ack = \"0 s\"\nsend_buffer = \"100 MB\"";
@@ -150,7 +150,7 @@ pub(crate) fn throughput_under_loss() -> Told {
 
 /// Linux' tbf: half the time there and back of one segment is half of what the bucket makes the
 /// next one wait.
-pub(crate) fn a_bucket_is_not_a_switch() -> Told {
+pub(crate) fn a_bucket_is_not_a_switch() -> Verdict {
     let mut text = String::new();
     for _ in 0..50 {
         text += "0 send 1 0 1000\n0 recv 1 0 1000\n1 recv 0 0 1000\n1 send 0 0 1000\n";
@@ -163,7 +163,7 @@ pub(crate) fn a_bucket_is_not_a_switch() -> Told {
 }
 
 /// All of three streams into one port share it, and nothing is lost for good.
-pub(crate) fn three_into_one() -> Told {
+pub(crate) fn three_into_one() -> Verdict {
     let text = "0 send 3 0 300000\n1 send 3 0 300000\n2 send 3 0 300000\n\
                 3 recv 0 0 0\n3 recv 1 0 0\n3 recv 2 0 0\n";
     for congestion in ["reno", "cubic", "bbr"] {
@@ -181,7 +181,7 @@ pub(crate) fn three_into_one() -> Told {
 
 /// Timers go off at ticks: an acknowledgement that waits for 40 ms goes 40 to 44 ms later, at a
 /// tick.
-pub(crate) fn timers_go_off_at_ticks() -> Told {
+pub(crate) fn timers_go_off_at_ticks() -> Verdict {
     let mut text = String::new();
     for _ in 0..20 {
         text += "0 send 1 0 10\n0 compute 1000000000\n";
@@ -207,7 +207,7 @@ pub(crate) fn timers_go_off_at_ticks() -> Told {
 /// The rest of a write waits while the connection has something in the host's queue. Meanwhile
 /// another message comes between: it goes 1.6 ms after the begin, for 2.4 ms, and the rest of 500
 /// bytes behind it.
-pub(crate) fn the_rest_of_a_write_waits_for_the_queue() -> Told {
+pub(crate) fn the_rest_of_a_write_waits_for_the_queue() -> Verdict {
     let text = "0 send 1 0 2500\n0 send 2 0 3000\n1 recv 0 0 0\n2 recv 0 0 0\n";
     let transport = "congestion = \"reno\"\ntick = \"0 s\"\n[host]\ncomputers = 1";
     let report = run("", transport, text)?;
@@ -215,7 +215,7 @@ pub(crate) fn the_rest_of_a_write_waits_for_the_queue() -> Told {
 }
 
 /// A probe of the end does not send again what still waits in the host's own queue.
-pub(crate) fn what_waits_is_not_sent_again() -> Told {
+pub(crate) fn what_waits_is_not_sent_again() -> Verdict {
     let text = "0 send 2 0 60000\n0 send 1 0 2000\n1 recv 0 0 0\n2 recv 0 0 0\n";
     let transport = "congestion = \"reno\"\ninitial_window = 100\ndelayed_ack = \"0 s\"";
     let report = run("", transport, text)?;

@@ -1,6 +1,6 @@
 //! The model of the thesis against times that can be added up by hand.
 
-use super::{Told, is};
+use super::{Verdict, is};
 use pvm_predict::blame::Phase;
 use pvm_predict::report::{Report, Unwatched};
 use pvm_predict::source::Stations;
@@ -23,7 +23,7 @@ fn tenths(count: u64) -> Time {
 
 /// Figure 4.1: 4032 bytes. The first packet is there after 375 + 300 + 1200 us, TCP works 300 us,
 /// the last packet is there after two more, of 1200 and 921.6 us.
-pub(crate) fn a_message_of_three_packets() -> Told {
+pub(crate) fn a_message_of_three_packets() -> Verdict {
     let report = sound(&["s 500 4032 0 1\nc 7 0 0 0", "r 100 4032 0 1"], 10)?;
     let [sender, receiver] = &report.stations[..] else { return Err("two stations".to_owned()) };
     is("the sender ends", sender.execution, Time::microseconds(507))?;
@@ -37,7 +37,7 @@ pub(crate) fn a_message_of_three_packets() -> Told {
 }
 
 /// The header is read first: the rest finds a stub, and TCP has worked for the message already.
-pub(crate) fn a_receive_in_two_parts() -> Told {
+pub(crate) fn a_receive_in_two_parts() -> Verdict {
     let report = sound(&["s 375 48 0 1", "r 188 16 0 1\nr 142 32 0 1"], 10)?;
     let receiver = &report.stations[1];
     let woke = 3_750 + 3_000 + 704 + 3_000;
@@ -47,13 +47,13 @@ pub(crate) fn a_receive_in_two_parts() -> Told {
 }
 
 /// 0.08 us a byte instead of 0.8.
-pub(crate) fn a_faster_cable() -> Told {
+pub(crate) fn a_faster_cable() -> Verdict {
     let report = sound(&["s 375 1460 0 1", "r 0 1460 0 1"], 100)?;
     is("the receiver ends", report.time, Time::microseconds(375 + 300 + 120 + 300))
 }
 
 /// The second write waits for the server, and its station does not.
-pub(crate) fn a_server_serves_one() -> Told {
+pub(crate) fn a_server_serves_one() -> Verdict {
     let report = sound(&["s 0 1460 0 1\ns 400 1460 0 1", "r 0 1460 0 1\nr 0 1460 0 1"], 10)?;
     is("the sender ends", report.stations[0].execution, Time::microseconds(775))?;
     // 375 + 300 + 1200 and 300 of the receiver: it reads, asks for the acknowledgement and for
@@ -65,7 +65,7 @@ pub(crate) fn a_server_serves_one() -> Told {
 }
 
 /// The acknowledgement is a shortest frame: it keeps the cable busy when another packet wants it.
-pub(crate) fn an_acknowledgement_has_its_time() -> Told {
+pub(crate) fn an_acknowledgement_has_its_time() -> Verdict {
     // Station 1 has its message at 2175 us and acknowledges for 51.2 us. Station 2 offers its
     // packet within.
     let files = ["s 0 1460 0 1", "r 0 1460 0 1", "c 1510 0 0 0\ns 0 1460 2 3", "r 0 1460 2 3"];
@@ -75,7 +75,7 @@ pub(crate) fn an_acknowledgement_has_its_time() -> Told {
 }
 
 /// One frame reaches all receivers.
-pub(crate) fn a_multicast_is_sent_once() -> Told {
+pub(crate) fn a_multicast_is_sent_once() -> Verdict {
     let report = sound(&["m 375 1460 0 1 2", "r 0 1460 0 1", "r 5 1460 0 2"], 10)?;
     is("one ends", report.stations[1].execution, Time::microseconds(2175))?;
     is("the other ends", report.stations[2].execution, Time::microseconds(2180))?;
@@ -83,7 +83,7 @@ pub(crate) fn a_multicast_is_sent_once() -> Told {
 }
 
 /// A message to oneself passes neither TCP nor cable.
-pub(crate) fn a_message_to_oneself() -> Told {
+pub(crate) fn a_message_to_oneself() -> Verdict {
     let report = sound(&["s 400 100 0 0\nr 50 60 0 0\nr 50 40 0 0"], 10)?;
     let station = &report.stations[0];
     is("it ends", station.execution, Time::microseconds(500))?;
@@ -92,13 +92,13 @@ pub(crate) fn a_message_to_oneself() -> Told {
 }
 
 /// Bytes that a receive leaves over are taken by the next one, over the border of messages.
-pub(crate) fn bytes_that_are_over_stay() -> Told {
+pub(crate) fn bytes_that_are_over_stay() -> Verdict {
     let report = sound(&["s 375 10 0 1\ns 375 20 0 1", "r 0 4 0 1\nr 0 16 0 1\nr 0 10 0 1"], 10)?;
     is("bytes came", Time(report.stations[0].sent.bytes), Time(30))
 }
 
 /// Two hold frames back while a third one sends, and collide behind it.
-pub(crate) fn those_that_wait_collide() -> Told {
+pub(crate) fn those_that_wait_collide() -> Verdict {
     let files = [
         "s 0 1460 0 3",
         "c 500 0 0 0\ns 0 1460 1 3",

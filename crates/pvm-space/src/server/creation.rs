@@ -1,6 +1,6 @@
 //! Making spaces: new ones, and durable ones from their files.
 
-use super::disk::{self, Found, Lock};
+use super::disk::{self, Lock, SavedSpace};
 use super::{New, Server, since_1970, unless_ended};
 use crate::registry;
 use pvm_tuples::Reason;
@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// The data on disk with which a new space begins.
-    fn found(&self, new: &New) -> std::io::Result<(Option<Lock>, Option<Found>)> {
+    fn found(&self, new: &New) -> std::io::Result<(Option<Lock>, Option<SavedSpace>)> {
         let is_kept_here = self.partitions.values().any(|one| *one.name() == new.name);
         if new.directory.0.is_empty() || is_kept_here {
             return Ok((None, None));
@@ -72,7 +72,7 @@ impl Server {
     fn begin(
         &mut self,
         new: New,
-        (lock, found): (Option<Lock>, Option<Found>),
+        (lock, found): (Option<Lock>, Option<SavedSpace>),
         epoch: i32,
         entry: Entry,
     ) -> Result<(), Code> {
@@ -80,7 +80,7 @@ impl Server {
         let (space, me, now) = (entry.space, self.task.tid(), self.now());
         let title = Title { name: name.clone(), epoch, entry };
         let (files, held) = match found {
-            Some(Found { replay, note, files }) => {
+            Some(SavedSpace { replay, note, files }) => {
                 (files, Some((replay.into_store(options), Blob::from(note))))
             }
             None => (Vec::new(), None),
@@ -106,7 +106,11 @@ impl Server {
     }
 
     /// Puts the entry of a new space; none if a space of this name exists.
-    fn new_entry(&self, new: &New, found: Option<&Found>) -> Result<Option<(i32, Entry)>, Code> {
+    fn new_entry(
+        &self,
+        new: &New,
+        found: Option<&SavedSpace>,
+    ) -> Result<Option<(i32, Entry)>, Code> {
         let name = &new.name;
         if name.0.is_empty() || name.0.len() > registry::NAME_BYTES_MAX {
             return Err(Code::BadParam);

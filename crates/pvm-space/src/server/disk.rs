@@ -334,7 +334,7 @@ impl Disk {
 }
 
 /// The data of a space that were found on disk.
-pub(super) struct Found {
+pub(super) struct SavedSpace {
     pub(super) replay: Replay,
     /// A note about damaged files.
     pub(super) note: String,
@@ -343,7 +343,7 @@ pub(super) struct Found {
 }
 
 /// Reads the latest file of a space in a directory, whichever host has written it.
-pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
+pub(super) fn find(lock: &Lock) -> io::Result<Option<SavedSpace>> {
     let (mut last, mut notes): (Option<Replay>, _) = (None, Vec::new());
     let (mut files, mut damaged, mut used) = (Vec::new(), Vec::new(), 0);
     for path in files_of(&lock.directory, &lock.name)? {
@@ -376,7 +376,7 @@ pub(super) fn find(lock: &Lock) -> io::Result<Option<Found>> {
         let other = (at != used).then(|| &*files[used]);
         notes.push(set_aside_copy(&files[at], (&bytes, whole), other)?);
     }
-    Ok(Some(Found { replay, note: notes.join("; "), files }))
+    Ok(Some(SavedSpace { replay, note: notes.join("; "), files }))
 }
 
 /// Removes the files that a later one has replaced.

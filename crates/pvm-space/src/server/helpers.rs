@@ -11,7 +11,7 @@ const START_TIME_MAX: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A space that waits for a server.
-struct Wanted {
+struct ServerSearch {
     space: u64,
     host: HostIndex,
     until: Instant,
@@ -29,7 +29,7 @@ pub(super) struct SearchResult {
 /// The searches of all spaces.
 pub(super) struct Helpers {
     task: &'static Task,
-    wanted: Vec<Wanted>,
+    wanted: Vec<ServerSearch>,
     found: Vec<SearchResult>,
 }
 
@@ -71,7 +71,7 @@ impl Helpers {
         let is_started = starting::start(self.task, &host.name).is_ok();
         if is_started {
             let until = Instant::now() + START_TIME_MAX;
-            self.wanted.push(Wanted { space, host: host.index, until, is_next });
+            self.wanted.push(ServerSearch { space, host: host.index, until, is_next });
         }
         Ok(is_started)
     }

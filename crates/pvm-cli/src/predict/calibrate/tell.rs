@@ -8,7 +8,7 @@ use pvm_predict::fit::{Estimate, Piece, Seen, median_of, pieces};
 use serde_json::{Value, json};
 
 /// All that came of one.
-pub(super) struct Told<'a> {
+pub(super) struct CalibrationReport<'a> {
     pub(super) measured: &'a Measured,
     pub(super) compared: &'a [Compared],
     pub(super) missing: &'a [String],
@@ -30,7 +30,7 @@ fn residual(fit: &[Piece], seen: &Seen) -> Option<f64> {
     (median > 0.0).then(|| 100.0 * (piece.at(seen.bytes) / median - 1.0))
 }
 
-impl Told<'_> {
+impl CalibrationReport<'_> {
     fn echoes(&self) -> impl Iterator<Item = (&Echoes, &Vec<Piece>)> {
         self.measured.echoes.iter().zip(&self.fits)
     }

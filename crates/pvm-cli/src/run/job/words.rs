@@ -37,7 +37,7 @@ const TEXT_BYTES_MAX: usize = 4096;
 
 /// The words of a rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Word {
+pub(crate) enum RankMessage {
     /// It has found its keeper; it will leave by this call, if that is said.
     Entered {
         /// Empty where a rank may end as it likes.
@@ -87,7 +87,7 @@ pub(crate) struct Heard {
     /// The task that sent the word.
     pub(crate) from: Tid,
     /// The word.
-    pub(crate) word: Word,
+    pub(crate) word: RankMessage,
 }
 
 /// The keeper as a task of the machine, with the contexts of its job.
@@ -229,21 +229,22 @@ fn text(buffer: &mut Buffer) -> Result<String, Code> {
 }
 
 /// A message that makes no sense is dropped.
-fn read(buffer: &mut Buffer) -> Result<Word, Code> {
+fn read(buffer: &mut Buffer) -> Result<RankMessage, Code> {
     match buffer.envelope().tag {
-        ENTERED => Ok(Word::Entered { last_call: text(buffer)? }),
-        LEFT => Ok(Word::Left),
-        FATAL => Ok(Word::Fatal { code: number(buffer)?, text: text(buffer)? }),
-        FORKED => Ok(Word::Forked { tids: tids(buffer)? }),
-        KILL => Ok(Word::Kill { tids: tids(buffer)? }),
+        ENTERED => Ok(RankMessage::Entered { last_call: text(buffer)? }),
+        LEFT => Ok(RankMessage::Left),
+        FATAL => Ok(RankMessage::Fatal { code: number(buffer)?, text: text(buffer)? }),
+        FORKED => Ok(RankMessage::Forked { tids: tids(buffer)? }),
+        KILL => Ok(RankMessage::Kill { tids: tids(buffer)? }),
         START => start(buffer),
         // Nobody but the machine speaks in its name.
         ENDED if buffer.envelope().src == Tid::NOTICE_SOURCE => {
-            Ok(Word::Ended { tid: Tid::from_c_int(number(buffer)?) })
+            Ok(RankMessage::Ended { tid: Tid::from_c_int(number(buffer)?) })
         }
-        EXITED => {
-            Ok(Word::Exited { tid: Tid::from_c_int(number(buffer)?), status: number(buffer)? })
-        }
+        EXITED => Ok(RankMessage::Exited {
+            tid: Tid::from_c_int(number(buffer)?),
+            status: number(buffer)?,
+        }),
         _ => Err(Code::BadMsg),
     }
 }
@@ -252,10 +253,10 @@ fn tids(buffer: &mut Buffer) -> Result<Vec<Tid>, Code> {
     (0..count(buffer)?).map(|_| number(buffer).map(Tid::from_c_int)).collect()
 }
 
-fn start(buffer: &mut Buffer) -> Result<Word, Code> {
+fn start(buffer: &mut Buffer) -> Result<RankMessage, Code> {
     let of_the_file = number(buffer)? != 0;
     if of_the_file {
-        return Ok(Word::Start { clusters: None });
+        return Ok(RankMessage::Start { clusters: None });
     }
     let clusters = (0..count(buffer)?).map(|_| {
         let ranks = u32::try_from(count(buffer)?).map_err(|_| Code::BadMsg)?;
@@ -265,5 +266,5 @@ fn start(buffer: &mut Buffer) -> Result<Word, Code> {
         let program = some(text(buffer)?).map(PathBuf::from);
         Ok(Cluster { ranks, shares, host, program, ..Cluster::default() })
     });
-    Ok(Word::Start { clusters: Some(clusters.collect::<Result<_, Code>>()?) })
+    Ok(RankMessage::Start { clusters: Some(clusters.collect::<Result<_, Code>>()?) })
 }

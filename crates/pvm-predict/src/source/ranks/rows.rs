@@ -40,12 +40,12 @@ pub(super) struct Row {
     at: u64,
     line: u64,
     /// Bytes before that offset that were read and not used yet.
-    held: Option<Box<Held>>,
+    held: Option<Box<ReadAhead>>,
 }
 
 /// The bytes read for a rank.
 #[derive(Debug, Default)]
-struct Held {
+struct ReadAhead {
     bytes: Vec<u8>,
     used: usize,
 }
@@ -193,7 +193,7 @@ impl Row {
     }
 }
 
-impl Held {
+impl ReadAhead {
     fn rest(&self) -> &[u8] {
         &self.bytes[self.used..]
     }

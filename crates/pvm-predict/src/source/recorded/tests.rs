@@ -14,7 +14,7 @@ use std::io::Cursor;
 const BEGAN: u64 = 1_767_225_600_000_000_000;
 
 /// A trace of tasks on one computer, written by hand.
-struct Made(Writer<Cursor<Vec<u8>>>);
+struct HandTrace(Writer<Cursor<Vec<u8>>>);
 
 fn tid(task: u32) -> Tid {
     Tid(1 << 18 | (task + 1))
@@ -26,7 +26,7 @@ fn transfer(peer: u32, number: u64, bytes: u64) -> Transfer {
     Transfer { peer: tid(peer), tag, context, number, bytes, encoding, route, hops }
 }
 
-impl Made {
+impl HandTrace {
     fn new(tasks: u32) -> Self {
         let mut writer =
             Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).expect("memory");
@@ -111,7 +111,7 @@ const fn micro(count: u64) -> Time {
 
 #[test]
 fn a_task_is_read_from_its_begin_to_its_end_and_waits_are_made_anew() {
-    let mut made = Made::new(2);
+    let mut made = HandTrace::new(2);
     made.begin(0, 0).send(0, (100, 10), 1, 1).receive(0, (150, 5), 1, 1).end(0, 200);
     let wait = What::Wait { reason: Reason::Message, processor: None };
     made.begin(1, 0).part(1, (20, 85), calls::RECV, wait);
@@ -144,7 +144,7 @@ fn a_task_is_read_from_its_begin_to_its_end_and_waits_are_made_anew() {
 
 #[test]
 fn messages_are_matched_by_number_whatever_their_tags() {
-    let mut made = Made::new(2);
+    let mut made = HandTrace::new(2);
     made.begin(0, 0).send(0, (10, 10), 1, 1).send(0, (30, 10), 1, 2).end(0, 50);
     // The second message was taken first.
     made.begin(1, 0).receive(1, (60, 10), 0, 2).receive(1, (80, 10), 0, 1).end(1, 100);
@@ -156,7 +156,7 @@ fn messages_are_matched_by_number_whatever_their_tags() {
 
 #[test]
 fn a_barrier_waits_for_all_and_the_times_sum_up() {
-    let mut made = Made::new(3);
+    let mut made = HandTrace::new(3);
     for task in 0..3 {
         let (class, number) = (Class::Group, 3 + task);
         let name = What::Name { class, number, text: b"g".to_vec() };
@@ -180,7 +180,7 @@ fn a_barrier_waits_for_all_and_the_times_sum_up() {
 
 #[test]
 fn a_barrier_that_one_never_reaches_is_a_standstill() {
-    let mut made = Made::new(2);
+    let mut made = HandTrace::new(2);
     let what = What::Group { name: 0, members: 2, instance: 0, root: -1, tag: 0, count: 2 };
     made.begin(0, 0).call(0, (5, 10), calls::BARRIER, what).end(0, 20).begin(1, 0).end(1, 20);
     match on_line(&mut made.source(AS_TOLD), 20) {
@@ -194,7 +194,7 @@ fn a_barrier_that_one_never_reaches_is_a_standstill() {
 
 #[test]
 fn a_child_begins_when_its_parent_starts_it() {
-    let mut made = Made::new(2);
+    let mut made = HandTrace::new(2);
     let what = What::Spawn { children: vec![tid(1).as_c_int(), -7] };
     let wait = What::Wait { reason: Reason::Answer, processor: None };
     made.begin(0, 0).part(0, (50, 30), calls::SPAWN, wait);
@@ -212,7 +212,7 @@ fn a_child_begins_when_its_parent_starts_it() {
 
 #[test]
 fn what_the_trace_lacks_is_told_and_left_out() {
-    let mut made = Made::new(2);
+    let mut made = HandTrace::new(2);
     made.begin(0, 0).receive(0, (10, 10), 1, 7).receive(0, (30, 10), 9, 1).end(0, 50);
     made.begin(1, 0).send(1, (10, 10), 0, 1);
     let mut source = made.source(AS_TOLD);
@@ -225,7 +225,7 @@ fn what_the_trace_lacks_is_told_and_left_out() {
 
 #[test]
 fn what_probes_cost_and_what_others_took_is_taken_off() {
-    let mut made = Made::new(1);
+    let mut made = HandTrace::new(1);
     let slept = |begin: u64, end: u64| What::Wait {
         reason: Reason::Answer,
         processor: Some(Processor { begin: begin * 1000, end: end * 1000 }),
@@ -251,7 +251,7 @@ fn what_probes_cost_and_what_others_took_is_taken_off() {
 #[test]
 fn turns_of_others_are_no_time_of_a_task_and_its_first_and_last_stretch_are_held_to_its_processor()
 {
-    let mut made = Made::new(1);
+    let mut made = HandTrace::new(1);
     let turn = |begin: u64, end: u64| What::Wait {
         reason: Reason::Turn,
         processor: Some(Processor { begin: begin * 1000, end: end * 1000 }),
@@ -276,9 +276,9 @@ fn turns_of_others_are_no_time_of_a_task_and_its_first_and_last_stretch_are_held
 
 /// Task 0 looks in vain, sends if `sends_in_vain`, finds the message of task 1, and sends once
 /// more.
-fn looking(sends_in_vain: bool) -> Made {
+fn looking(sends_in_vain: bool) -> HandTrace {
     let poll = What::Poll { source: tid(1), tag: 5, context: 0 };
-    let mut made = Made::new(2);
+    let mut made = HandTrace::new(2);
     made.begin(0, 0).call(0, (10, 10), calls::PROBE, poll);
     if sends_in_vain {
         made.send(0, (20, 10), 1, 1);
@@ -293,7 +293,7 @@ fn looking(sends_in_vain: bool) -> Made {
 
 #[test]
 fn a_receive_behind_a_look_is_put_off_where_the_program_goes_on_without() {
-    let marks = |made: Made| {
+    let marks = |made: HandTrace| {
         let all = actions(&mut made.source(AS_TOLD), 0);
         let places = |wanted: Action| all.iter().position(|action| *action == wanted);
         let is_receive = |action: &Action| matches!(action, Action::Receive { .. });
@@ -327,7 +327,7 @@ fn a_trace_without_tasks_and_a_message_without_end_are_refused() {
     let writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).expect("memory");
     let empty = Reader::open(writer.finish().expect("memory")).expect("a trace");
     assert!(Recorded::new(empty, &Arc::default(), Wish::default()).is_err());
-    let mut made = Made::new(2);
+    let mut made = HandTrace::new(2);
     let what = |peer| What::Send { message: transfer(peer, 1, u64::MAX), wire: 0, pieces: 1 };
     made.begin(0, 0).call(0, (1, 1), calls::SEND, what(1)).end(0, 9);
     made.begin(1, 0).receive(1, (1, 1), 0, 1).end(1, 9);

@@ -35,7 +35,7 @@ impl TempDir {
         Disk::begin(&self.lock()?, HOST, &record(), None)
     }
 
-    fn find(&self) -> io::Result<Option<Found>> {
+    fn find(&self) -> io::Result<Option<SavedSpace>> {
         find(&self.lock()?)
     }
 
