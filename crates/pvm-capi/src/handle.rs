@@ -28,7 +28,7 @@ use crate::message::fast::{Looked, receive_new};
 use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
-use crate::selection::{self, Selection, pattern};
+use crate::selection::{self, Selection};
 use crate::trace::noted;
 use crate::trace::noting::{Begun, taken_within};
 use crate::{globals, group, message, probe, session};
@@ -375,7 +375,7 @@ fn long_receive(
         if let Some(due) = handler::arrivals(task)? {
             return Ok(Look::Handler(due));
         }
-        let wanted = pattern(context(in_context)?, source, tag);
+        let wanted = Selection { source, tag, context: context(in_context)? }.pattern();
         let handle = receive_once(task, &wanted, awaited, is_near)?;
         Ok(handle.map_or(Look::Nothing, Look::Done))
     })
@@ -419,7 +419,7 @@ unsafe extern "C" fn neopvm_probe(
     noted!(unsafe NEOPVM_PROBE, neopvm_probe(source, tag, in_context, info, found));
     handler::run_all();
     let probe = || {
-        let wanted = pattern(context(in_context)?, source, tag);
+        let wanted = Selection { source, tag, context: context(in_context)? }.pattern();
         let Some((envelope, bytes)) = held::probe(session::task()?, &wanted)? else {
             return Ok(0);
         };

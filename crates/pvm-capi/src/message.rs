@@ -18,7 +18,7 @@ use crate::guard::{
 use crate::handler;
 use crate::held;
 use crate::pointer;
-use crate::selection::{address, pattern, source};
+use crate::selection::{Selection, address, source};
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
@@ -218,7 +218,9 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     }
     let awaited = session::current().filter(|_| limit == Limit::Never);
     if let Some(task) = awaited {
-        task.await_message(Some(&pattern(session::context(), tid, tag)));
+        task.await_message(Some(
+            &Selection { source: tid, tag, context: session::context() }.pattern(),
+        ));
     }
     let id = match looked.linger(limit, look) {
         Glance::Taken(id) => id,
@@ -261,7 +263,7 @@ fn receive_plain((tid, tag): (c_int, c_int), limit: Limit) -> Result<Option<c_in
             buffer::give_up_receiving();
             return Ok(Look::Handler(due));
         }
-        let wanted = pattern(session::context(), tid, tag);
+        let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
         let id = receive_current(task, &wanted, awaited)?;
         Ok(id.map_or(Look::Nothing, Look::Done))
     })
@@ -425,7 +427,10 @@ pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
     }
     call("pvm_probe", || {
         let task = session::task()?;
-        match held::probe(task, &pattern(session::context(), tid, tag))? {
+        match held::probe(
+            task,
+            &Selection { source: tid, tag, context: session::context() }.pattern(),
+        )? {
             Some((envelope, size)) => buffer::probed(&envelope, size),
             None => Ok(0),
         }

@@ -19,7 +19,7 @@ use pvm_wire::{Code, Kind};
 
 use crate::guard::{Limit, Look, call, wait_for};
 use crate::say::{say, who};
-use crate::selection::pattern;
+use crate::selection::Selection;
 use crate::{aside, session};
 
 /// The context and tag under which caught output comes; PVM's `SYSCTX_TC` and `TC_OUTPUTX`.
@@ -146,7 +146,9 @@ pub(crate) fn collect(task: &Task) -> Result<(), Code> {
     if !is_catching()? {
         return Ok(());
     }
-    while let Some(mut message) = task.receive(&pattern(CONTEXT, -1, TAG))? {
+    while let Some(mut message) =
+        task.receive(&Selection { source: -1, tag: TAG, context: CONTEXT }.pattern())?
+    {
         let mut catch = CATCH.enter()?;
         if let Ok((tid, piece)) = piece(&mut message) {
             let lines = catch.lines(tid, piece);

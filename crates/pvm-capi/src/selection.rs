@@ -28,6 +28,13 @@ impl Selection {
             && (self.tag == -1 || self.tag == envelope.tag)
             && (self.context == -1 || self.context == envelope.context)
     }
+
+    /// The pattern of a receive. Its context is this one and no other: here -1 is not any context.
+    #[inline]
+    pub(crate) fn pattern(self) -> Pattern {
+        let tag = (self.tag != -1).then_some(self.tag);
+        Pattern { context: self.context, source: source(self.source), tag }
+    }
 }
 
 /// The address of a message, of the numbers of a call.
@@ -40,12 +47,6 @@ pub(crate) const fn address(tid: c_int, tag: c_int, context: c_int) -> Address {
 #[inline]
 pub(crate) fn source(number: c_int) -> Option<Tid> {
     (number != -1).then(|| Tid::from_c_int(number))
-}
-
-/// The pattern that a program's numbers mean.
-#[inline]
-pub(crate) fn pattern(context: c_int, sender: c_int, tag: c_int) -> Pattern {
-    Pattern { context, source: source(sender), tag: (tag != -1).then_some(tag) }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::fast::few;
 use crate::pack::{self, Items};
-use crate::selection::{Selection, address, pattern, source};
+use crate::selection::{Selection, address, source};
 use crate::slot::Role;
 use crate::trace::noting::{Begun, items_within};
 use crate::trace::{int_at, traced};
@@ -270,7 +270,9 @@ unsafe fn receive(
     }
     let task = session::current();
     if let Some(task) = task {
-        task.await_message(Some(&pattern(session::context(), tid, tag)));
+        task.await_message(Some(
+            &Selection { source: tid, tag, context: session::context() }.pattern(),
+        ));
     }
     let received = match looked.linger(Limit::Never, look) {
         Glance::Taken(()) => Ok(()),
@@ -294,7 +296,7 @@ fn take(task: &Task, awaited: Awaited, (tid, tag): (c_int, c_int)) -> Result<Loo
     if let Some(due) = handler::arrivals(task)? {
         return Ok(Look::Handler(due));
     }
-    let wanted = pattern(session::context(), tid, tag);
+    let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
     if !held::is_possible() {
         let mut message = Buffer::vacant();
         let found = task.receive_awaited(&wanted, awaited, &mut message)?;

@@ -7,7 +7,7 @@ use pvm_wire::record::calls;
 use pvm_wire::{Address, Context, Encoding, Tag};
 
 use crate::guard::{Done, Fast, Limit, fast};
-use crate::selection::{Selection, address, pattern};
+use crate::selection::{Selection, address};
 use crate::slot::{Mode, Role, Slot};
 use crate::thread::Thread;
 use crate::trace::noting::{self, Begun};
@@ -141,7 +141,7 @@ pub(crate) fn receive_items(
         return Glance::More;
     }
     let Some(task) = session::current() else { return Glance::More };
-    let wanted = pattern(session::or_current(wanted.context), wanted.source, wanted.tag);
+    let wanted = Selection { context: session::or_current(wanted.context), ..wanted }.pattern();
     let key = Key::new(Context(wanted.context), wanted.tag.map(Tag));
     let key = if raw { key.raw() } else { key };
     fast!(fast => task.take_small(fast.owner, (&wanted, key), about, room), else Glance::More)
@@ -168,7 +168,7 @@ pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -
         return None;
     }
     let task = session::current()?;
-    let wanted = pattern(session::context(), tid, tag);
+    let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
     let form = task.take_few(owner, &wanted, &mut place.content.buffer)?;
     (place.content.reading, place.mode) = (true, Mode::of(form, true));
     Some(thread.receiving.id())
@@ -214,7 +214,7 @@ fn receive_by(
         return Glance::More;
     };
     let Some(mut place) = slot.try_enter(fast.owner) else { return Glance::More };
-    let wanted = pattern(session::context(), tid, tag);
+    let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
     match task.fast_take(fast.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
             (place.content.reading, place.content.role) = (true, Role::Own);
@@ -247,7 +247,7 @@ fn receive_new_by(
     then: impl FnOnce(&Buffer),
 ) -> Glance<c_int> {
     let Some(task) = session::current() else { return Glance::More };
-    let wanted = pattern(session::or_current(wanted.context), wanted.source, wanted.tag);
+    let wanted = Selection { context: session::or_current(wanted.context), ..wanted }.pattern();
     buffer::fast::receive_by(fast, |buffer| {
         let taken = task.fast_take(fast.owner, &wanted, buffer);
         if let Glance::Taken(()) = taken {

@@ -7,7 +7,7 @@ use pvm_wire::record::What;
 use pvm_wire::{Address, Encoding};
 use std::sync::atomic::Ordering;
 
-use crate::selection::pattern;
+use crate::selection::Selection;
 use crate::thread::{self, Thread};
 use crate::{probe, session};
 
@@ -89,7 +89,10 @@ pub(crate) fn taken_within(buffer: &Buffer, tid: i32, tag: i32) {
 fn tell_taken(buffer: &Buffer, tid: i32, tag: i32) {
     if let Some(task) = session::current() {
         let envelope = buffer.envelope();
-        task.note_taken(&envelope, &pattern(envelope.context, tid, tag));
+        task.note_taken(
+            &envelope,
+            &Selection { source: tid, tag, context: envelope.context }.pattern(),
+        );
     }
 }
 
@@ -105,7 +108,10 @@ pub(crate) fn items_within((head, bytes): (&Head, usize), tid: i32, tag: i32) {
 fn tell_items(head: &Head, bytes: usize, tid: i32, tag: i32) {
     if let (Some(task), Some(mut envelope)) = (session::current(), head.envelope()) {
         envelope.data_size = bytes as u64;
-        task.note_taken(&envelope, &pattern(envelope.context, tid, tag));
+        task.note_taken(
+            &envelope,
+            &Selection { source: tid, tag, context: envelope.context }.pattern(),
+        );
     }
 }
 
