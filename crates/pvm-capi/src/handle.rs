@@ -342,7 +342,7 @@ fn look_for(wanted: Selection) -> Glance<i32> {
 fn receive_noted(wanted: Selection) -> Glance<i32> {
     let Some(begun) = Begun::now() else { return Glance::More };
     receive_new(wanted, |buffer| {
-        begun.taken(calls::NEOPVM_RECEIVE, 0, buffer, (wanted.source, wanted.tag));
+        begun.taken(calls::NEOPVM_RECEIVE, 0, buffer, wanted.partner());
     })
 }
 

@@ -18,7 +18,7 @@ use crate::guard::{
 use crate::handler;
 use crate::held;
 use crate::pointer;
-use crate::selection::{Selection, address, source};
+use crate::selection::{Partner, address, source};
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
@@ -128,14 +128,14 @@ fn send_later(tid: c_int, tag: c_int) -> c_int {
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
     brief(
         |thread, owner| fast::send_few(thread, owner, tid, tag),
-        |fast, task| tell_of_few(fast, task, (tid, tag)),
+        |fast, task| tell_of_few(fast, task, Partner { tid, tag }),
         || send_any(tid, tag),
     )
 }
 
 /// A message was published, and its receiver must be told.
 #[inline(never)]
-fn tell_of_few(fast: Fast<Biased>, task: &Task, (tid, tag): (c_int, c_int)) -> c_int {
+fn tell_of_few(fast: Fast<Biased>, task: &Task, Partner { tid, tag }: Partner) -> c_int {
     let is_told = task.tell_of_few(fast.owner, Tid::from_c_int(tid));
     drop(fast);
     if is_told { 0 } else { send_any(tid, tag) }
@@ -218,9 +218,7 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     }
     let awaited = session::current().filter(|_| limit == Limit::Never);
     if let Some(task) = awaited {
-        task.await_message(Some(
-            &Selection { source: tid, tag, context: session::context() }.pattern(),
-        ));
+        task.await_message(Some(&Partner { tid, tag }.pattern()));
     }
     let id = match looked.linger(limit, look) {
         Glance::Taken(id) => id,
@@ -236,8 +234,8 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
 fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     let received =
         begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
-            Some(function) => receive_matching(function, (tid, tag), limit),
-            None => receive_plain((tid, tag), limit).map_err(Stop::from),
+            Some(function) => receive_matching(function, Partner { tid, tag }, limit),
+            None => receive_plain(Partner { tid, tag }, limit).map_err(Stop::from),
         });
     // One that came before the message is obeyed before the program goes on.
     if orders::are_waiting() {
@@ -257,13 +255,13 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
 }
 
 /// A receive by PVM's own matching.
-fn receive_plain((tid, tag): (c_int, c_int), limit: Limit) -> Result<Option<c_int>, Code> {
+fn receive_plain(Partner { tid, tag }: Partner, limit: Limit) -> Result<Option<c_int>, Code> {
     wait_for(limit, source(tid), |task, awaited| {
         if let Some(due) = handler::arrivals(task)? {
             buffer::give_up_receiving();
             return Ok(Look::Handler(due));
         }
-        let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
+        let wanted = Partner { tid, tag }.pattern();
         let id = receive_current(task, &wanted, awaited)?;
         Ok(id.map_or(Look::Nothing, Look::Done))
     })
@@ -283,11 +281,7 @@ fn receive_current(task: &Task, wanted: &Pattern, awaited: Awaited) -> Result<Op
 }
 
 /// A receive with the program's own matching.
-fn receive_matching(
-    function: Match,
-    wanted: (c_int, c_int),
-    limit: Limit,
-) -> Result<Option<c_int>, Stop> {
+fn receive_matching(function: Match, wanted: Partner, limit: Limit) -> Result<Option<c_int>, Stop> {
     let found = matching::receive(function, wanted, limit)?;
     if let Some(id) = found {
         buffer::exchange_receiving(id);
@@ -420,17 +414,14 @@ pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
     handler::run_all();
     let custom = inside(matching::custom).ok().flatten();
     if let Some(function) = custom {
-        return match matching::choose(function, (tid, tag), &mut 0) {
+        return match matching::choose(function, Partner { tid, tag }, &mut 0) {
             Ok(shown) => shown.map_or(0, |shown| shown.id),
             Err(stop) => stop.report("pvm_probe"),
         };
     }
     call("pvm_probe", || {
         let task = session::task()?;
-        match held::probe(
-            task,
-            &Selection { source: tid, tag, context: session::context() }.pattern(),
-        )? {
+        match held::probe(task, &Partner { tid, tag }.pattern())? {
             Some((envelope, size)) => buffer::probed(&envelope, size),
             None => Ok(0),
         }

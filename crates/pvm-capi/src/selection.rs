@@ -2,8 +2,16 @@
 
 use std::ffi::c_int;
 
+use crate::session;
 use pvm::Pattern;
 use pvm_wire::{Address, Context, Envelope, Tag, Tid};
+
+/// The task and the tag that a program gives to a send or a receive; a receive takes -1 for any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Partner {
+    pub(crate) tid: c_int,
+    pub(crate) tag: c_int,
+}
 
 /// -1 stands for any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +37,11 @@ impl Selection {
             && (self.context == -1 || self.context == envelope.context)
     }
 
+    /// The sender and the tag alone.
+    pub(crate) const fn partner(self) -> Partner {
+        Partner { tid: self.source, tag: self.tag }
+    }
+
     /// The pattern of a receive. Its context is this one and no other: here -1 is not any context.
     #[inline]
     pub(crate) fn pattern(self) -> Pattern {
@@ -41,6 +54,15 @@ impl Selection {
 #[inline]
 pub(crate) const fn address(tid: c_int, tag: c_int, context: c_int) -> Address {
     Address { to: Tid::from_c_int(tid), tag: Tag(tag), context: Context(context) }
+}
+
+impl Partner {
+    /// The pattern of a receive from this partner, in the task's current context.
+    #[inline]
+    pub(crate) fn pattern(self) -> Pattern {
+        let Self { tid, tag } = self;
+        Selection { source: tid, tag, context: session::context() }.pattern()
+    }
 }
 
 /// The sender that a program's number means.

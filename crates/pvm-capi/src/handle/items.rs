@@ -195,7 +195,7 @@ unsafe fn give(received: *mut Received, taken: Result<Option<Few>, Code>) -> i32
 unsafe fn receive_noted(wanted: Selection, received: *mut Received) -> Glance<Few> {
     let Some(begun) = Begun::now() else { return Glance::More };
     let note = |message: (&Head, usize)| {
-        begun.taken_items(calls::NEOPVM_RECEIVE_ITEMS, 0, message, (wanted.source, wanted.tag));
+        begun.taken_items(calls::NEOPVM_RECEIVE_ITEMS, 0, message, wanted.partner());
     };
     // SAFETY: `received` points to its type: this function asks its callers for it, too.
     unsafe { fast_receive(wanted, received, note) }

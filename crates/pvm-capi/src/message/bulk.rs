@@ -12,7 +12,7 @@ use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::fast::few;
 use crate::pack::{self, Items};
-use crate::selection::{Selection, address, source};
+use crate::selection::{Partner, Selection, address, source};
 use crate::slot::Role;
 use crate::trace::noting::{Begun, items_within};
 use crate::trace::{int_at, traced};
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "C" fn pvm_psend(
     kind: c_int,
 ) -> c_int {
     // SAFETY: the items can be read until this call returns; null is checked there.
-    match unsafe { fast_send((tid, tag), items, count, kind) } {
+    match unsafe { fast_send(Partner { tid, tag }, items, count, kind) } {
         Some(()) => 0,
         // SAFETY: as above.
         None => unsafe { send(tid, tag, items, count, kind) },
@@ -53,7 +53,7 @@ pub(crate) unsafe extern "C" fn pvm_psend(
 /// The items can be read.
 #[inline]
 unsafe fn fast_send(
-    (tid, tag): (c_int, c_int),
+    Partner { tid, tag }: Partner,
     items: *const c_void,
     count: c_int,
     kind: c_int,
@@ -170,15 +170,15 @@ pub(crate) unsafe extern "C" fn pvm_precv(
     let answers = Answers { tid: from_tid, tag: from_tag, length };
     let taken = if probe::is_on() {
         // SAFETY: the items can be written, and each answer is null or points to an int.
-        unsafe { receive_noted((tid, tag), (items, count, kind), answers) }
+        unsafe { receive_noted(Partner { tid, tag }, (items, count, kind), answers) }
     } else {
         // SAFETY: as above.
-        unsafe { fast_receive((tid, tag), (items, count, kind), answers, |_| ()) }
+        unsafe { fast_receive(Partner { tid, tag }, (items, count, kind), answers, |_| ()) }
     };
     match taken {
         Glance::Taken(()) => 0,
         // SAFETY: as above.
-        _ => unsafe { receive((tid, tag), (items, count, kind), answers) },
+        _ => unsafe { receive(Partner { tid, tag }, (items, count, kind), answers) },
     }
 }
 
@@ -189,7 +189,7 @@ pub(crate) unsafe extern "C" fn pvm_precv(
 /// The items and the answers can be written.
 #[inline]
 unsafe fn fast_receive(
-    (tid, tag): (c_int, c_int),
+    Partner { tid, tag }: Partner,
     (items, count, kind): (*mut c_void, c_int, c_int),
     answers: Answers,
     note: impl FnOnce((&Head, usize)),
@@ -226,7 +226,7 @@ unsafe fn fast_receive(
 /// As for [`fast_receive`].
 #[inline(never)]
 unsafe fn receive_noted(
-    from: (c_int, c_int),
+    from: Partner,
     items: (*mut c_void, c_int, c_int),
     answers: Answers,
 ) -> Glance<()> {
@@ -242,7 +242,7 @@ unsafe fn receive_noted(
 /// The items and the answers can be written.
 #[inline(never)]
 unsafe fn receive(
-    (tid, tag): (c_int, c_int),
+    Partner { tid, tag }: Partner,
     (items, count, kind): (*mut c_void, c_int, c_int),
     answers: Answers,
 ) -> c_int {
@@ -262,7 +262,7 @@ unsafe fn receive(
     // SAFETY: the items and the answers can be written, and the look ends before this call returns.
     let look = || unsafe {
         let note = |message: (&Head, usize)| items_within(message, tid, tag);
-        fast_receive((tid, tag), (items, count, kind), answers, note)
+        fast_receive(Partner { tid, tag }, (items, count, kind), answers, note)
     };
     let looked = Looked::now(look);
     if looked.seen == Glance::Taken(()) {
@@ -270,16 +270,16 @@ unsafe fn receive(
     }
     let task = session::current();
     if let Some(task) = task {
-        task.await_message(Some(
-            &Selection { source: tid, tag, context: session::context() }.pattern(),
-        ));
+        task.await_message(Some(&Partner { tid, tag }.pattern()));
     }
     let received = match looked.linger(Limit::Never, look) {
         Glance::Taken(()) => Ok(()),
         Glance::Nothing | Glance::More => inside(|| check_bulk(kind, items, count))
             .map_err(Stop::from)
             // SAFETY: the items and the answers can be written until this call returns.
-            .and_then(|(kind, items)| unsafe { receive_bulk((tid, tag), kind, items, answers) }),
+            .and_then(|(kind, items)| unsafe {
+                receive_bulk(Partner { tid, tag }, kind, items, answers)
+            }),
     };
     if let Some(task) = task {
         task.await_message(None);
@@ -292,11 +292,15 @@ unsafe fn receive(
 }
 
 /// The result of one look at the queue. The caller stays until there is something.
-fn take(task: &Task, awaited: Awaited, (tid, tag): (c_int, c_int)) -> Result<Look<Buffer>, Code> {
+fn take(
+    task: &Task,
+    awaited: Awaited,
+    Partner { tid, tag }: Partner,
+) -> Result<Look<Buffer>, Code> {
     if let Some(due) = handler::arrivals(task)? {
         return Ok(Look::Handler(due));
     }
-    let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
+    let wanted = Partner { tid, tag }.pattern();
     if !held::is_possible() {
         let mut message = Buffer::vacant();
         let found = task.receive_awaited(&wanted, awaited, &mut message)?;
@@ -319,13 +323,13 @@ fn check_bulk(kind: c_int, items: *mut c_void, count: c_int) -> Result<(Kind, It
 /// # Safety
 /// The items and the answers can be written.
 unsafe fn receive_bulk(
-    (tid, tag): (c_int, c_int),
+    Partner { tid, tag }: Partner,
     kind: Kind,
     items: Items,
     answers: Answers,
 ) -> Result<(), Stop> {
     if let Some(function) = inside(matching::custom)? {
-        let Some(id) = matching::receive(function, (tid, tag), Limit::Never)? else {
+        let Some(id) = matching::receive(function, Partner { tid, tag }, Limit::Never)? else {
             return Ok(());
         };
         return inside(|| {
@@ -338,7 +342,7 @@ unsafe fn receive_bulk(
     }
     inside(|| if never_comes(tid, tag) { Err(Code::BadParam) } else { Ok(()) })?;
     wait_for(Limit::Never, source(tid), |task, awaited| {
-        take(task, awaited, (tid, tag))?.and_then(|message| {
+        take(task, awaited, Partner { tid, tag })?.and_then(|message| {
             // SAFETY: the items and the answers can be written: this function asks its callers for
             // it, too.
             unsafe { unpack_bulk(message, kind, items, answers) }

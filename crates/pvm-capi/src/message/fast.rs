@@ -7,7 +7,7 @@ use pvm_wire::record::calls;
 use pvm_wire::{Address, Context, Encoding, Tag};
 
 use crate::guard::{Done, Fast, Limit, fast};
-use crate::selection::{Selection, address};
+use crate::selection::{Partner, Selection, address};
 use crate::slot::{Mode, Role, Slot};
 use crate::thread::Thread;
 use crate::trace::noting::{self, Begun};
@@ -168,7 +168,7 @@ pub(super) fn take_few(thread: &Thread, owner: Biased, tid: c_int, tag: c_int) -
         return None;
     }
     let task = session::current()?;
-    let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
+    let wanted = Partner { tid, tag }.pattern();
     let form = task.take_few(owner, &wanted, &mut place.content.buffer)?;
     (place.content.reading, place.mode) = (true, Mode::of(form, true));
     Some(thread.receiving.id())
@@ -185,7 +185,7 @@ pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
 #[inline(never)]
 pub(super) fn receive_noted(tid: c_int, tag: c_int) -> Glance<c_int> {
     let Some(begun) = Begun::now() else { return Glance::More };
-    receive_then(tid, tag, |id, buffer| begun.taken(calls::RECV, id, buffer, (tid, tag)))
+    receive_then(tid, tag, |id, buffer| begun.taken(calls::RECV, id, buffer, Partner { tid, tag }))
 }
 
 /// Like `receive_noted`, within a call that goes its long way.
@@ -214,7 +214,7 @@ fn receive_by(
         return Glance::More;
     };
     let Some(mut place) = slot.try_enter(fast.owner) else { return Glance::More };
-    let wanted = Selection { source: tid, tag, context: session::context() }.pattern();
+    let wanted = Partner { tid, tag }.pattern();
     match task.fast_take(fast.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
             (place.content.reading, place.content.role) = (true, Role::Own);

@@ -9,7 +9,7 @@ use pvm_wire::Code;
 use super::fast;
 use crate::guard::{Limit, Patience, check_task, failed, inside, refused};
 use crate::held::{self, Shown};
-use crate::selection::Selection;
+use crate::selection::{Partner, Selection};
 use crate::trace::traced;
 use crate::{aside, buffer, handler, session};
 
@@ -93,7 +93,7 @@ impl Stop {
 /// passes the message over, 1 takes it, and of the larger answers the largest takes its message.
 pub(super) fn choose(
     function: Match,
-    (tid, tag): (c_int, c_int),
+    Partner { tid, tag }: Partner,
     seen: &mut u64,
 ) -> Result<Option<Shown>, Stop> {
     let all = inside(|| held::show_all(session::task()?, *seen))?;
@@ -119,7 +119,7 @@ pub(super) fn choose(
 /// often the receive wakes up.
 pub(super) fn receive(
     function: Match,
-    wanted: (c_int, c_int),
+    wanted: Partner,
     limit: Limit,
 ) -> Result<Option<c_int>, Stop> {
     let mut seen = 0;

@@ -7,7 +7,7 @@ use pvm_wire::record::What;
 use pvm_wire::{Address, Encoding};
 use std::sync::atomic::Ordering;
 
-use crate::selection::Selection;
+use crate::selection::{Partner, Selection};
 use crate::thread::{self, Thread};
 use crate::{probe, session};
 
@@ -58,7 +58,7 @@ impl Begun {
 
     /// The call has taken `buffer`, for which it was asked by sender and tag, -1 for any.
     #[inline]
-    pub(crate) fn taken(&self, call: u16, result: i32, buffer: &Buffer, asked: (i32, i32)) {
+    pub(crate) fn taken(&self, call: u16, result: i32, buffer: &Buffer, asked: Partner) {
         self.taken_items(call, result, (buffer.head(), buffer.sent_size()), asked);
     }
 
@@ -69,10 +69,10 @@ impl Begun {
         call: u16,
         result: i32,
         message: (&Head, usize),
-        asked: (i32, i32),
+        asked: Partner,
     ) {
         let (current, thread) = self.current(call);
-        let any = (asked.0 == -1, asked.1 == -1);
+        let any = (asked.tid == -1, asked.tag == -1);
         self.noting.taken(current, (thread, result), message, any);
     }
 }
