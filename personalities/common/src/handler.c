@@ -100,7 +100,7 @@ int job_handler_threads(void)
         /* Signals are for the program's own threads. */
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        atomic_store(&job_this.has_handlers, 1);
+        atomic_store(&job_this.has_others, 1);
         status = start(serve);
         if (status == JOB_OK && job_this.state == JOB_RANK)
             status = start(hear);

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest stay of a receive in the core while another thread could put its message into the
- * queue of this file. */
-#define SLICE_NS 50000000
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define IS_SINGLE __libc_single_threaded
+#else
+#define IS_SINGLE 0
+#endif
 
 /* A message of up to this many bytes stays until the next receive after it was copied. PVM keeps
  * every message that long; but the memory of a larger one is needed by its sender more than the
@@ -205,18 +208,34 @@ int job_core_probe(const struct job_select *select, struct job_message *message)
     }
 }
 
+void job_note_thread(void)
+{
+    static atomic_int noted;
+    static _Thread_local int is_noted;
+    if (is_noted)
+        return;
+    is_noted = 1;
+    if (atomic_fetch_add(&noted, 1) > 0)
+        atomic_store(&job_this.has_others, 1);
+}
+
+/* A second thread that receives may come while this one waits in the core, so that wait ends now and then. */
+int64_t job_alone_slice(int64_t left)
+{
+    return left < 0 || left > JOB_ALONE_NS ? JOB_ALONE_NS : left;
+}
+
 /* With the lock: as long as nothing else may have the message, the core does the waiting. */
 static int wait_for(const struct job_select *select, int64_t left, uint32_t *seen, struct job_message *message)
 {
-    int in_core = select->types == 0 && job_this.state != JOB_ALONE && !job_overlaps(select);
+    int in_core = select->types == 0 && job_this.state != JOB_ALONE && !atomic_load(&job_this.has_others) &&
+                  !job_overlaps(select);
     if (!in_core) {
         int status = job_pause(seen, left);
         return status == JOB_OK ? JOB_NONE : status;
     }
-    if (atomic_load(&job_this.has_handlers) && (left < 0 || left > SLICE_NS))
-        left = SLICE_NS;
     pthread_mutex_unlock(&job_lock);
-    int status = job_core_take(select, left, message);
+    int status = job_core_take(select, job_alone_slice(left), message);
     pthread_mutex_lock(&job_lock);
     return status;
 }
@@ -245,7 +264,21 @@ static int is_short_way(const struct job_select *select)
 {
     return select->types == 0 && job_this.state == JOB_RANK &&
            atomic_load_explicit(&job_this.kept, memory_order_acquire) == 0 &&
-           !atomic_load_explicit(&job_this.has_handlers, memory_order_relaxed);
+           !atomic_load_explicit(&job_this.has_others, memory_order_relaxed);
+}
+
+/*
+ * As long as this thread is the only one that receives. In a process with one thread no second one can come while that
+ * waits, so only where there are more the wait is cut into slices. The first look needs no clock.
+ */
+static int take_straight(const struct job_select *select, int64_t limit_ns, struct job_message *message)
+{
+    if (IS_SINGLE)
+        return job_core_take(select, limit_ns, message);
+    int status = job_core_take(select, 0, message);
+    while (status == JOB_NONE && limit_ns < 0 && is_short_way(select))
+        status = job_core_take(select, JOB_ALONE_NS, message);
+    return status == JOB_NONE && limit_ns != 0 ? take_slowly(select, limit_ns, message) : status;
 }
 
 int job_take(const struct job_select *select, int64_t limit_ns, struct job_message *message)
@@ -253,8 +286,8 @@ int job_take(const struct job_select *select, int64_t limit_ns, struct job_messa
     int status = job_check(select);
     if (status != JOB_OK)
         return status;
-    return is_short_way(select) ? job_core_take(select, limit_ns, message)
-                                : take_slowly(select, limit_ns, message);
+    job_note_thread();
+    return is_short_way(select) ? take_straight(select, limit_ns, message) : take_slowly(select, limit_ns, message);
 }
 
 int job_probe(const struct job_select *select, struct job_message *message)
@@ -262,6 +295,7 @@ int job_probe(const struct job_select *select, struct job_message *message)
     int status = job_check(select);
     if (status != JOB_OK)
         return status;
+    job_note_thread();
     if (is_short_way(select))
         return job_looked(job_core_probe(select, message));
     pthread_mutex_lock(&job_lock);

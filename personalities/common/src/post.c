@@ -37,6 +37,7 @@ void job_posted_done(struct posted *posted)
     posted->previous = done.previous;
     done.previous->next = posted;
     done.previous = posted;
+    job_wake_others();
 }
 
 static void spend(job_handle handle)
@@ -55,6 +56,7 @@ static void spend(job_handle handle)
 
 static int post(struct posted *posted)
 {
+    job_note_thread();
     pthread_mutex_lock(&job_lock);
     job_posted_add(posted);
     job_advance();
@@ -136,6 +138,7 @@ static int finish(struct posted *posted, job_handle handle, struct job_message *
 
 int job_test(job_handle handle, struct job_message *message)
 {
+    job_note_thread();
     pthread_mutex_lock(&job_lock);
     struct posted *posted = find(handle);
     int status = posted == NULL ? JOB_BAD_HANDLE : JOB_NONE;
@@ -152,12 +155,12 @@ static int wait_posted(struct posted *posted, int64_t left, uint32_t *seen)
 {
     struct job_message message;
     int in_core = posted->stage == OPEN && posted->select.types == 0 && job_this.state != JOB_ALONE &&
-                  !atomic_load(&job_this.has_handlers) && !job_posted_overlaps(posted, &posted->select);
+                  !atomic_load(&job_this.has_others) && !job_posted_overlaps(posted, &posted->select);
     if (!in_core)
         return job_pause(seen, left);
     posted->stage = BUSY;
     pthread_mutex_unlock(&job_lock);
-    int status = job_core_take(&posted->select, left, &message);
+    int status = job_core_take(&posted->select, job_alone_slice(left), &message);
     pthread_mutex_lock(&job_lock);
     posted->stage = OPEN;
     if (status == JOB_OK)
@@ -173,6 +176,7 @@ int job_wait(job_handle handle, int64_t limit_ns, struct job_message *message)
     int64_t deadline = job_deadline(limit_ns), left;
     uint32_t seen = 0;
     int status;
+    job_note_thread();
     pthread_mutex_lock(&job_lock);
     for (;;) {
         struct posted *posted = find(handle);
@@ -197,6 +201,7 @@ int job_wait_any(int64_t limit_ns, job_handle *handle, struct job_message *messa
     int64_t deadline = job_deadline(limit_ns), left;
     uint32_t seen = 0;
     int status = JOB_NONE;
+    job_note_thread();
     pthread_mutex_lock(&job_lock);
     while (status == JOB_NONE) {
         job_advance();

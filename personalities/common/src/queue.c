@@ -4,6 +4,7 @@
 #include "state.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define FEW 16 /* above it there is an index */
 
@@ -16,6 +17,7 @@ struct kept {
 };
 
 pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t came = PTHREAD_COND_INITIALIZER; /* in a process without a job */
 static struct kept ring = {.next = &ring, .previous = &ring};
 static int32_t count;
 static int is_indexed;
@@ -116,6 +118,18 @@ static void link_last(struct kept *kept)
     ring.previous = kept;
     count++;
     atomic_fetch_add(&job_this.kept, 1);
+    job_wake_others();
+}
+
+/* Threads that wait look into the queue only when something has come to this process. */
+void job_wake_others(void)
+{
+    if (!atomic_load(&job_this.has_others))
+        return;
+    if (job_this.state == JOB_ALONE)
+        pthread_cond_broadcast(&came);
+    else
+        neopvm_wake();
 }
 
 int job_keep(int channel, const struct job_message *message)
@@ -202,16 +216,27 @@ int job_try_behind(const struct job_select *select, struct job_message *message,
     return status == JOB_NONE ? job_try_kept(select, message, leave) : status;
 }
 
+/* Without a job only this process's own threads send to it. */
+static int pause_alone(int64_t limit_ns)
+{
+    if (limit_ns < 0 && !atomic_load(&job_this.has_others))
+        return JOB_NOBODY;
+    int64_t slice = job_alone_slice(limit_ns);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    int64_t ns = until.tv_nsec + slice;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(&came, &job_lock, &until);
+    return JOB_OK;
+}
+
 int job_pause(uint32_t *seen, int64_t limit_ns)
 {
-    /* Another thread may have put a message into the queue that it does not want. */
-    const int64_t slice = 2000000;
     if (job_this.state == JOB_ALONE)
-        return limit_ns < 0 && !atomic_load(&job_this.has_handlers) ? JOB_NOBODY : JOB_OK;
-    if (atomic_load(&job_this.has_handlers) && (limit_ns < 0 || limit_ns > slice))
-        limit_ns = slice;
+        return pause_alone(limit_ns);
     pthread_mutex_unlock(&job_lock);
-    int status = neopvm_wait(seen, limit_ns);
+    int status = neopvm_wait(seen, job_alone_slice(limit_ns));
     pthread_mutex_lock(&job_lock);
     return status;
 }

@@ -34,6 +34,9 @@ enum {
 #define JOB_RANKS_MAX 16384
 #define JOB_FOREVER (-1)
 
+/* The longest wait of a thread without a look into the queue, while it is the only one that receives. */
+#define JOB_ALONE_NS 1000000000
+
 /* The time after which a process that waits for a rank asks whether the rank is alive. */
 #define JOB_PATIENCE_NS 1000000000
 
@@ -67,7 +70,7 @@ struct job {
     uint32_t places_mask;       /* of the table from tids to ranks */
     int32_t *places;            /* rank + 1, or 0 */
     atomic_int kept;            /* messages in the queue, and posted receives: if not 0, receives take the long way */
-    atomic_int has_handlers;    /* true if a thread receives beside the program's own */
+    atomic_int has_others;      /* a second thread receives: the program's, or that of handlers */
 };
 
 extern struct job job_this;
@@ -98,6 +101,10 @@ void job_free_later(struct job_message *message);
 /* In a forked process, which has no buffers of its parent. */
 void job_forget_spent(void);
 int job_check(const struct job_select *select);
+/* Notes the calling thread as one that receives. */
+void job_note_thread(void);
+/* The time to wait at once of `left`. */
+int64_t job_alone_slice(int64_t left);
 /* What is wrong with a message that a program wants to send. */
 int job_check_send(int32_t rank, int32_t type, uint64_t bytes);
 /* A message that was checked. */
@@ -132,6 +139,8 @@ int job_try_behind(const struct job_select *select, struct job_message *message,
 int job_drain(void);
 /* Waits for something to arrive; gives the lock back meanwhile. JOB_OK, JOB_NOBODY or an error. */
 int job_pause(uint32_t *seen, int64_t limit_ns);
+/* What this thread has taken from the core may be for another one. */
+void job_wake_others(void);
 int job_fits(const struct job_select *select, int channel, const struct job_message *message);
 int job_is_type(const struct job_select *select, int32_t type);
 /* A message is found by rank and type, by either of them, and by none. */

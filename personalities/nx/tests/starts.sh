@@ -6,6 +6,8 @@ trap 'rm -rf "$folder"' EXIT
 PVM_TMP=$folder timeout 100 "$BUILT/calls" -sz 3 -pn any >"$folder/out" 2>&1 || fail "-sz 3: $(cat "$folder/out")"
 grep -q '^ok' "$folder/out" || fail "-sz 3 says $(cat "$folder/out")"
 timeout 100 "$BUILT/calls" | grep -q '^ok' || fail "alone"
+# The handler's answer came into the queue while the program held the lock for ever.
+timeout 100 "$BUILT/threads" | grep -q '^ok' || fail "a handler that answers, alone"
 for size in none 3x 2.5 0 -3 99999999999999999999 ''; do
     timeout 100 "$BUILT/calls" -sz "$size" >"$folder/out" 2>&1 && fail "a size of '$size': $(cat "$folder/out")"
     grep -q -- "-sz $size: a program runs on 1 to 16384 nodes" "$folder/out" || fail "$size: $(cat "$folder/out")"
