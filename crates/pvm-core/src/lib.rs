@@ -13,6 +13,7 @@ mod contexts;
 mod deadline;
 mod departure;
 mod home;
+mod host;
 pub mod io;
 mod launches;
 mod machine;

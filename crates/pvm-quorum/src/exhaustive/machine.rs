@@ -1,4 +1,4 @@
-//! The model's copy of what `pvm-core/order` and `pvm-core/machine` do around a core, in the
+//! The model's copy of what `pvm-core/order` and `pvm-core/host` do around a core, in the
 //! same sequence.
 
 use super::host::{ADD, REMOVE, number_of};
