@@ -37,10 +37,17 @@ fn tid(number: i32) -> Option<Tid> {
     (number != -1).then(|| Tid::from_c_int(number))
 }
 
+/// The task and the tag that a receive asks for; -1 for any.
+#[derive(Clone, Copy)]
+pub(crate) struct Partner {
+    source: i32,
+    tag: i32,
+}
+
 impl Task {
     pub(crate) fn pattern(
         py: Python<'_>,
-        (source, tag): (i32, i32),
+        Partner { source, tag }: Partner,
         context: Option<i32>,
         call: &str,
     ) -> PyResult<Pattern> {
@@ -96,7 +103,7 @@ impl Task {
         }
     }
 
-    fn late(py: Python<'_>, (source, tag): (i32, i32), call: &str) -> PyErr {
+    fn late(py: Python<'_>, Partner { source, tag }: Partner, call: &str) -> PyErr {
         let failure = Failure::new(Code::NoData, call).class("Timeout");
         failure.of(source, tag).because("no matching message has arrived in time").raise(py)
     }
@@ -226,10 +233,12 @@ impl Task {
         context: Option<i32>,
     ) -> PyResult<Message> {
         let _call = Call::begin(self.task, calls::PYTHON_RECEIVE);
-        let pattern = Self::pattern(py, (source, tag), context, "receive")?;
+        let pattern = Self::pattern(py, Partner { source, tag }, context, "receive")?;
         let limit = wait::deadline(py, timeout, "receive")?;
         let found = self.receive_buffer(py, (&pattern, limit), "receive")?;
-        found.map(Message::received).ok_or_else(|| Self::late(py, (source, tag), "receive"))
+        found
+            .map(Message::received)
+            .ok_or_else(|| Self::late(py, Partner { source, tag }, "receive"))
     }
 
     /// Takes a message that has arrived already. Returns None if there is none.
@@ -242,7 +251,7 @@ impl Task {
         context: Option<i32>,
     ) -> PyResult<Option<Message>> {
         let _call = Call::begin(self.task, calls::PYTHON_TRY_RECEIVE);
-        let pattern = Self::pattern(py, (source, tag), context, "try_receive")?;
+        let pattern = Self::pattern(py, Partner { source, tag }, context, "try_receive")?;
         let found = self.receive_buffer(py, (&pattern, Deadline::Now), "try_receive")?;
         Ok(found.map(Message::received))
     }
@@ -256,7 +265,7 @@ impl Task {
         watch: &Watch,
     ) -> PyResult<Option<Message>> {
         let (source, tag, context) = wanted;
-        let pattern = Self::pattern(py, (source, tag), Some(context), "receive")?;
+        let pattern = Self::pattern(py, Partner { source, tag }, Some(context), "receive")?;
         let found = self.task.receive(&pattern).or_raise(py, "receive")?;
         watch::looked(self.task, Some(watch));
         Ok(found.map(Message::received))
@@ -265,7 +274,7 @@ impl Task {
     /// Whether such a message is there, for such a loop.
     fn _peek(&self, py: Python<'_>, wanted: (i32, i32, i32), watch: &Watch) -> PyResult<bool> {
         let (source, tag, context) = wanted;
-        let pattern = Self::pattern(py, (source, tag), Some(context), "receive")?;
+        let pattern = Self::pattern(py, Partner { source, tag }, Some(context), "receive")?;
         let found = self.task.probe(&pattern).or_raise(py, "receive")?;
         watch::looked(self.task, Some(watch));
         Ok(found.is_some())
@@ -288,7 +297,7 @@ impl Task {
         context: Option<i32>,
     ) -> PyResult<Option<(i32, i32, usize)>> {
         let _call = Call::begin(self.task, calls::PYTHON_PROBE);
-        let pattern = Self::pattern(py, (source, tag), context, "probe")?;
+        let pattern = Self::pattern(py, Partner { source, tag }, context, "probe")?;
         let found = self.task.probe(&pattern).or_raise(py, "probe")?;
         watch::looked(self.task, None);
         Ok(found.map(|(envelope, size)| (envelope.src.as_c_int(), envelope.tag, size)))
@@ -310,10 +319,10 @@ impl Task {
         let py = into.py();
         let _call = Call::begin(self.task, calls::PYTHON_RECV_ITEMS);
         let mut region = Region::writable(into, "Recv")?;
-        let pattern = Self::pattern(py, (source, tag), context, "Recv")?;
+        let pattern = Self::pattern(py, Partner { source, tag }, context, "Recv")?;
         let limit = wait::deadline(py, timeout, "Recv")?;
         let Some(mut buffer) = self.receive_buffer(py, (&pattern, limit), "Recv")? else {
-            return Err(Self::late(py, (source, tag), "Recv"));
+            return Err(Self::late(py, Partner { source, tag }, "Recv"));
         };
         match read_into(py, (&mut buffer, &mut region), "Recv") {
             Ok(envelope) => Ok((envelope.src.as_c_int(), envelope.tag)),

@@ -129,9 +129,9 @@ fn number(result: Result<i32, Code>) -> Answer {
     result.map_or_else(|code| Answer::Failed { code }, |value| Answer::Number { value })
 }
 
-fn pattern((context, source, tag): (i32, i32, i32)) -> Pattern {
+fn pattern(context: Context, source: i32, tag: Tag) -> Pattern {
     let source = (source != -1).then(|| Tid::from_c_int(source));
-    Pattern { context, source, tag: (tag != -1).then_some(tag) }
+    Pattern { context: context.0, source, tag: (tag != Tag(-1)).then_some(tag.0) }
 }
 
 impl Proxy {
@@ -216,14 +216,14 @@ impl Proxy {
                 }
             }
             Ask::Receive { context, source, tag, limit } => {
-                return self.look(id, &pattern((context, source, tag)), limit);
+                return self.look(id, &pattern(Context(context), source, Tag(tag)), limit);
             }
             Ask::Probe { context, source, tag } => {
-                let probed = self.receiver.probe(&pattern((context, source, tag)));
+                let probed = self.receiver.probe(&pattern(Context(context), source, Tag(tag)));
                 probed.unwrap_or_else(|code| Answer::Failed { code })
             }
             Ask::Discard { context, source, tag } => {
-                number(self.receiver.discard(&pattern((context, source, tag))))
+                number(self.receiver.discard(&pattern(Context(context), source, Tag(tag))))
             }
             Ask::Cancel => return self.no_answer(Self::cancel, id),
             Ask::Fetch => return self.no_answer(|proxy, id| proxy.receiver.fetch(id), id),
