@@ -20,7 +20,7 @@ const USAGE: &str = "\
 usage: clc [OPTION...] FILE.cl... [FILE...]
 
 Translates C-Linda to C and calls the C compiler, with the same options.
-  -o FILE       the program, or with -c, -S or -E what is made of one file
+  -o FILE       the name of the program, or with -c, -S or -E of one file's output
   -c, -S        compile only
   -E            show the C that is compiled
   -M, -MM       show the headers of the files

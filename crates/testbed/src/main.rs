@@ -28,6 +28,10 @@ Status 77: this computer cannot have such hosts.";
 /// Exit status of wrong use.
 const USE: u8 = 2;
 
+fn wrong_use(words: String) -> bed::Failure {
+    bed::Failure { status: USE, words }
+}
+
 fn main() -> ExitCode {
     let mut words = Arguments::of_this_process();
     let done = match words.next().as_deref() {
@@ -37,7 +41,8 @@ fn main() -> ExitCode {
         Some("clear") => bed::clear(),
         Some("down") => bed::down(),
         Some(testbed::keeper::KEEP) => bed::keep(words),
-        _ => Err(bed::Failure { status: USE, words: USAGE.to_owned() }),
+        None | Some("--help" | "-h") => Err(wrong_use(USAGE.to_owned())),
+        Some(other) => Err(wrong_use(format!("testbed: {other} is not a command\n{USAGE}"))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

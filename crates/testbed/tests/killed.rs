@@ -219,7 +219,7 @@ fn what_cannot_be_made_is_told_and_leaves_nothing() {
         (&["up", "2", "--prefix", "/etc"], 1, "/etc/bin/pvm: No such file"),
         (&["up", "x", "--prefix", "/etc"], 1, "x: not a number"),
         (&["down"], 1, "TESTBED is not set"),
-        (&["nonsense"], 2, "usage"),
+        (&["nonsense"], 2, "testbed: nonsense is not a command\nusage"),
     ] {
         let folder = std::env::temp_dir().join(format!("testbed-none-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
