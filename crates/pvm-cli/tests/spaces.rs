@@ -396,6 +396,26 @@ fn a_host_that_joins_gets_its_share_of_the_spaces_with_all_that_is_in_them() {
     place.is_cleared();
 }
 
+/// The plan for the second one knew nothing of the moves to the first one.
+#[test]
+fn hosts_that_joined_one_after_the_other_got_unequal_shares_of_the_spaces() {
+    let place = machine();
+    for name in ["one", "two", "three", "four", "five", "six"] {
+        assert_eq!(run(&place, &["space", "create", name]).0, 0);
+    }
+    for _ in 0..2 {
+        assert_eq!(run(&place, &["add", "local"]).0, 0);
+    }
+    let are_equal = || {
+        let servers = all_servers(&place);
+        let of = |server| servers.iter().filter(|other| *other == server).count();
+        servers.len() == 6 && servers.iter().all(|server| of(server) == 2)
+    };
+    assert!(eventually(LIMIT, are_equal), "{}", json_of(&place, &["space", "list"]).1);
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
 #[test]
 fn a_space_that_spills_refuses_what_no_disk_has_room_for() {
     BUILT.call_once(|| place::build("pvmtuples", "pvm-space"));

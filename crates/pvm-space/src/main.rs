@@ -5,8 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+use pvm::Task;
+use signal_hook::consts::{SIGTERM, SIGXFSZ};
+use signal_hook::flag;
+use signal_hook::iterator::Signals;
 use std::os::unix::process::{CommandExt as _, parent_id};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 fn main() -> ExitCode {
@@ -15,7 +21,7 @@ fn main() -> ExitCode {
         [word] if word == "--start" => start().map_err(|error| error.to_string()),
         [word, starter] if word == "--behind" => {
             await_end_of(&starter.to_string_lossy());
-            pvm_space::server::run().map_err(|error| error.to_string())
+            pvm_space::server::run(listen).map_err(|error| error.to_string())
         }
         _ => Err("this program is for the library of NeoPVM to start".to_owned()),
     };
@@ -45,4 +51,25 @@ fn await_end_of(starter: &str) {
     while parent_id().to_string() == starter {
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Handles signals from now on; the flag says whether the server was asked to end.
+///
+/// `pvm halt` sends `SIGTERM` and waits before it kills, so the server has the time to sync what
+/// durable spaces have answered before the disk had it. `SIGXFSZ` comes with a write beyond the
+/// user's limit for files: that write fails, and the server keeps its other spaces.
+fn listen(task: &'static Task) -> std::io::Result<Arc<AtomicBool>> {
+    flag::register(SIGXFSZ, Arc::default())?;
+    let asked = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&asked);
+    let mut signals = Signals::new([SIGTERM])?;
+    let listen = move || {
+        for _ in signals.forever() {
+            // PAIRS WITH: the load in the server's loop, whose wait the nudge ends.
+            told.store(true, Ordering::Release);
+            task.nudge();
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+    Ok(asked)
 }

@@ -4,20 +4,24 @@
 //! messages. A loop takes the messages that have arrived, carries out what the partitions ask for,
 //! and sleeps until more messages come.
 
+mod abandoned;
 mod creation;
 mod disk;
 mod drains;
 mod files;
 mod helpers;
 mod lagging;
+mod planning;
 mod sharing;
 mod shelf;
 mod turns;
 
 use crate::carry::{Post, watch, watch_hosts};
 use crate::{registry, starting};
+use abandoned::Abandoned;
 use disk::Disk;
 use helpers::Helpers;
+use planning::Planning;
 use pvm::{Deadline, Glance, Policy, Task};
 use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
@@ -26,6 +30,8 @@ use pvm_tuples::partition::{Event, Output, Partition, spill_to};
 use pvm_tuples::{Outcome, Reason, has_unread_tuples};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use turns::ClientQueues;
 
@@ -45,7 +51,7 @@ const SERVED_MAX: usize = 64;
 ///
 /// # Errors
 /// The machine's error.
-pub fn run() -> Result<(), Code> {
+pub fn run(listen: fn(&'static Task) -> std::io::Result<Arc<AtomicBool>>) -> Result<(), Code> {
     let task = Task::enrol(starting::PROGRAM.as_bytes(), false)?;
     task.be_unrecorded();
     if !registry::be_server(task)? {
@@ -54,8 +60,10 @@ pub fn run() -> Result<(), Code> {
     // A client that does not read its answers must not fill everybody's memory.
     task.set_policy(Policy::Spill)?;
     watch_hosts(task)?;
+    let asked = listen(task).map_err(|_| Code::OutOfRes)?;
     let mut server = Server {
         task,
+        asked,
         post: Post::new(task),
         partitions: BTreeMap::new(),
         watched: BTreeSet::new(),
@@ -63,15 +71,23 @@ pub fn run() -> Result<(), Code> {
         helpers: Helpers::new(task),
         disks: BTreeMap::new(),
         failed: BTreeSet::new(),
+        abandoned: Abandoned::default(),
         turns: ClientQueues::default(),
         idle_since: Instant::now(),
         draining: BTreeSet::new(),
+        planning: Planning::default(),
         looked: Instant::now(),
         heard_ends: Instant::now(),
         passed: Instant::now(),
         begun: (Instant::now(), since_1970()),
     };
     let served = server.serve();
+    // What is not synced yet is synced before the machine hears of the end.
+    server.disks.clear();
+    if server.asked.load(Ordering::Acquire) {
+        // A machine that halts answers nothing any more; one that does not sees the end itself.
+        return served;
+    }
     let left = task.leave();
     served.and(left)
 }
@@ -94,6 +110,8 @@ struct New {
 
 struct Server {
     task: &'static Task,
+    /// Set when the server is to end.
+    asked: Arc<AtomicBool>,
     post: Post,
     partitions: BTreeMap<u64, Partition>,
     /// The tasks for whose end the machine will send a notice.
@@ -103,12 +121,15 @@ struct Server {
     helpers: Helpers,
     /// The files of durable spaces.
     disks: BTreeMap<u64, Disk>,
-    /// Durable spaces whose disk has failed: their last operations may be lost.
+    /// Spaces whose disk has failed under this server.
     failed: BTreeSet<u64>,
+    /// Those among them that no other server holds.
+    abandoned: Abandoned,
     turns: ClientQueues,
     idle_since: Instant,
     /// The hosts that are to be left, and the time of the last look for them.
     draining: BTreeSet<HostIndex>,
+    planning: Planning,
     looked: Instant,
     /// The time of the last look for notices of ended tasks.
     heard_ends: Instant,
@@ -126,6 +147,10 @@ impl Server {
     fn serve(&mut self) -> Result<(), Code> {
         loop {
             let token = self.task.token();
+            // PAIRS WITH: the store in `listen` of `main.rs`.
+            if self.asked.load(Ordering::Acquire) {
+                return Ok(());
+            }
             if self.heard_ends.elapsed() >= SHORTEST {
                 self.hear_ends()?;
             }
@@ -183,7 +208,7 @@ impl Server {
         let place = is_nameless.then(|| Instant::now() + disk::TRY_AGAIN);
         let timeout = timeouts.min().and_then(|at| self.instant(at));
         let syncs = self.disks.values().filter_map(Disk::due);
-        [timeout, pauses, idle, place, drains]
+        [timeout, pauses, idle, place, drains, self.planning.at()]
             .into_iter()
             .flatten()
             .chain(syncs)
@@ -223,9 +248,8 @@ impl Server {
                 None => Ok(()),
             },
             JOINED if from == Tid::NOTICE_SOURCE => {
-                self.tell_all(&Event::Joined)?;
-                // If the machine cannot answer now, the spaces stay where they are.
-                unless_ended(self.share())
+                self.planning.begin(Duration::ZERO);
+                self.tell_all(&Event::Joined)
             }
             _ => Ok(()),
         }
@@ -250,6 +274,11 @@ impl Server {
                 return Ok(());
             }
             return self.tell(space, Event::Asked { client, ask });
+        }
+        let outcome = self.abandoned.asked(self.task, space, &ask)?;
+        if let Some(outcome) = outcome {
+            let number = ask.number();
+            return self.answer(client, number, &Told::Answer { number, outcome });
         }
         let number = ask.number();
         self.answer(client, number, &Told::Elsewhere { number })
@@ -300,6 +329,9 @@ impl Server {
             // If a server has sent it, it will send it again.
             other => return unless_ended(other.map(drop)),
         }
+        if matches!(said, Between::Yield { .. }) {
+            self.planning.space_comes();
+        }
         let space = said.space();
         if !self.partitions.contains_key(&space) {
             if let Between::Drop { term, .. } = said {
@@ -342,10 +374,6 @@ impl Server {
         let now = self.now();
         if let Some(partition) = self.partitions.get_mut(&space) {
             partition.handle(now, event);
-            if has_unread_tuples(partition.store()) {
-                // Tuples that could not be read make the answers wrong, so none of them goes out.
-                self.fail(space);
-            }
         }
         self.carry_out(space)
     }
@@ -354,6 +382,7 @@ impl Server {
         self.passed = Instant::now();
         let now = self.now();
         self.look_for_drains()?;
+        self.share()?;
         self.tend_disks()?;
         for found in self.helpers.found() {
             match (found.is_next, found.server) {
@@ -375,7 +404,7 @@ impl Server {
 
     /// Carries out the outputs of a partition.
     fn carry_out(&mut self, space: u64) -> Result<(), Code> {
-        while let Some(output) = self.partitions.get_mut(&space).and_then(Partition::poll_output) {
+        while let Some(output) = next_output(self, space) {
             match output {
                 Output::Tell { client, number, told } => self.answer(client, number, &told)?,
                 Output::Say { to, what } => unless_ended(self.post.send(to, BETWEEN, &what))?,
@@ -401,6 +430,9 @@ impl Server {
                 }
                 Output::Erase { deleters, is_partial } => {
                     self.erase(space, &deleters, is_partial)?;
+                }
+                Output::Abandon => {
+                    self.abandoned.extend(self.partitions.get(&space));
                 }
                 Output::Close { deleted, is_over, tell } => {
                     self.close(space, deleted, is_over, tell)?;
@@ -473,7 +505,7 @@ impl Server {
         let Some(partition) = self.partitions.remove(&space) else { return Ok(()) };
         self.helpers.forget(space);
         let disk = self.disks.remove(&space).filter(|_| is_over);
-        let is_gone = disk.map_or(Ok(()), Disk::remove).is_ok();
+        let is_gone = disk.map_or(Ok(()), Disk::remove).is_ok() && !self.failed.contains(&space);
         if let Some((primary, term)) = tell {
             let dropped = Between::Dropped { space, term, is_gone };
             unless_ended(self.post.send(primary, BETWEEN, &dropped))?;
@@ -483,6 +515,17 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// The next output of a partition. If it could not read a tuple, nothing goes out that may lack the
+/// tuple.
+fn next_output(server: &mut Server, space: u64) -> Option<Output> {
+    let partition = server.partitions.get_mut(&space)?;
+    if !has_unread_tuples(partition.store()) {
+        return partition.poll_output();
+    }
+    server.fail(space);
+    server.partitions.get_mut(&space)?.poll_output()
 }
 
 /// True if there has been no space for a while.

@@ -130,6 +130,11 @@ choice! {
         7 => Yield { /// The space.
             space: u64, /// The sender's term.
             term: i32 },
+        /// To the other servers that the entry names: the sender's disk has failed, so it holds the
+        /// space no longer.
+        8 => Failed { /// The space.
+            space: u64, /// The term of the primary that it was, or followed.
+            term: i32 },
     }
 }
 
@@ -183,7 +188,8 @@ impl Between {
             | Self::Later { space }
             | Self::Drop { space, .. }
             | Self::Dropped { space, .. }
-            | Self::Yield { space, .. } => *space,
+            | Self::Yield { space, .. }
+            | Self::Failed { space, .. } => *space,
             Self::Begin { entry, .. } => entry.space,
         }
     }

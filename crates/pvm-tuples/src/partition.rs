@@ -13,6 +13,7 @@ mod drains;
 mod ending;
 mod erasing;
 mod events;
+mod failing;
 mod joining;
 mod journal;
 mod limits;
@@ -59,6 +60,8 @@ enum Role {
     Copy,
     /// A copy whose primary has ended: it tries to become the primary.
     Heir,
+    /// The disk of this server has failed: other servers are to go on.
+    Failed,
     /// The partition has ended.
     Closed,
 }
@@ -68,6 +71,8 @@ enum Role {
 struct Follower {
     /// The last step that it has confirmed; none until it has confirmed the first state.
     confirmed: Option<u64>,
+    /// The number of the step that the state has with which it was told to begin.
+    begins_at: u64,
     /// The number of repetitions since its last confirmation.
     resends: u32,
     /// True if it has ended or confirms nothing. It is removed when the entry does not name it any
@@ -118,8 +123,10 @@ pub struct Partition {
     begun_at: u64,
     /// The last step that was applied here.
     applied: u64,
-    /// Steps that some copy has not confirmed: number, time, input.
+    /// Steps that not all followers have confirmed: number, time, input.
     steps: VecDeque<(u64, u64, Input)>,
+    /// The last step whose answers were given out.
+    released: u64,
     /// Other servers that have all steps, or are to get them.
     followers: BTreeMap<Tid, Follower>,
     /// Answers, each with the step that must be confirmed before it is sent.
@@ -249,8 +256,13 @@ pub fn may_leave(space: &Partition) -> bool {
     match space.role {
         Role::Primary => space.erasing.is_none() && space.putting.is_none() && goes_on(),
         Role::Copy | Role::Heir => planted::is(Bug::LeavesNothing),
-        Role::Closed => true,
+        Role::Failed | Role::Closed => true,
     }
+}
+
+/// True once the disk of its server has failed.
+pub fn has_failed(space: &Partition) -> bool {
+    space.role == Role::Failed
 }
 
 /// The directory in which each server keeps the space on disk; empty for a space in memory only.
@@ -289,6 +301,7 @@ impl Partition {
             begun_at: 0,
             applied: 0,
             steps: VecDeque::new(),
+            released: 0,
             followers: BTreeMap::new(),
             held: VecDeque::new(),
             look: 0,
@@ -405,6 +418,7 @@ impl Partition {
                 self.tend();
             }
             Event::Move { to } => begin_move(self, to),
+            Event::Failed => self.failed(None),
             Event::Draining { hosts } => {
                 self.drains = Drains(hosts);
                 self.tend();
@@ -414,7 +428,7 @@ impl Partition {
                 match self.role {
                     Role::Primary => self.release(),
                     Role::Copy => self.acknowledge(),
-                    Role::Heir | Role::Closed => {}
+                    Role::Heir | Role::Failed | Role::Closed => {}
                 }
             }
         }
@@ -485,6 +499,7 @@ impl Partition {
             Between::Later { .. } if self.role == Role::Copy && from != self.entry.primary => {}
             Between::Later { .. } => self.look(),
             Between::Yield { term, .. } => yielded(self, (from, term)),
+            Between::Failed { term, .. } => self.failed(Some((from, term))),
             Between::Drop { term, .. } => {
                 if self.role != Role::Primary && term >= self.term {
                     self.ending = true;
@@ -503,6 +518,7 @@ impl Partition {
         match self.role {
             Role::Primary => self.gone_from_primary(task),
             Role::Copy => self.gone_from_copy(task),
+            Role::Failed => self.look(),
             Role::Heir | Role::Closed => {}
         }
     }

@@ -47,11 +47,15 @@ pub enum Bug {
     ForgetsTheShelf,
     /// A primary that has told another server to replace it still answers without that server.
     AnswersWhileItMoves,
+    /// A server is named as a copy before it has all that was answered.
+    NamesTooEarly,
+    /// A server whose disk has failed tells nobody.
+    FailsInSilence,
 }
 
 impl Bug {
     /// All bugs.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::AnswersEarly,
         Self::DoesTwice,
         Self::UnnamedTakesOver,
@@ -74,6 +78,8 @@ impl Bug {
         Self::TrustsTheDisk,
         Self::ForgetsTheShelf,
         Self::AnswersWhileItMoves,
+        Self::NamesTooEarly,
+        Self::FailsInSilence,
     ];
 }
 

@@ -142,7 +142,7 @@ impl Server {
 
     /// True if a server keeps the space, or can take it over.
     fn is_held(&self, entry: &Entry) -> Result<bool, Code> {
-        let has_failed = entry.primary == self.task.tid() && self.failed.contains(&entry.space);
+        let has_failed = entry.primary == self.task.tid() && self.abandoned.has(entry.space);
         if entry.deleted || has_failed {
             return Ok(false);
         }

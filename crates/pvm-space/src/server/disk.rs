@@ -13,6 +13,7 @@ use pvm_tuples::log::{self, MAGIC, Record, Replay};
 use pvm_wire::{Blob, HostIndex};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -227,6 +228,10 @@ impl Disk {
         let ahead = self.written + self.pending.len() as u64 + bytes as u64 + own;
         if ahead <= self.reserved {
             return Ok(());
+        }
+        // Some file systems reserve beyond the user's limit for files, and refuse to write there.
+        if ahead > getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX) {
+            return Err(Errno::FBIG.into());
         }
         let mut to = ahead.next_multiple_of(ROOM);
         let reserve = |to| {

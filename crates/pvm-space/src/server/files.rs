@@ -5,7 +5,7 @@ use super::disk::{Disk, Lock, Synced};
 use pvm_tuples::frames::{Ask, Told};
 use pvm_tuples::log::Record;
 use pvm_tuples::partition::{Event, has_room_for, is_no_step};
-use pvm_tuples::{Op, Outcome, Reason};
+use pvm_tuples::{Op, Outcome, Reason, has_unread_tuples};
 use pvm_wire::{Code, Tid, Wire as _};
 
 impl Server {
@@ -31,9 +31,7 @@ impl Server {
     /// and in memory or in files for one that spills.
     pub(super) fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
         let Ask::Do { number, op, .. } = ask else { return Ok(true) };
-        let Some(partition) = self.partitions.get_mut(&space) else {
-            return Ok(!self.failed.contains(&space));
-        };
+        let Some(partition) = self.partitions.get_mut(&space) else { return Ok(true) };
         if !has_room_for(partition, (client, *number), op) {
             return Ok(false);
         }
@@ -90,7 +88,11 @@ impl Server {
                     self.find_a_place(space)?;
                     continue;
                 }
-                Err(_) => self.fail(space),
+                Err(_) => {
+                    self.fail(space);
+                    self.carry_out(space)?;
+                    continue;
+                }
             }
             if is_long {
                 self.begin_file(space).map_or_else(|_| self.be_patient(space), |()| {});
@@ -117,6 +119,7 @@ impl Server {
         let failed = |(space, disk): (&u64, &mut Disk)| disk.tend().is_err().then_some(*space);
         for space in self.disks.iter_mut().filter_map(failed).collect::<Vec<_>>() {
             self.fail(space);
+            self.carry_out(space)?;
         }
         let nameless = self.disks.iter().filter(|(_, disk)| disk.is_nameless());
         for space in nameless.map(|(space, _)| *space).collect::<Vec<_>>() {
@@ -139,6 +142,10 @@ impl Server {
     pub(super) fn begin_file(&mut self, space: u64) -> std::io::Result<()> {
         let Some(partition) = self.partitions.get(&space) else { return Ok(()) };
         let record = partition.checkpoint();
+        if has_unread_tuples(partition.store()) {
+            // A file that lacks them must not replace the one that has them.
+            return Err(std::io::Error::other("a tuple in a file could not be read"));
+        }
         let Record::Begun { entry, .. } = &record else { return Ok(()) };
         let lock = Lock::take(&entry.directory, partition.name())?;
         self.begin_file_with(&lock, space, &record)
@@ -164,20 +171,22 @@ impl Server {
         Ok(())
     }
 
-    /// Begins the file of a copy. If it cannot be written, the copy confirms nothing, and the
-    /// primary gives it up.
+    /// A copy begins. If it cannot be written, its primary gives it up.
     pub(super) fn rewrite(&mut self, space: u64) {
         if self.begin_file(space).is_err() {
             self.fail(space);
         }
     }
 
-    /// Handles a failed disk: it holds all that was answered, and from now on nothing more is
-    /// answered.
+    /// The disk has failed: what is there is what was answered, and no more is. Other servers that
+    /// hold the space go on; [`Server::carry_out`] tells them.
     pub(super) fn fail(&mut self, space: u64) {
-        self.partitions.remove(&space);
+        let now = self.now();
         self.disks.remove(&space);
         self.helpers.forget(space);
         self.failed.insert(space);
+        if let Some(partition) = self.partitions.get_mut(&space) {
+            partition.handle(now, Event::Failed);
+        }
     }
 }

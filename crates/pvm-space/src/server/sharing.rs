@@ -1,7 +1,7 @@
 //! Hosts that join get their share: spaces move until each host has about as many primaries as the
 //! others.
 
-use super::Server;
+use super::{Server, unless_ended};
 use crate::{registry, starting};
 use pvm_wire::{Code, HostIndex};
 use std::collections::BTreeMap;
@@ -28,29 +28,40 @@ fn moves(mut shares: Shares) -> Vec<(u64, HostIndex, HostIndex)> {
 }
 
 impl Server {
-    /// Shares the spaces after a host has joined. All servers make the same plan, and each carries
-    /// out its own part.
+    /// Plans, if it is time to. If the machine cannot say now who has what, it is tried again.
     pub(super) fn share(&mut self) -> Result<(), Code> {
-        let hosts = starting::hosts(self.task)?;
-        let takers = || hosts.iter().filter(|host| host.takes_tasks);
-        let mut shares: Shares = takers().map(|host| (host.index, Vec::new())).collect();
-        for name in registry::names(self.task)? {
-            if let Some((_, entry)) = registry::latest(self.task, &name)?
-                && !entry.deleted
-                && let Some(share) = shares.get_mut(&entry.primary.host())
-            {
-                share.push(entry.space);
-            }
+        if !self.planning.is_due() {
+            return Ok(());
         }
-        shares.values_mut().for_each(|share| share.sort_unstable());
-        let me = self.task.tid().host();
-        for (space, _, to) in moves(shares).into_iter().filter(|(_, from, _)| *from == me) {
-            if let Some(host) = takers().find(|host| host.index == to) {
-                self.helpers.move_to(space, host)?;
-            }
-        }
-        Ok(())
+        let planned = plan(self);
+        self.planning.planned(planned != Ok(false));
+        unless_ended(planned.map(drop))
     }
+}
+
+/// All servers make the same plan, and each carries out its own part. False if the plan has no
+/// moves.
+fn plan(server: &mut Server) -> Result<bool, Code> {
+    let hosts = starting::hosts(server.task)?;
+    let takers = || hosts.iter().filter(|host| host.takes_tasks);
+    let mut shares: Shares = takers().map(|host| (host.index, Vec::new())).collect();
+    for name in registry::names(server.task)? {
+        if let Some((_, entry)) = registry::latest(server.task, &name)?
+            && !entry.deleted
+            && let Some(share) = shares.get_mut(&entry.primary.host())
+        {
+            share.push(entry.space);
+        }
+    }
+    shares.values_mut().for_each(|share| share.sort_unstable());
+    let me = server.task.tid().host();
+    let moves = moves(shares);
+    for (space, _, to) in moves.iter().filter(|(_, from, _)| *from == me) {
+        if let Some(host) = takers().find(|host| host.index == *to) {
+            server.helpers.move_to(*space, host)?;
+        }
+    }
+    Ok(!moves.is_empty())
 }
 
 #[cfg(test)]

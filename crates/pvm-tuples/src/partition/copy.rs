@@ -1,5 +1,6 @@
 //! A copy: it applies the primary's steps, and tries to replace the primary when that has ended.
 
+use super::failing;
 use super::limits::Limits;
 use super::moves;
 use super::moving::Moving;
@@ -60,7 +61,7 @@ impl Partition {
         if is_late || entry.space != space {
             return self.say(from, Between::Later { space });
         }
-        if self.role == Role::Heir && term == self.term {
+        if self.role == Role::Failed || (self.role == Role::Heir && term == self.term) {
             return;
         }
         // A repeated first state must not undo the steps that came after it.
@@ -112,6 +113,9 @@ impl Partition {
         if look < self.first_look {
             return;
         }
+        if self.role == Role::Failed {
+            return failing::latest(self, latest);
+        }
         let space = self.entry.space;
         let is_it = |entry: &Entry| entry.space == space && entry.deleted;
         self.ending |= latest.as_ref().is_some_and(|(_, entry)| is_it(entry));
@@ -126,7 +130,6 @@ impl Partition {
             Role::Primary if names_me && self.moving.told() == Some(entry.primary) => {
                 moves::send_on(self);
                 self.steps.clear();
-                self.followers.clear();
                 self.leases.clear();
                 (self.resend_at, self.search) = (None, Search::Open);
                 (self.role, self.moving) = (Role::Copy, Moving::default());
@@ -152,12 +155,18 @@ impl Partition {
             {
                 self.look_at = Some(self.now + LOOK_AGAIN_MS);
             }
-            _ => self.close(false, None),
+            _ => {
+                if self.role == Role::Primary {
+                    moves::send_on(self);
+                }
+                self.close(false, None);
+            }
         }
     }
 
     pub(super) fn become_primary(&mut self) {
         (self.role, self.term) = (Role::Primary, self.epoch);
+        self.released = self.applied;
         // An earlier look may have returned an older entry, which names another primary.
         self.first_look = self.look + 1;
         let clients: Vec<Tid> = self.store.clients().collect();

@@ -67,6 +67,8 @@ pub enum Event {
         /// The hosts.
         hosts: BTreeSet<HostIndex>,
     },
+    /// The disk of this server has failed: it cannot write the space any more, or not read it.
+    Failed,
     /// The answer to [`Output::Persist`] and [`Output::Rewrite`]: the steps up to this one are on
     /// disk.
     Persisted {
@@ -140,6 +142,8 @@ pub enum Output {
         /// True if files of copies may be left.
         is_partial: bool,
     },
+    /// The disk has failed, and no other server holds the space: it is what is on that disk.
+    Abandon,
     /// This server stops holding the space. `deleted`: the space has no entries any more, either.
     Close {
         /// True if the space was deleted.

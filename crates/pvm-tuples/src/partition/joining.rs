@@ -3,6 +3,7 @@
 use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search, moves};
 use crate::frames::{Between, Entry, Told};
 use crate::log::Record;
+use crate::planted::{self, Bug};
 use pvm_wire::Tid;
 
 /// Removes copies on hosts that are to be left, and a former primary; false if there are none.
@@ -28,6 +29,14 @@ fn drop_lost(space: &mut Partition) {
     }
 }
 
+/// All possible copies have been made: the client that made the space gets its answer.
+fn stands(space: &mut Partition) {
+    if let Some((client, number)) = space.creator.take() {
+        let (number_of_space, note) = (space.entry.space, std::mem::take(&mut space.note));
+        space.tell(client, number, Told::Created { number, space: number_of_space, note });
+    }
+}
+
 impl Partition {
     /// Brings the entry and the number of copies one step nearer to what is wanted.
     pub(super) fn tend(&mut self) {
@@ -44,7 +53,7 @@ impl Partition {
         let staying = self.entry.copies.iter().filter(|copy| !self.drains.has(**copy)).count();
         let wanted = self.drains.wanted(self.entry.options.copies, self.me);
         if staying >= wanted {
-            return if let_go(self, wanted) { self.tend() } else { self.stands() };
+            return if let_go(self, wanted) { self.tend() } else { stands(self) };
         }
         let is_joining = self.followers.len() > self.entry.copies.len();
         match self.search {
@@ -56,15 +65,19 @@ impl Partition {
                 self.outputs.push_back(Output::Want { besides: besides.collect() });
             }
             Search::Asked => {}
-            Search::InVain { .. } => self.stands(),
+            Search::InVain { .. } => stands(self),
         }
     }
 
-    /// The servers that the next entry should name: each has every step, or is named already and
-    /// lives.
+    /// The servers that the entry should name: each has all that was answered, or is named already
+    /// and lives.
     fn copies(&self) -> Vec<Tid> {
+        let has_all = |follower: &Follower| {
+            follower.confirmed >= Some(self.released)
+                || (planted::is(Bug::NamesTooEarly) && follower.confirmed.is_some())
+        };
         let fit = self.followers.iter().filter(|(tid, follower)| {
-            !follower.is_lost && (follower.confirmed.is_some() || self.entry.copies.contains(tid))
+            !follower.is_lost && (has_all(follower) || self.entry.copies.contains(tid))
         });
         fit.map(|(tid, _)| *tid).collect()
     }
@@ -81,18 +94,10 @@ impl Partition {
         }
         self.tend();
     }
-
-    /// All possible copies have been made: the client that made the space gets its answer.
-    fn stands(&mut self) {
-        if let Some((client, number)) = self.creator.take() {
-            let (space, note) = (self.entry.space, std::mem::take(&mut self.note));
-            self.tell(client, number, Told::Created { number, space, note });
-        }
-    }
-
-    /// Adds a follower. From now on an answer waits until that server has the step.
+    /// From now on a server follows. Answers wait for it when it has begun, or if it is named.
     pub(super) fn take_in(&mut self, server: Tid) {
-        self.followers.insert(server, Follower::default());
+        let new = Follower { begins_at: self.applied, ..Follower::default() };
+        self.followers.insert(server, new);
         self.send_all(server);
         self.resend_at.get_or_insert(self.now + RESEND_MS);
         self.watch(server);
@@ -126,6 +131,7 @@ impl Partition {
 
     pub(super) fn put_done(&mut self, epoch: Option<i32>) {
         match (self.putting.take(), epoch) {
+            _ if self.role == Role::Failed => self.look(),
             (Some(entry), Some(epoch)) if epoch > self.epoch => self.adopt(epoch, entry),
             (Some(_), _) => self.look(),
             (None, _) => {}

@@ -51,7 +51,12 @@ pub(super) fn surplus(space: &Partition, wanted: usize) -> Option<Tid> {
 }
 
 /// This server has stopped being the primary: the clients that wait here are sent to the next one.
+/// A server that was to become a copy looks at the names: the next primary may not know of it.
 pub(super) fn send_on(space: &mut Partition) {
+    let number = space.entry.space;
+    for follower in std::mem::take(&mut space.followers).into_keys() {
+        space.say(follower, Between::Later { space: number });
+    }
     let held = space.held.drain(..).map(|(_, answer)| (answer.client, answer.number));
     let unanswered: Vec<_> = held.chain(space.store.waiting_requests()).collect();
     for (client, number) in unanswered {

@@ -16,6 +16,17 @@ fn waits(space: &Partition, (client, number): (Tid, u64)) -> bool {
     space.store.known(client).is_some_and(|known| known.waiting.contains_key(&number))
 }
 
+/// The last step that all servers have for which answers wait: the copies that the entry names, and
+/// servers that are to be named and have begun. A server that has not begun holds up no answer,
+/// because it may never be able to begin.
+fn had_by_all(space: &Partition) -> Option<u64> {
+    let named = &space.entry.copies;
+    let steps = space.followers.iter().filter_map(|(tid, follower)| {
+        follower.confirmed.or_else(|| named.contains(tid).then_some(0))
+    });
+    steps.min()
+}
+
 /// Applies an input to the store and returns its answers.
 pub(super) fn apply(space: &mut Partition, at_ms: u64, input: Input) -> Vec<Answer> {
     let begun = limits::begun_by(&input);
@@ -139,9 +150,8 @@ impl Partition {
 
     /// Sends the answers whose steps all copies have.
     pub(super) fn release(&mut self) {
-        let confirmed = self.followers.values().map(|follower| follower.confirmed.unwrap_or(0));
-        let confirmed = confirmed.min().unwrap_or(self.applied);
-        let mut everywhere = confirmed.min(self.journal.kept(self.applied));
+        let had = had_by_all(self).unwrap_or(self.applied);
+        let mut everywhere = had.min(self.journal.kept(self.applied));
         if planted::is(Bug::AnswersEarly) {
             everywhere = self.applied;
         }
@@ -149,7 +159,12 @@ impl Partition {
             let Answer { client, number, outcome } = answer;
             self.tell(client, number, Told::Answer { number, outcome });
         }
-        while self.steps.pop_front_if(|(number, ..)| *number <= everywhere).is_some() {}
+        self.released = self.released.max(everywhere);
+        // A follower that has not begun needs all steps behind its first state.
+        let joining = self.followers.values().filter(|follower| follower.confirmed.is_none());
+        let first = joining.map(|follower| follower.begins_at).min().unwrap_or(everywhere);
+        let done = everywhere.min(first);
+        while self.steps.pop_front_if(|(number, ..)| *number <= done).is_some() {}
         let have_begun = self.followers.values().all(|follower| follower.confirmed.is_some());
         if everywhere == self.applied && have_begun && self.moving.told().is_none() {
             self.resend_at = None;

@@ -290,3 +290,121 @@ fn a_space_whose_name_is_gone_keeps_its_file_and_one_that_was_deleted_does_not()
     let said = Between::Drop { space: 7, term: 0 };
     assert_eq!(end(Event::Heard { from: ME, said }), Some(true));
 }
+
+fn of_copy(output: Output) -> Option<Between> {
+    match output {
+        Output::Say { to: OTHER, what } => Some(what),
+        _ => None,
+    }
+}
+
+fn entry_put(outputs: &[Output]) -> Option<(i32, &Entry)> {
+    outputs.iter().find_map(|output| match output {
+        Output::Put { epoch, entry } => Some((*epoch, entry)),
+        _ => None,
+    })
+}
+
+/// A space in memory that wants a copy, which its other server has not begun yet.
+fn with_a_joining_copy() -> (Partition, Tuple) {
+    let entry = Entry { directory: Blob::default(), ..title().entry };
+    let mut space = Partition::create(ME, Title { entry, ..title() }, None, None, 1);
+    outputs(&mut space);
+    space.handle(2, Event::Helper { server: Some(OTHER) });
+    let begun = outputs(&mut space).into_iter().find_map(of_copy);
+    assert!(matches!(begun, Some(Between::Begin { number: 0, .. })), "{begun:?}");
+    let mut tuple = crate::Builder::new();
+    tuple.int(1).expect("fits");
+    (space, tuple.tuple().expect("a field"))
+}
+
+fn ack(space: &mut Partition, now: u64, number: u64) -> Vec<Output> {
+    space.handle(
+        now,
+        Event::Heard { from: OTHER, said: Between::Ack { space: 7, term: 0, number } },
+    );
+    outputs(space)
+}
+
+#[test]
+fn all_answers_waited_for_a_server_that_was_to_become_a_copy_and_had_not_begun() {
+    let (mut space, tuple) = with_a_joining_copy();
+    let put = || Op::Put { tuples: vec![tuple.clone()], wait: false };
+    assert_eq!(said(&mut space, (3, Tid(8), 1), put()), [Outcome::Done]);
+    assert_eq!(said(&mut space, (4, Tid(8), 2), put()), [Outcome::Done]);
+    // It has the beginning, and not yet what was answered since: it cannot take over, so it is not
+    // named; what is answered from now on it must have.
+    assert_eq!(entry_put(&ack(&mut space, 5, 0)), None);
+    assert_eq!(said(&mut space, (6, Tid(8), 3), put()), []);
+    // A step was lost: what it lacks is said again.
+    space.handle_timeout(2000);
+    let again = outputs(&mut space).into_iter().filter_map(of_copy);
+    let again = again.filter_map(|what| match what {
+        Between::Step { number, .. } => Some(number),
+        _ => None,
+    });
+    assert_eq!(again.collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(entry_put(&ack(&mut space, 2001, 1)), None);
+    let named = ack(&mut space, 2002, 2);
+    assert_eq!(
+        entry_put(&named).map(|(epoch, entry)| (epoch, &*entry.copies)),
+        Some((1, &[OTHER][..]))
+    );
+    let told = ack(&mut space, 2003, 3);
+    assert!(told.iter().any(|output| matches!(output, Output::Tell { number: 3, .. })), "{told:?}");
+}
+
+/// Like `with_a_joining_copy`, and the entry names the copy.
+fn with_a_copy() -> (Partition, Tuple) {
+    let (mut space, tuple) = with_a_joining_copy();
+    assert!(entry_put(&ack(&mut space, 3, 0)).is_some());
+    space.handle(4, Event::Put { epoch: Some(1) });
+    outputs(&mut space);
+    (space, tuple)
+}
+
+#[test]
+fn a_copy_never_took_over_from_a_server_whose_disk_had_failed() {
+    let (mut space, tuple) = with_a_copy();
+    let put = Op::Put { tuples: vec![tuple], wait: false };
+    assert_eq!(said(&mut space, (5, Tid(8), 1), put), []);
+    space.handle(6, Event::Failed);
+    let all = outputs(&mut space);
+    let is_elsewhere = |output: &Output| {
+        matches!(output, Output::Tell { number: 1, told: Told::Elsewhere { .. }, .. })
+    };
+    assert!(all.iter().any(is_elsewhere), "{all:?}");
+    let is_failed = |what| matches!(what, Between::Failed { term: 0, .. });
+    assert!(all.into_iter().filter_map(of_copy).any(is_failed));
+    // The word was lost: it is said again, until another one is the primary.
+    let own = Entry { copies: vec![OTHER], directory: Blob::default(), ..title().entry };
+    for now in [1100, 2200] {
+        space.handle_timeout(now);
+        let looks = outputs(&mut space);
+        let look = looks.iter().find_map(|output| match output {
+            Output::Look { look } => Some(*look),
+            _ => None,
+        });
+        let entry = Some((1, own.clone()));
+        space.handle(now, Event::Latest { look: look.expect("a look"), entry });
+        assert!(outputs(&mut space).into_iter().filter_map(of_copy).any(is_failed));
+    }
+    space.handle_timeout(3300);
+    let theirs = Entry { primary: OTHER, copies: Vec::new(), ..own };
+    space.handle(3301, Event::Latest { look: 9, entry: Some((2, theirs)) });
+    let is_closed = |output: &Output| matches!(output, Output::Close { is_over: false, .. });
+    assert!(outputs(&mut space).iter().any(is_closed));
+}
+
+#[test]
+fn a_copy_whose_disk_has_failed_is_given_up_at_once() {
+    let (mut space, tuple) = with_a_copy();
+    let put = Op::Put { tuples: vec![tuple], wait: false };
+    assert_eq!(said(&mut space, (5, Tid(8), 1), put), []);
+    space.handle(6, Event::Heard { from: OTHER, said: Between::Failed { space: 7, term: 0 } });
+    let named = outputs(&mut space);
+    assert_eq!(entry_put(&named).map(|(epoch, entry)| (epoch, entry.copies.len())), Some((2, 0)));
+    space.handle(7, Event::Put { epoch: Some(2) });
+    let told = outputs(&mut space);
+    assert!(told.iter().any(|output| matches!(output, Output::Tell { number: 1, .. })), "{told:?}");
+}

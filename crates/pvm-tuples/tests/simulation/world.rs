@@ -6,7 +6,7 @@ use pvm_tuples::client::{Client, End, Output as Wish};
 use pvm_tuples::frames::{Ask, Between, Entry, Full, Options, Told};
 use pvm_tuples::log::Record;
 use pvm_tuples::partition::{
-    Event, Output, Partition, Title, directory_of, has_room_for, is_no_step, spill_to,
+    Event, Output, Partition, Title, directory_of, has_failed, has_room_for, is_no_step, spill_to,
 };
 use pvm_tuples::{Builder, Find, Kind, Op, Outcome, Reason, Shape, Tuple};
 use pvm_wire::{Blob, HostIndex, Tid};
@@ -72,6 +72,8 @@ pub(crate) struct Tally {
     pub(crate) spilled: u64,
     /// Moves that have begun.
     pub(crate) moves: u64,
+    /// Disks that have failed under a space.
+    pub(crate) failed: u64,
 }
 
 impl Tally {
@@ -87,6 +89,7 @@ impl Tally {
         self.deleted += other.deleted;
         self.spilled += other.spilled;
         self.moves += other.moves;
+        self.failed += other.failed;
     }
 }
 
@@ -198,6 +201,8 @@ pub(crate) struct World {
     spills: bool,
     /// Draws which spaces move to hosts that join; none where none do.
     moves: Option<Dice>,
+    /// Draws whose disks fail; none where none do.
+    disks: Option<Dice>,
     loses: u64,
     reorders: bool,
     left: Vec<Item>,
@@ -255,6 +260,7 @@ impl World {
             copies,
             spills: seed % 3 == 1,
             moves: (seed % 4 == 1).then(|| Dice::new(seed + 1_000_003)),
+            disks: (seed % 5 == 3).then(|| Dice::new(seed + 2_000_003)),
             loses,
             reorders,
             left: Vec::new(),
@@ -495,9 +501,21 @@ impl World {
                         self.buried.insert(task, self.now);
                     }
                     self.tell(to, Event::Gone { task });
+                    if self.is_primary(to) && self.keeps_something_for(to, task) {
+                        self.failure = Some(format!("{task} is gone, and waits or has a claim"));
+                    }
                 }
             }
         }
+    }
+
+    fn keeps_something_for(&self, server: Tid, client: Tid) -> bool {
+        let partition = self.servers.get(&server).and_then(|server| server.partition.as_ref());
+        let seen = partition.map(|partition| partition.store().seen(self.now, 0));
+        seen.is_some_and(|seen| {
+            seen.waiting.iter().any(|waiter| waiter.client == client)
+                || seen.claimed.iter().any(|claimed| claimed.client == client)
+        })
     }
 
     fn is_primary(&self, server: Tid) -> bool {
@@ -594,6 +612,9 @@ impl World {
                         self.send(me, client, Said::Told(told));
                     }
                 }
+                Output::Abandon => {
+                    self.failure = Some("the space was given up, though a server has it".into());
+                }
                 Output::Close { tell, .. } => {
                     self.servers.get_mut(&me).unwrap().partition = None;
                     if let Some((primary, term)) = tell {
@@ -608,7 +629,7 @@ impl World {
     }
 
     /// A server on a host that is to be left ends when its space goes on elsewhere. If those that
-    /// have the space have died at this moment, it waits until it knows.
+    /// have the space have died or failed at this moment, it waits until it knows.
     fn may_leave(&mut self, me: Tid) {
         let Some(server) = self.servers.get(&me) else { return };
         if !self.draining.contains(&me.host())
@@ -623,7 +644,7 @@ impl World {
         };
         let last = self.entries.last_key_value().map(|(_, entry)| others(entry));
         let last = last.unwrap_or_default();
-        if !last.is_empty() && !last.iter().any(|tid| self.servers.contains_key(tid)) {
+        if !last.is_empty() && !last.iter().any(|tid| self.has_the_space(*tid)) {
             return;
         }
         self.tally.left += 1;
@@ -915,6 +936,9 @@ impl World {
             }
             _ => self.kill_host(),
         }
+        if self.disks.as_mut().is_some_and(|dice| dice.chance(40)) {
+            self.fail_a_disk();
+        }
         let pause = 100 + self.dice.below(1500);
         self.later(pause, Happening::Chaos);
     }
@@ -924,7 +948,7 @@ impl World {
     fn may_die(&self, server: Tid) -> bool {
         let survives = |entry: &Entry| {
             let named = [entry.primary].into_iter().chain(entry.copies.iter().copied());
-            named.filter(|tid| *tid != server && self.servers.contains_key(tid)).count() > 0
+            named.filter(|tid| *tid != server && self.has_the_space(*tid)).count() > 0
         };
         let last = self.entries.last_key_value().unwrap().1;
         let on_its_way = self.queue.values().filter_map(|what| match what {
@@ -932,6 +956,22 @@ impl World {
             _ => None,
         });
         survives(last) && on_its_way.into_iter().all(survives)
+    }
+
+    fn has_the_space(&self, server: Tid) -> bool {
+        let partition = self.servers.get(&server).and_then(|server| server.partition.as_ref());
+        partition.is_some_and(|partition| !has_failed(partition))
+    }
+
+    /// The disk of a server fails, which lives on.
+    fn fail_a_disk(&mut self) {
+        let all: Vec<Tid> =
+            self.servers.keys().copied().filter(|tid| self.has_the_space(*tid)).collect();
+        let Some(victim) = self.disks.as_mut().and_then(|dice| dice.one(&all)) else { return };
+        if self.may_die(victim) {
+            self.tally.failed += 1;
+            self.tell(victim, Event::Failed);
+        }
     }
 
     fn kill_server(&mut self) {
