@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The variable that carries the name; a program without a virtual machine has no other use for it.
 pub(super) const NAME: &str = "PVM_VMID";
 
-/// Those of the run of this name, but ourselves.
+/// The processes of the run of this name, except this one.
 pub(super) fn processes(name: &str) -> Vec<i32> {
     let mark = format!("{NAME}={name}").into_bytes();
     let own = std::process::id().cast_signed();

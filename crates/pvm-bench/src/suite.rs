@@ -26,7 +26,7 @@ pub(crate) fn every() -> impl Iterator<Item = &'static Suite> {
     ALL.iter().chain([&nas::SUITE])
 }
 
-/// Those of these names, or all if there are none; the error is the name that is unknown.
+/// The suites of these names, or all suites without names; the error is the unknown name.
 pub(crate) fn named(names: &[String]) -> Result<Vec<Suite>, String> {
     for name in names {
         if !ALL.iter().any(|suite| suite.name == name) {

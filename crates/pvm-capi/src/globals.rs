@@ -168,7 +168,7 @@ data! {
     pvm_inprecv: *mut c_void = ptr::null_mut();
     /// This task's output and traces.
     pvmtrc: Tracer = Tracer::UNSET;
-    /// Those of tasks it spawns.
+    /// The output and traces of the tasks that this task spawns.
     pvmctrc: Tracer = Tracer::UNSET;
 }
 

@@ -29,7 +29,7 @@ const WITH_VALUE: [&str; 24] = [
     "-target",
     "--param",
 ];
-/// Those of these options that the preprocessor must not get.
+/// The options among these that the preprocessor must not get.
 const NOT_FOR_PREPROCESSOR: [&str; 8] = ["-o", "-L", "-l", "-x", "-T", "-u", "-z", "-Xlinker"];
 
 /// Options for the preprocessor alone; the value is in the same word or in the next one.

@@ -1,6 +1,6 @@
 //! Signals by name and number.
 
-/// Those that a person may want to send, with Linux's numbers.
+/// The signals that a person may want to send, with Linux's numbers.
 const NAMES: [(&str, i32); 13] = [
     ("HUP", 1),
     ("INT", 2),

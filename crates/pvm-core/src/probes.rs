@@ -7,7 +7,7 @@ use pvm_wire::HostIndex;
 /// The time for which a host that is asked waits for the link.
 pub(crate) const REACH_NS: u64 = 400_000_000;
 
-/// Such questions. Nothing of them is stored: the asker does not wait long.
+/// The open questions. None of them is stored, because the asker does not wait long.
 #[derive(Debug, Default)]
 pub(crate) struct Probes(Vec<Probe>);
 

@@ -50,7 +50,7 @@ fn the_end_of_a_run_that_started_its_machine_leaves_nothing() {
     place.assert_nothing_left();
 }
 
-/// Those that had left their parents lived on.
+/// Processes that had left their parents lived on.
 #[test]
 fn a_parent_killed_outright_takes_all_with_it() {
     let machine = Machine::start();

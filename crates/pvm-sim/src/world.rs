@@ -87,7 +87,7 @@ pub struct World {
     /// By how many millionths clocks go too fast or too slow at most.
     skew: u32,
     seed: u64,
-    /// Those of all members of the order.
+    /// The limits of all members of the order.
     limits: Limits,
     busy_at: u64,
     /// Daemons that were started and have no place yet, by their starter and the ticket.

@@ -64,8 +64,9 @@ impl Cursor {
         self.done
     }
 
-    /// Passes over `bytes` of native items of `kind` where they lie as such, and tells where: the
-    /// short way of [`Cursor::read`]. None says nothing, and moves nothing.
+    /// Passes over `bytes` of native items of `kind`, and returns where they begin: the fast path
+    /// of [`Cursor::read`]. With `None` the cursor has not moved, and the caller reads with
+    /// `Cursor::read`.
     #[inline(always)]
     pub fn pass(
         &mut self,

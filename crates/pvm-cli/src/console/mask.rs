@@ -30,7 +30,7 @@ const EVENTS: [(&str, usize); 104] = [
 /// is.
 const UNLISTED: [&str; 3] = ["endtask", "newtask", "spntask"];
 
-/// Those that are traced at first; also what `trace xpvm` chooses.
+/// The events that are traced at first, and that `trace xpvm` chooses.
 #[rustfmt::skip]
 const INITIAL: [&str; 24] = [
     "addmhf", "barrier", "bcast", "delmhf", "exit", "joingroup", "kill", "lvgroup", "mcast",

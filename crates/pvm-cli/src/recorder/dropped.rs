@@ -41,7 +41,7 @@ impl Unreads {
         any
     }
 
-    /// Those of which everybody has heard.
+    /// Takes the segments of which all listeners have heard.
     pub(super) fn take_told(&mut self, listeners: &Listeners) -> Vec<SegmentId> {
         if !listeners.are_clear() {
             return Vec::new();

@@ -322,7 +322,8 @@ impl Listeners {
         });
     }
 
-    /// Those who are tasks of the machine no more are forgotten: nobody tells a sender.
+    /// Forgets listeners that are no tasks of the machine any more, because a sender gets no notice
+    /// of their end.
     pub(super) fn forget_gone(&mut self) {
         let task = self.task;
         let lives = |tid: &Tid| match task.request(&Request::TaskStatus { tid: *tid }) {

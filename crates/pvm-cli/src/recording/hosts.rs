@@ -108,12 +108,12 @@ impl Hosts {
         }
     }
 
-    /// True once all have.
+    /// True once all recorders have ended.
     pub(super) fn are_done(&self) -> bool {
         self.known.values().all(|host| host.done || host.recorder.is_none())
     }
 
-    /// Those that have not.
+    /// The hosts whose recorders have not ended.
     pub(super) fn undone(&self) -> Vec<HostIndex> {
         let undone = self.known.iter().filter(|(_, host)| host.recorder.is_some() && !host.done);
         undone.map(|(index, _)| *index).collect()

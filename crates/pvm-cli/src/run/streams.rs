@@ -17,11 +17,12 @@ const MARK_BYTES_MAX: usize = 24;
 /// The tasks whose lines are marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Marking {
-    /// Everybody's.
+    /// All lines get a mark.
     All,
-    /// Those of the tasks that our own task has spawned: its own output is passed on as it is.
+    /// The lines of the tasks that our own task has spawned get a mark; its own output is passed
+    /// on as it is.
     Others,
-    /// Nobody's: all output is passed on as it is.
+    /// No line gets a mark: all output is passed on as it is.
     Nothing,
 }
 

@@ -47,7 +47,7 @@ fn without_a_machine_a_program_says_so() {
     assert!(output.err.contains("nas-ep: no PVM is running here"), "{output:?}");
 }
 
-/// Those of the machine's processes that run this program.
+/// The machine's processes that run this program.
 fn tasks_of(machine: &Machine, name: &str) -> Vec<u32> {
     let program = format!("nas-{name}");
     let all = machine.place().processes().into_iter();

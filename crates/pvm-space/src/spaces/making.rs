@@ -47,7 +47,7 @@ impl Spaces {
     /// Opens a space, or makes it if there is none. With `is_new` an existing space is an error.
     ///
     /// # Errors
-    /// Those of [`Spaces::create`], and [`Error::Unsteady`].
+    /// The errors of [`Spaces::create`], and [`Error::Unsteady`].
     pub fn open_or_create(
         &self,
         name: &Blob,

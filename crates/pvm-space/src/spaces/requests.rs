@@ -134,7 +134,7 @@ impl Spaces {
     /// Waits for the end of a request.
     ///
     /// # Errors
-    /// Those of [`Spaces::look`]
+    /// The errors of [`Spaces::look`].
     pub fn await_end(&self, ticket: Ticket) -> Result<End, Error> {
         loop {
             let token = self.task.token();

@@ -423,7 +423,7 @@ pub struct DecodedRecords<'a> {
 }
 
 impl<'a> DecodedRecords<'a> {
-    /// Those in these cells.
+    /// Reads the records in these cells.
     pub const fn new(cells: &'a [Cell]) -> Self {
         Self { rest: cells }
     }

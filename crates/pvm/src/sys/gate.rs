@@ -47,14 +47,15 @@ fn own_number() -> Number {
     thread_number()
 }
 
-/// The owner as which a call that ends soon enters gates.
+/// The owner in whose name a short call takes locks.
 ///
 /// # Safety
-/// Only one owner at a time has got true from `take` and has not called `give_back` since.
+/// `take` must not return true again before the owner that got true last has called `give_back`:
+/// so at most one owner is inside at any time.
 pub unsafe trait Owner: Copy {
     /// Takes the lock; true if the caller has it now.
     fn take(self, word: &LockWord) -> bool;
-    /// It is so no more.
+    /// Gives the lock back.
     fn give_back(self, word: &LockWord);
 }
 
