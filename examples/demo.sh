@@ -3,15 +3,19 @@
 #
 # Starts a machine of four daemons that share only the network, and runs the token ring and
 # Mandelbrot on it, with workers in C and, if these languages are installed, one in Java and one in
-# Python. Writes OUT/ring.trace, OUT/ring.svg and OUT/mandelbrot.png, and ends the machine. All files of the run are in a folder of
-# its own, so the script disturbs no other machine of the user and may run twice at once. The exit
-# status is not 0 if anything fails.
+# Python. Writes OUT/ring.trace, OUT/ring.svg and OUT/mandelbrot.png, and ends the machine. All files
+# of the run are in a folder of its own, so the script disturbs no other machine of the user and may
+# run twice at once. The exit status is not 0 if anything fails.
 set -eu
 prefix=$(realpath "$1") out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
 out=$(realpath "$out")
 
+[ -f "$here/../crates/testbed/testbed.sh" ] || {
+  echo "demo.sh: it runs in a checkout only: \`make demo\` there" >&2
+  exit 1
+}
 # A place without a machine yet; all that is started in it ends with this script.
 # shellcheck source=crates/testbed/testbed.sh
 . "$here/../crates/testbed/testbed.sh"
