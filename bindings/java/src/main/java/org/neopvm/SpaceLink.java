@@ -196,9 +196,13 @@ final class SpaceLink {
 
     static void send(Engine engine, int to, byte[] frame) {
         shared(engine).asked.add(to);
+        engine.sendLast(packed(engine, frame), to, TO_SERVER, CONTEXT);
+    }
+
+    private static Outgoing packed(Engine engine, byte[] frame) {
         Outgoing message = engine.create(Encoding.RAW);
         message.pack(Kind.BYTE, frame, 0, frame.length, 1);
-        engine.sendLast(message, to, TO_SERVER, CONTEXT);
+        return message;
     }
 
     /** True for a message of a server that was asked something. */
@@ -292,9 +296,11 @@ final class SpaceLink {
             if (!leftBehind.isEmpty()) {
                 settleLeftBehind();
             }
-            ask();
+            sent = System.nanoTime();
+            byte[] first = asked();
             for (;;) {
-                Answer answer = listen();
+                Answer answer = listen(first);
+                first = null;
                 if (answer != null) {
                     return ended(answer);
                 }
@@ -387,15 +393,23 @@ final class SpaceLink {
             return Math.min(SLICE_NS, left);
         }
 
-        /** The answer, if it comes soon. */
-        private Answer listen() throws InterruptedException {
-            try (Incoming message = engine.receive(Engine.ANY, answerTag(number), CONTEXT, slice())) {
+        /** The answer, if it comes soon. What is to be asked first is null when it was asked already. */
+        private Answer listen(byte[] first) throws InterruptedException {
+            try (Incoming message = first == null
+                    ? engine.receive(Engine.ANY, answerTag(number), CONTEXT, slice())
+                    : exchanged(first)) {
                 return isAnswer(engine, message) ? told(SpaceLink.bytes(message)) : null;
             } catch (InterruptedException e) {
                 interrupted = true;
                 cancel();
                 return null;
             }
+        }
+
+        /** Asks and listens in one step. */
+        private Incoming exchanged(byte[] frame) throws InterruptedException {
+            shared.asked.add(primary);
+            return engine.exchange(packed(engine, frame), primary, TO_SERVER, CONTEXT, answerTag(number), slice());
         }
 
         private Answer told(ByteBuffer frame) throws InterruptedException {

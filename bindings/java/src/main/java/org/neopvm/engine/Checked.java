@@ -155,6 +155,12 @@ final class Checked implements Engine {
     }
 
     @Override
+    public Incoming exchange(Outgoing message, int tid, int tag, int context, int replyTag, long limitNs)
+            throws InterruptedException {
+        return engine.exchange(message, receiver(tid), sendable(tag), context, replyTag, limitNs);
+    }
+
+    @Override
     public boolean discard(int source, int tag, int context) {
         return engine.discard(source, tag, context);
     }

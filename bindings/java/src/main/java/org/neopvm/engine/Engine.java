@@ -89,6 +89,19 @@ public interface Engine {
      */
     Incoming receive(int source, int tag, int context, long limitNs) throws InterruptedException;
 
+    /**
+     * Sends a message, closes it, and takes the first message with the reply's tag, from whomever it is. An engine may
+     * tell a failure of the send only when the limit is over.
+     *
+     * @param limitNs how long the reply is waited for, in nanoseconds; not negative
+     * @return null when the limit is over
+     */
+    default Incoming exchange(Outgoing message, int tid, int tag, int context, int replyTag, long limitNs)
+            throws InterruptedException {
+        sendLast(message, tid, tag, context);
+        return receive(ANY, replyTag, context, limitNs);
+    }
+
     /** Takes the first message that fits and forgets it; false if there is none now. */
     boolean discard(int source, int tag, int context);
 

@@ -186,7 +186,11 @@ public final class WireEngine implements Engine {
         if (Thread.interrupted()) {
             throw new InterruptedException(what(source, tag));
         }
-        Pending question = receiving(source, tag, context, limitNs);
+        return taken(receiving(source, tag, context, limitNs), source, tag);
+    }
+
+    /** Waits for the message of a question. */
+    private Incoming taken(Pending question, int source, int tag) throws InterruptedException {
         try {
             return question.awaitInterruptibly().message(() -> what(source, tag));
         } catch (InterruptedException e) {
@@ -198,6 +202,30 @@ public final class WireEngine implements Engine {
             // The message was ours already: it must not be lost.
             Thread.currentThread().interrupt();
             return message;
+        }
+    }
+
+    /** Both questions are asked at once: the answers take the way to the proxy and back once, not twice. */
+    @Override
+    public Incoming exchange(Outgoing message, int tid, int tag, int context, int replyTag, long limitNs)
+            throws InterruptedException {
+        if (Thread.currentThread().isInterrupted()) {
+            return Engine.super.exchange(message, tid, tag, context, replyTag, limitNs);
+        }
+        // It stays open until the answer, as its bytes may not all be written yet.
+        try (message) {
+            Pending[] asked = own(message).send(content -> {
+                Writer ask = new Writer().u16(SEND).i32(1).i32(tid).i32(meant(context)).i32(tag);
+                content.envelope().write(ask);
+                Pending sent = connection.ask(ask, content);
+                return new Pending[] {sent, receiving(ANY, replyTag, context, limitNs)};
+            });
+            Incoming reply = taken(asked[1], ANY, replyTag);
+            Answer sent = asked[0].await();
+            if (reply == null && !sent.isDone()) {
+                sent.done("sending to t" + Integer.toHexString(tid) + " with tag " + tag);
+            }
+            return reply;
         }
     }
 
