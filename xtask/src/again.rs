@@ -9,6 +9,9 @@ pub(crate) const TIMES: usize = 3;
 /// More failed tests in one part are no accident of the computer.
 pub(crate) const MOST: usize = 2;
 
+/// The word of a test program that names of tests follow.
+pub(crate) const EXACT: &str = "--exact";
+
 /// A form in which a command tells which of its tests failed, and takes the names of some.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
@@ -67,7 +70,11 @@ fn only<'a>(words: &[&'a str], names: &[&'a str]) -> Vec<&'a str> {
     if words[0] == "cargo" && !words.contains(&"--") {
         all.push("--");
     }
-    all.push("--exact");
+    // They are some of the tests that were named already.
+    if let Some(at) = all.iter().position(|word| *word == EXACT) {
+        all.truncate(at);
+    }
+    all.push(EXACT);
     all.extend(names);
     all
 }
@@ -131,5 +138,6 @@ mod tests {
         let threads = ["cargo", "test", "--", "--test-threads=2"];
         assert_eq!(only(&threads, &["a"]), [&threads[..], &["--exact", "a"]].concat());
         assert_eq!(only(&["sh", "x", "prog"], &["a"]), ["sh", "x", "prog", "--exact", "a"]);
+        assert_eq!(only(&["prog", "--exact", "a", "b"], &["b"]), ["prog", "--exact", "b"]);
     }
 }

@@ -38,17 +38,34 @@ pub(crate) fn is_ordinary(program: &Program) -> bool {
     program.is_library || ![NETWORKS, BENCH, NAS, FIGURES].contains(&program.name.as_str())
 }
 
-/// Those with tests of what only root may do, each of which skips that for everybody else.
-const OF_ROOT: [&str; 6] = ["bounds", "disk", "durable", "killed", "neighbour", "testbed"];
+/// The programs with tests of what only root may do, each of which skips that for everybody else;
+/// and these tests, where others stand beside them.
+const OF_ROOT: [(&str, &[&str]); 6] = [
+    ("bounds", &["a_full_disk_is_told_to_the_send_and_hinders_nobody_else"]),
+    ("disk", &[]),
+    ("durable", &["a_full_disk_refuses_what_is_put_and_loses_nothing"]),
+    (
+        "killed",
+        &[
+            "a_user_has_places_beside_those_of_root",
+            "a_place_of_another_pid_namespace_is_not_taken_for_a_left_one",
+        ],
+    ),
+    ("neighbour", &[]),
+    ("testbed", &["a_killed_script_leaves_no_hosts"]),
+];
 
-/// Whether an end-to-end test program does all that it can only as root.
-pub(crate) fn has_tests_of_root(program: &Program) -> bool {
-    OF_ROOT.contains(&program.name.as_str())
+/// The tests of an end-to-end program that do all that they can only as root: none, those with
+/// these names, or, if there are no names, all.
+pub(crate) fn tests_of_root(program: &Program) -> Option<&'static [&'static str]> {
+    let of_root = OF_ROOT.iter().find(|(name, _)| *name == program.name && !program.is_library);
+    of_root.map(|(_, tests)| *tests)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::path::PathBuf;
 
     #[test]
@@ -63,20 +80,41 @@ mod tests {
         let figures = std::fs::read_to_string(tests.join("figures.rs")).unwrap();
         assert!(figures.contains(&format!("fn {NEEDS_ALL}()")));
     }
+
     #[test]
     fn the_tests_that_need_root_run_as_root_too() {
         let crates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../crates");
         let folders = ["pvm-e2e/tests", "testbed/tests"].map(|name| crates.join(name));
-        let mut found = Vec::new();
         let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
-        for path in files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
-            let of_root = |line: &str| line.contains("skipped:") && line.contains("root");
-            let text = std::fs::read_to_string(&path).unwrap();
-            if text.contains("hosts::SKIPPED") || text.lines().any(of_root) {
-                found.push(path.file_stem().unwrap().to_string_lossy().into_owned());
-            }
+        let files = files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let found: BTreeMap<String, BTreeSet<String>> = files
+            .filter_map(|path| {
+                let found = functions_of_root(&std::fs::read_to_string(&path).unwrap());
+                let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                found.map(|tests| (name, tests))
+            })
+            .collect();
+        let listed = OF_ROOT.map(|(name, tests)| {
+            (name.to_owned(), tests.iter().map(|test| (*test).to_owned()).collect())
+        });
+        assert_eq!(found, listed.into());
+    }
+
+    /// The tests in this text that skip something for everybody but root; an empty set, for all, if
+    /// a function does that which is none.
+    fn functions_of_root(text: &str) -> Option<BTreeSet<String>> {
+        let skips = |line: &str| {
+            line.contains("hosts::SKIPPED") || (line.contains("skipped:") && line.contains("root"))
+        };
+        let parts: Vec<&str> = text.split("\nfn ").collect();
+        let of_root: Vec<usize> =
+            (1..parts.len()).filter(|at| parts[*at].lines().any(skips)).collect();
+        let is_test = |at: &usize| parts[at - 1].ends_with("#[test]");
+        let name = |at: &usize| parts[*at].split('(').next().unwrap_or_default().to_owned();
+        match &of_root[..] {
+            [] => None,
+            all if all.iter().all(is_test) => Some(all.iter().map(name).collect()),
+            _ => Some(BTreeSet::new()),
         }
-        found.sort();
-        assert_eq!(found, OF_ROOT);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::built::FOREIGN_NEEDS;
 use super::shared::*;
-use crate::{foreign, second_user};
+use crate::{again, foreign, second_user};
 
 pub(super) const HOSTS: Part = Part {
     name: "hosts",
@@ -157,10 +157,15 @@ fn end_to_end(run: &Run<'_>) -> Result<(), String> {
             run.run_real_programs(&figures, &but_one),
         ]);
     }
+    let of_root = ordinary.iter().filter_map(|one| Some((one, hosts::tests_of_root(one)?)));
+    let as_root = of_root.map(|(program, tests)| {
+        let exact = if tests.is_empty() { tests } else { &[&[again::EXACT], tests].concat() };
+        run.run_real_programs(std::slice::from_ref(program), exact)
+    });
     every([
         as_second(run, &second_user::tests(run.stage, &ordinary, &[])),
         as_second(run, &second_user::tests(run.stage, &figures, &but_one)),
-        run.run_real_programs(&some(ordinary, hosts::has_tests_of_root), &[]),
+        every(as_root),
     ])
 }
 
