@@ -58,11 +58,13 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     let target = target_folder(root);
     let stage = target.join("stage").to_string_lossy().into_owned();
     let places = CheckPaths { root, stage, logs: target.join("check") };
-    let compiled = places.logs.join(run::COMPILED_FOLDER);
-    // What the check before has compiled against another installation; there need not be one.
-    let _ = fs::remove_dir_all(&compiled);
-    fs::create_dir_all(&compiled)
-        .map_err(|e| Failure::Failed(format!("{}: {e}", compiled.display())))?;
+    for name in [run::COMPILED_FOLDER, run::PAGES_FOLDER] {
+        let folder = places.logs.join(name);
+        // What the check before has made of other sources; there need not be any of it.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)
+            .map_err(|e| Failure::Failed(format!("{}: {e}", folder.display())))?;
+    }
     let names: Vec<&str> = chosen.iter().map(|part| part.name).collect();
     if names.len() < PARTS.len() {
         println!("{} of {} parts: {}", names.len(), PARTS.len(), names.join(" "));

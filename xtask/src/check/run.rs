@@ -26,6 +26,11 @@ const OF_CARGO: [&str; 4] = ["CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_", "CARG
 const COMPILED: &str = "COMPILED_PROGRAMS";
 pub(crate) const COMPILED_FOLDER: &str = "compiled";
 
+/// The variable and the folder of the pages of the crates, which the tests of the examples in their
+/// documentation make (`xtask/rustdoc.sh`) and the documents take.
+const PAGES: &str = "RUST_PAGES";
+pub(crate) const PAGES_FOLDER: &str = "rust-pages";
+
 /// Gives way to every other session. Linux shares its cores among sessions before it looks at the
 /// niceness of processes, and each daemon of a test is in a session of its own; so this one says it
 /// for the whole session.
@@ -149,6 +154,15 @@ impl<'a> Run<'a> {
     /// Cargo with these words, with the crates as [`Self::compile_tests`] has compiled them.
     pub(crate) fn with_compiled_tests(&self, words: &[&str]) -> Result<(), String> {
         self.watch(self.prepare(words), |command| self.command(command))
+    }
+
+    /// Tests the examples in the documentation of crates that [`Self::compile_tests`] has compiled
+    /// with these arguments.
+    pub(crate) fn test_documents(&self, arguments: &[&str]) -> Result<(), String> {
+        let words = [&["cargo", "test", "--doc", "--no-fail-fast"], arguments].concat();
+        let mut cargo = self.prepare(&words);
+        cargo.env("RUSTDOC", self.root.join("xtask/rustdoc.sh"));
+        self.watch(cargo, |command| self.command(command))
     }
 
     /// Runs cargo with clippy as the compiler, where there is clippy.
@@ -345,6 +359,7 @@ impl<'a> Run<'a> {
             command.env("TESTBED_PROGRAM", testbed);
         }
         command.env(COMPILED, self.lists.join(COMPILED_FOLDER));
+        command.env(PAGES, self.lists.join(PAGES_FOLDER));
         command
     }
 

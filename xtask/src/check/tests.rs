@@ -141,6 +141,29 @@ fn what_a_suite_has_compiled_another_one_takes_unless_source_or_command_differ()
     assert_eq!(output, format!("two\n{runs}"));
 }
 
+#[test]
+fn what_is_wrong_with_the_pages_of_a_crate_is_kept_for_the_documents_and_fails_no_test() {
+    let folder = Folder::new("pages");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("rustdoc.sh");
+    // Ends with 7 where it tests, and with 1 and a word where it makes pages.
+    let text = format!(
+        "mkdir bin; printf '%s\\n' '#!/bin/bash' 'echo \"$*\" >>runs' \
+         '[[ \"$*\" != *--deny* ]] || {{ echo broken >&2; exit 1; }}' \
+         '[[ \"$*\" != *--test* ]] || exit 7' >bin/rustdoc; chmod +x bin/rustdoc; \
+         export PATH=$PWD/bin:$PATH RUST_PAGES=$PWD/pages; {script} -vV; echo $?; ls pages; \
+         {script} --edition=2024 --test lib.rs --test-run-directory x -L y; echo $?; \
+         cat runs pages/said",
+        script = script.display()
+    );
+    let output = run_in(&folder, &["bash", "-c", &text]);
+    let runs = format!(
+        "-vV\n--edition=2024 --test lib.rs --test-run-directory x -L y\n\
+         --edition=2024 lib.rs -L y --deny warnings --out-dir {}/pages\n",
+        folder.0.canonicalize().unwrap().display()
+    );
+    assert_eq!(output, format!("0\n7\n{runs}broken\nrustdoc failed\n"));
+}
+
 fn run_in(folder: &Folder, words: &[&str]) -> String {
     let mut command = std::process::Command::new(words[0]);
     let output = command.args(&words[1..]).current_dir(&folder.0).output().unwrap();

@@ -136,6 +136,8 @@ pub(super) const DOCS: Part = Part {
     name: "docs",
     owner: "xtask/docs.py",
     uses: &["install"],
+    // They make the pages of the crates.
+    after: &["programs", "tests"],
     alone: &[PYTHON_FOLDER, DEBUG_FOLDER],
     concerns: Concerns {
         packages: &["pvm", "pvm-capi", "pvm-cli", "neopvm-python"],

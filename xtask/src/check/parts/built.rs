@@ -62,7 +62,10 @@ pub(super) const PROGRAMS: Part = Part {
     fast: true,
     alone: &[DEBUG_FOLDER],
     concerns: Concerns { packages: &["pvm-e2e", "testbed"], paths: &[] },
-    steps: |run| run.compile_tests(E2E_LIST, &REAL),
+    steps: |run| {
+        run.compile_tests(E2E_LIST, &REAL)?;
+        run.test_documents(&REAL)
+    },
     ..PART
 };
 

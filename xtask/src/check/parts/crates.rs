@@ -64,12 +64,9 @@ pub(super) const TESTS: Part = Part {
     steps: |run| {
         let elsewhere = |one: &Program| is_of_models(one) || is_planted(one) || is_of_c(one);
         let all = some(run.programs(CRATES_LIST)?, |one| !elsewhere(one));
-        let documents = ["cargo", "test", "--doc", "--no-fail-fast"];
         every([
             run.run_real_programs(&all, &[]),
-            run.with_compiled_tests(
-                &[&documents[..], &CRATES, &[PLANTED_TOO], &UNOPTIMISED].concat(),
-            ),
+            run.test_documents(&[&CRATES[..], &[PLANTED_TOO], &UNOPTIMISED].concat()),
         ])
     },
     ..PART
