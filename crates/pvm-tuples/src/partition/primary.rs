@@ -12,6 +12,10 @@ use crate::planted::{self, Bug};
 use crate::store;
 use pvm_wire::Tid;
 
+/// For each so many bytes of a space a server that is to begin with it gets one time of
+/// [`RESEND_MS`] more.
+const BEGIN_BYTES: u64 = 32 << 20;
+
 fn waits(space: &Partition, (client, number): (Tid, u64)) -> bool {
     space.store.known(client).is_some_and(|known| known.waiting.contains_key(&number))
 }
@@ -191,6 +195,7 @@ impl Partition {
     pub(super) fn resend(&mut self) {
         self.resend_at = Some(self.now + RESEND_MS);
         let last = Some(self.applied);
+        let patience = u32::try_from(self.store.bytes() / BEGIN_BYTES).unwrap_or(RESENDS_MAX);
         for to in self.followers.keys().copied().collect::<Vec<_>>() {
             let is_next = self.moving.told() == Some(to);
             let Some(follower) = self.followers.get_mut(&to) else { continue };
@@ -198,12 +203,15 @@ impl Partition {
                 continue;
             }
             follower.resends += 1;
-            follower.is_lost |= follower.resends > RESENDS_MAX;
-            if follower.is_lost && follower.confirmed.is_none() {
+            let joins = follower.confirmed.is_none();
+            let more = if joins { patience } else { 0 };
+            follower.is_lost |= follower.resends > RESENDS_MAX + 2 * more;
+            if follower.is_lost && joins {
                 self.unfit.insert(to);
             }
             match follower.confirmed {
                 _ if is_next => moves::tell(self, to),
+                None if follower.is_lost || !follower.resends.is_multiple_of(1 + patience) => {}
                 None => self.send_all(to),
                 Some(confirmed) => self.send_steps_behind(to, confirmed),
             }

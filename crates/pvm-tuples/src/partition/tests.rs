@@ -364,6 +364,27 @@ fn with_a_copy() -> (Partition, Tuple) {
 }
 
 #[test]
+fn the_first_state_of_a_large_space_was_sent_again_each_second_and_its_copy_given_up_after_six() {
+    let (mut space, _) = with_a_joining_copy();
+    let mut large = crate::Builder::new();
+    large.actual(crate::Kind::Text, crate::Shape::Scalar, &vec![0; 100 << 20]).expect("fits");
+    let put = Op::Put { tuples: vec![large.tuple().expect("a field")], wait: false };
+    space.store.limit = u64::MAX;
+    assert_eq!(said(&mut space, (3, Tid(8), 1), put), [Outcome::Done]);
+    let begins = |outputs: Vec<Output>| {
+        let begins = outputs.into_iter().filter_map(of_copy);
+        begins.filter(|what| matches!(what, Between::Begin { .. })).count()
+    };
+    let mut sent = 0;
+    for second in 1..10 {
+        space.handle_timeout(second * 1100);
+        sent += begins(outputs(&mut space));
+    }
+    assert!((1..=3).contains(&sent), "{sent}");
+    assert!(entry_put(&ack(&mut space, 10_000, 1)).is_some(), "it was given up");
+}
+
+#[test]
 fn a_copy_never_took_over_from_a_server_whose_disk_had_failed() {
     let (mut space, tuple) = with_a_copy();
     let put = Op::Put { tuples: vec![tuple], wait: false };
