@@ -278,7 +278,11 @@ impl Disk {
         let begun = Instant::now();
         self.file.write_all(&self.pending)?;
         match &mut self.lagging {
-            Some(lagging) => lagging.wrote(begun),
+            Some(lagging) => {
+                lagging.wrote(begun);
+                // The syncs of other spaces may have taken this one's window.
+                lagging.tend(Instant::now())?;
+            }
             None => self.file.sync_data()?,
         }
         (self.took, self.noted) = (begun.elapsed(), None);

@@ -54,27 +54,42 @@ impl Lagging {
         }
     }
 
-    /// Begins a sync if one is due, and waits for the present one if its window is over.
+    /// Begins a sync if one is due, and waits as long as a window is over. The window of the next
+    /// sync may be over, too, when the present one ends.
     pub(super) fn tend(&mut self, now: Instant) -> io::Result<()> {
-        if let Some(covered) = self.covered {
-            let end = if now >= covered + self.window {
-                self.ends.recv().map_err(|RecvError| TryRecvError::Disconnected)
-            } else {
-                self.ends.try_recv()
-            };
-            match end {
-                Ok(done) => done?,
-                Err(TryRecvError::Empty) => return Ok(()),
-                Err(TryRecvError::Disconnected) => return Err(io::Error::other("no sync thread")),
-            }
-            self.covered = None;
-        }
-        if self.written.is_some_and(|written| now >= written + self.window / 2) {
-            self.covered = self.written.take();
-            let orders = self.orders.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-            orders.send(()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        let mut now = now;
+        while self.has_ended(now)? && self.begins(now)? {
+            now = now.max(Instant::now());
         }
         Ok(())
+    }
+
+    /// False while a sync is under way whose window is not over.
+    fn has_ended(&mut self, now: Instant) -> io::Result<bool> {
+        let Some(covered) = self.covered else { return Ok(true) };
+        let end = if now >= covered + self.window {
+            self.ends.recv().map_err(|RecvError| TryRecvError::Disconnected)
+        } else {
+            self.ends.try_recv()
+        };
+        match end {
+            Ok(done) => done?,
+            Err(TryRecvError::Empty) => return Ok(false),
+            Err(TryRecvError::Disconnected) => return Err(io::Error::other("no sync thread")),
+        }
+        self.covered = None;
+        Ok(true)
+    }
+
+    /// Begins a sync; false if none is due.
+    fn begins(&mut self, now: Instant) -> io::Result<bool> {
+        if self.written.is_none_or(|written| now < written + self.window / 2) {
+            return Ok(false);
+        }
+        self.covered = self.written.take();
+        let orders = self.orders.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        orders.send(()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(true)
     }
 }
 
@@ -166,5 +181,29 @@ mod tests {
             end.send(Err(io::ErrorKind::Other.into())).expect("the thread runs");
             assert_eq!(tells.recv(), Ok(true), "the disk has failed");
         });
+    }
+
+    #[test]
+    fn what_was_written_during_a_slow_sync_was_answered_behind_its_own_window() {
+        let (mut lagging, begins, end) = slow();
+        let start = Instant::now();
+        lagging.wrote(start);
+        lagging.tend(start + WINDOW / 2).expect("begins");
+        begins.recv().expect("begun");
+        lagging.wrote(start + WINDOW / 2);
+        end.send(Ok(())).expect("the thread runs");
+        let (told, tells) = channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                lagging.tend(start + 3 * WINDOW).expect("no error");
+                told.send(()).expect("the test runs");
+            });
+            begins.recv().expect("the second one has begun");
+            std::thread::yield_now();
+            assert!(tells.try_recv().is_err(), "the window of the second write is over, too");
+            end.send(Ok(())).expect("the thread runs");
+            tells.recv().expect("it is over");
+        });
+        assert_eq!((lagging.covered, lagging.written), (None, None));
     }
 }
