@@ -56,7 +56,8 @@ impl Awaited {
     /// The token for the next wait of the task `own`. A message of another host may come by any
     /// lane of the host's, and by a route.
     pub fn narrow(&mut self, own: Tid, token: WaitToken) -> WaitToken {
-        if self.one.is_some() && std::mem::replace(&mut self.has_waited, true) {
+        let was_narrow = self.one.is_some();
+        if was_narrow && std::mem::replace(&mut self.has_waited, true) {
             let now = Instant::now();
             match self.until {
                 _ if SLEPT_LONG.swap(false, Ordering::Relaxed) => self.one = None,
@@ -64,6 +65,11 @@ impl Awaited {
                 Until::At(end) if now >= end => self.one = None,
                 Until::At(_) => {}
             }
+        }
+        if was_narrow && self.one.is_none() {
+            // The look before it has left messages of others, and has taken their marks: nothing
+            // would end a sleep for them.
+            return token.over();
         }
         let near = self.one.filter(|one| one.host() == own.host());
         token.narrow(near.map(|one| (one, self.until)))
@@ -101,6 +107,18 @@ mod tests {
         }
         assert_eq!(left_for_one(&mut awaited), Duration::ZERO);
         assert_eq!(awaited.others(), Others::Come);
+    }
+
+    #[test]
+    fn a_wait_that_became_one_for_all_slept_beside_what_it_had_left() {
+        let mut awaited = Awaited::new(Deadline::Never, Some(task(1, 2)));
+        let mut ends_at_once = false;
+        while awaited.one.is_some() {
+            assert!(!ends_at_once);
+            ends_at_once = awaited.narrow(OWN, WaitToken::new(0)).generation != 0;
+        }
+        assert!(ends_at_once);
+        assert_eq!(awaited.narrow(OWN, WaitToken::new(0)).generation, 0, "once");
     }
 
     #[test]

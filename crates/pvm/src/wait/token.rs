@@ -51,6 +51,11 @@ impl WaitToken {
         Self { one, ..self }
     }
 
+    /// Like `new`, for a wait that is to end at once.
+    pub(super) const fn over(self) -> Self {
+        Self { generation: self.generation.wrapping_sub(1), ..self }
+    }
+
     /// The sender whose rings concern the wait; none if all do.
     pub(super) fn source(self) -> Option<Tid> {
         self.one.map(|(source, _)| source).filter(|_| may_wait_for_one())
