@@ -387,6 +387,45 @@ with pvm.connect() as vm:
         assert task.tries == 1
 
 
+def test_a_killed_client_leaves_no_half_step_no_lost_tuple_and_no_waiter(
+    vm: pvm.Machine, space: pvm.Space, script: Callable[[str], str]
+) -> None:
+    for number in range(3):
+        space.out("job", number)
+    program = script(
+        f"""
+import threading
+with pvm.connect() as vm:
+    space = vm.space({space.name!r}, create=False)
+    threading.Thread(target=lambda: space.take("never", int), daemon=True).start()
+    while True:
+        space.out_all([("left", 1), ("right", 1)])
+        with space.claim("job", int) as job:
+            job.put("job", job[1] + 1)
+"""
+    )
+    for turn in range(10):
+        begun = space.count("left", int)
+        workers = vm.spawn(program, n=2)
+        while space.count("left", int) < begun + 10 or len(waiting_in(space.name)) < 2:
+            time.sleep(0.001 * turn)
+        workers.kill()
+        workers.wait(PATIENCE)
+        while waiting_in(space.name) or space.count("job", int) < 3:
+            time.sleep(0.01)
+        assert space.count("job", int) == 3
+        assert space.count("left", int) == space.count("right", int)
+
+
+def test_a_tuple_has_up_to_255_fields(space: pvm.Space) -> None:
+    space.out(*range(255))
+    assert space.take(*[int] * 255, timeout=PATIENCE) == tuple(range(255))
+    with pytest.raises(pvm.Error):
+        space.out(*range(256))
+    with pytest.raises(pvm.Error):
+        space.out()
+
+
 def test_the_shell_takes_what_python_has_put(space: pvm.Space) -> None:
     program = Path(os.environ["NEOPVM_PREFIX"]) / "bin" / "pvm"
 

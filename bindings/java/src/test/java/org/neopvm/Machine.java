@@ -44,9 +44,7 @@ final class Machine {
         return pvm.receive(from, tag, LONG).orElseThrow(() -> new AssertionError("no message of " + from));
     }
 
-    /** A Java program of the test classes in a process of its own, with the engine of this one; what it printed. */
-    static String java(Class<?> program, List<String> options, Map<String, String> environment, String... arguments)
-            throws Exception {
+    private static List<String> command(Class<?> program, List<String> options, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         if (Runtime.version().feature() >= 22) {
             command.add("--enable-native-access=ALL-UNNAMED");
@@ -57,6 +55,18 @@ final class Machine {
         Path classes = Path.of(program.getProtectionDomain().getCodeSource().getLocation().toURI());
         command.addAll(List.of("-cp", System.getProperty("test.jar") + ":" + classes, program.getName()));
         command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** Begins a Java program of the test classes in a process of its own, with the engine of this one. */
+    static Process begin(Class<?> program, String... arguments) throws Exception {
+        return new ProcessBuilder(command(program, List.of(), arguments)).inheritIO().start();
+    }
+
+    /** A Java program of the test classes in a process of its own, with the engine of this one; what it printed. */
+    static String java(Class<?> program, List<String> options, Map<String, String> environment, String... arguments)
+            throws Exception {
+        List<String> command = command(program, options, arguments);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
         Process process = builder.start();

@@ -361,6 +361,42 @@ class SpaceTest {
         pvm.space(name);
     }
 
+    @Test
+    void aKilledClientLeavesNoHalfStepNoLostTupleAndNoWaiter() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            space.out("job", i);
+        }
+        for (int turn = 0; turn < 4; turn++) {
+            long begun = space.count("left", int.class);
+            Process child = Machine.begin(KilledChild.class, name);
+            Machine.until(() -> space.count("left", int.class) >= begun + 10 && waiting() > 0);
+            Thread.sleep(turn);
+            child.destroyForcibly().waitFor();
+            Machine.until(() -> waiting() == 0 && space.count("job", int.class) >= 3);
+            assertEquals(3, space.count("job", int.class));
+            assertEquals(space.count("left", int.class), space.count("right", int.class));
+        }
+    }
+
+    private long waiting() throws Exception {
+        return Pattern.compile("\"operation\"").matcher(shell("space", "why", name, "--json")).results().count();
+    }
+
+    @Test
+    void aTupleHasUpTo255Fields() throws Exception {
+        Object[] values = new Object[255];
+        Object[] template = new Object[255];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = i;
+            template[i] = int.class;
+        }
+        space.out(values);
+        assertEquals(List.of(values), space.take(template).values());
+        PvmException refused = assertThrows(PvmException.class, () -> space.out(new Object[256]));
+        assertEquals(Code.BAD_PARAM, refused.code());
+        assertThrows(PvmException.class, () -> space.out());
+    }
+
     /** What the shell says of a space, as JSON. */
     private static String row(String name) throws Exception {
         Matcher row = Pattern.compile("\\{[^{}]*\"name\":\\s*\"" + Pattern.quote(name) + "\"[^{}]*\\}")
