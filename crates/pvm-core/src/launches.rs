@@ -4,7 +4,7 @@ use crate::deadline::Deadline;
 use crate::pending::Asker;
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Operator;
-use pvm_wire::request::Reply;
+use pvm_wire::request::{Reply, SpawnRequest};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 use std::collections::BTreeSet;
 
@@ -29,6 +29,19 @@ record! {
         pub host: HostIndex,
         /// An id or a code, once it is known.
         pub outcome: Option<i32>,
+    }
+
+    /// The tasks of a batch that this host has not begun to start.
+    pub struct Rest {
+        pub spawn: SpawnRequest,
+        /// As `pvm_parent` tells: an id or a code.
+        pub parent: i32,
+        pub operator: Option<Operator>,
+        /// The host that the spawn call was made on.
+        pub origin: HostIndex,
+        pub count: u32,
+        /// They are begun when this task has started, or has failed to.
+        pub behind: Tid,
     }
 
     /// The tasks of one `Run` of a command of this host, and what they have spawned.
@@ -66,6 +79,7 @@ type RunKey = (u64, u32);
 pub(crate) struct Launches {
     batches: Table<u64, Batch>,
     places: Table<SpawnedTaskKey, SpawnedTask>,
+    rests: Table<u64, Rest>,
     count: Slot<u64>,
     runs: Table<RunKey, Run>,
 }
@@ -75,6 +89,7 @@ impl Launches {
         Self {
             batches: Table::new(b'y'),
             places: Table::new(b'P'),
+            rests: Table::new(b'%'),
             count: Slot::new(b'Y', 0),
             runs: Table::new(b'z'),
         }
@@ -88,6 +103,18 @@ impl Launches {
             self.places.insert((number, at), SpawnedTask { host, outcome: None });
         }
         number
+    }
+
+    /// The last tasks of a batch on this host wait until others have started.
+    pub(crate) fn put_off(&mut self, number: u64, rest: Rest) {
+        self.rests.insert(number, rest);
+    }
+
+    /// This task of a batch has started, or has failed to. Returns the tasks that waited for it, if
+    /// somebody still waits for them.
+    pub(crate) fn take_rest(&mut self, number: u64, tid: Tid) -> Option<Rest> {
+        self.rests.get(&number).filter(|rest| rest.behind == tid)?;
+        self.rests.remove(&number).filter(|_| self.batches.contains(&number))
     }
 
     /// The places of a batch on one host that are not settled yet, in order.
@@ -137,6 +164,7 @@ impl Launches {
             return None;
         }
         let batch = self.batches.remove(&number)?;
+        self.rests.remove(&number);
         let keys: Vec<_> =
             self.places.range((number, 0)..=(number, u32::MAX)).map(|(key, _)| *key).collect();
         let places = keys.iter().filter_map(|key| self.places.remove(key));
@@ -304,6 +332,7 @@ impl Launches {
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.batches.take_changes(out);
         self.places.take_changes(out);
+        self.rests.take_changes(out);
         self.count.take_changes(out);
         self.runs.take_changes(out);
     }
@@ -311,6 +340,7 @@ impl Launches {
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.batches.restore(key, value)
             || self.places.restore(key, value)
+            || self.rests.restore(key, value)
             || self.count.restore(key, value)
             || self.runs.restore(key, value)
     }

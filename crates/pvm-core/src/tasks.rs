@@ -11,9 +11,10 @@ use pvm_wire::peer::Operator;
 use pvm_wire::request::{HIDDEN, Inherited, Role, Target, TraceOptions};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 
-/// More tasks than this in one call is refused: all launches of a call are one frame of effects, so
-/// that a killed daemon neither loses nor doubles one.
-pub(crate) const SPAWN_COUNT_MAX: usize = 1 << 14;
+/// The tasks of one spawn call: as many as a host has ids for tasks.
+pub(crate) const SPAWN_COUNT_MAX: usize = Tid::LOCAL_MAX as usize;
+/// The tasks that a host begins to start at once.
+pub(crate) const START_COUNT_MAX: usize = 1 << 14;
 
 record! {
     /// One task of this host.
@@ -184,7 +185,7 @@ impl Tasks {
         count: usize,
         named: impl Fn(Tid) -> bool,
     ) -> Result<Vec<Tid>, Code> {
-        if count == 0 || count > SPAWN_COUNT_MAX {
+        if count == 0 || count > START_COUNT_MAX {
             return Err(Code::OutOfRes);
         }
         let mut tids = Vec::with_capacity(count);
@@ -410,7 +411,7 @@ mod tests {
         // Two do not fit before the end; 1 still means a task.
         let again = tasks.number(2, |tid| tid == Tid(0x40001)).expect("there are enough");
         assert_eq!(again, [Tid(0x40002), Tid(0x40003)]);
-        assert_eq!(tasks.number(SPAWN_COUNT_MAX + 1, |_| false), Err(Code::OutOfRes));
+        assert_eq!(tasks.number(START_COUNT_MAX + 1, |_| false), Err(Code::OutOfRes));
         tasks.number_up_to(4);
         let few = [tasks.number(2, |_| false), tasks.number(2, |_| false)];
         assert_eq!(

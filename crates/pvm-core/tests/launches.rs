@@ -152,9 +152,9 @@ fn a_host_that_starts_many_tasks_was_given_up_after_25_s() {
 }
 
 #[test]
-fn a_call_for_more_tasks_than_a_frame_may_hold_starts_none_and_names_the_error() {
+fn a_call_for_more_tasks_than_a_host_has_ids_starts_none_and_names_the_error() {
     let mut host = Host::new();
-    host.ask(SPAWNER, spawn(16_385, ""));
+    host.ask(SPAWNER, spawn(Tid::LOCAL_MAX.cast_signed() + 1, ""));
     let refused = |output: &Output| {
         let failed = Reply::Failed { code: Code::OutOfRes };
         matches!(output, Output::Effect(Effect::Reply { connection: SPAWNER, reply, .. })
@@ -162,4 +162,63 @@ fn a_call_for_more_tasks_than_a_frame_may_hold_starts_none_and_names_the_error()
     };
     assert!(host.outputs.iter().any(refused));
     assert_eq!(host.launches(), []);
+}
+
+/// The tasks of a call were one frame of effects, so no more than 16 384 could be spawned by it,
+/// and only as many as had room with their arguments.
+#[test]
+fn a_call_for_more_tasks_than_a_frame_holds_was_refused() {
+    const COUNT: usize = 40_000;
+    let mut host = Host::new();
+    host.ask(SPAWNER, spawn(COUNT as i32, ""));
+    let mut tids: Vec<Tid> = Vec::new();
+    while host.outcomes().is_none() {
+        let begun = host.launches().split_off(tids.len());
+        assert!(!begun.is_empty() && begun.len() <= 1 << 14, "{} at once", begun.len());
+        begun.iter().for_each(|tid| host.start(*tid));
+        tids.extend(begun);
+    }
+    let outcomes: Vec<i32> = tids.iter().map(|tid| tid.as_c_int()).collect();
+    assert_eq!((host.outcomes(), tids.len()), (Some(outcomes), COUNT));
+}
+
+#[test]
+fn tasks_with_long_arguments_are_begun_a_few_at_a_time() {
+    let mut host = Host::new();
+    let Request::Spawn { mut spawn } = spawn(5, "") else { unreachable!() };
+    spawn.args = vec![Blob(vec![b'x'; 7 << 20])];
+    host.ask(SPAWNER, Request::Spawn { spawn });
+    let mut counts = Vec::new();
+    let mut done = 0;
+    while host.outcomes().is_none() {
+        let begun = host.launches().split_off(done);
+        counts.push(begun.len());
+        done += begun.len();
+        // One of them is not found; the others go on all the same.
+        for (at, tid) in begun.into_iter().enumerate() {
+            match at {
+                0 => host.start(tid),
+                _ => {
+                    let (code, tried) = (Code::NoFile, Vec::new());
+                    host.give(Input::Event(Event::LaunchFailed { tid, code, tried }));
+                }
+            }
+        }
+    }
+    assert_eq!(counts, [2, 2, 1]);
+    let outcomes = host.outcomes().expect("it is answered");
+    let failed = outcomes.iter().filter(|outcome| **outcome == Code::NoFile.number()).count();
+    assert_eq!((outcomes.len(), failed), (5, 2));
+}
+
+#[test]
+fn a_call_that_was_given_up_starts_no_more_tasks() {
+    let mut host = Host::new();
+    host.ask(SPAWNER, spawn(20_000, ""));
+    let begun = host.launches();
+    // Nothing has started for too long: the call is answered.
+    host.pass(26);
+    assert!(host.outcomes().is_some_and(|all| all.iter().all(|outcome| *outcome < 0)));
+    begun.iter().for_each(|tid| host.start(*tid));
+    assert_eq!(host.launches().len(), begun.len());
 }

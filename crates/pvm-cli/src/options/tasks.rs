@@ -9,8 +9,8 @@ use std::path::PathBuf;
 pub(crate) struct RunOptions {
     /// The number of tasks
     #[arg(short = 'n', long = "tasks", value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..=16384))]
-    pub(crate) count: u16,
+          value_parser = clap::value_parser!(u32).range(1..=262_143))]
+    pub(crate) count: u32,
     /// The host to run on; by default the machine chooses
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,

@@ -135,7 +135,7 @@ fn request(options: &RunOptions, file: &Path, folder: &Path, vmid: Option<&str>)
         args: options.arguments().iter().map(bytes).collect(),
         flags: if place.is_empty() { 0 } else { ON_HOST },
         place: Blob(place.into_bytes()),
-        count: i32::from(options.count),
+        count: options.count.cast_signed(),
         environment: environment(options, vmid),
         whole_environment: true,
         directory: Blob(folder.as_os_str().as_bytes().to_vec()),
@@ -186,11 +186,9 @@ fn lost_folder(error: &std::io::Error) -> Failure {
 fn too_many(options: &RunOptions) -> Failure {
     let name = options.program().to_string_lossy();
     let size: usize = environment(options, None).iter().map(|variable| variable.0.len()).sum();
-    let tasks =
-        if options.count == 1 { "1 task is" } else { &format!("{} tasks are", options.count) };
     let text = format!(
-        "{name}: {tasks} more than can be started at once\n  each is given an environment of {} \
-         KB: start fewer, or more with less (`env -i PATH=$PATH pvm run ...`)",
+        "{name}: its arguments and its environment of {} KB are more than a task can be started \
+         with\n  start it with less: `env -i PATH=$PATH pvm run ...`",
         size.div_ceil(1000),
     );
     Failure::new(Status::Refused, text)

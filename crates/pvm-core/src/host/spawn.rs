@@ -3,20 +3,20 @@
 use super::{Handler, LAUNCH_NS, tasks::KILL};
 use crate::deadline::Deadline;
 use crate::io::{Connection, Effect, Launch};
-use crate::launches::{Batch, Finished, SpawnedTaskKey};
+use crate::launches::{Batch, Finished, Rest, SpawnedTaskKey};
 use crate::pending::{Asker, Question, SpawnStart};
 use crate::placement::{LEAST_LOADED, NO_SPAWN_PARENT, TASK_DEBUG};
-use crate::tasks::{Child, SPAWN_COUNT_MAX, Task};
+use crate::tasks::{Child, SPAWN_COUNT_MAX, START_COUNT_MAX, Task};
 use pvm_wire::peer::{Operator, Said};
 use pvm_wire::request::{ALONE, RECORDED, Reply, SpawnRequest};
 use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Tid, Wire};
 use std::collections::BTreeMap;
 
-/// The bytes that one spawn call may launch in all, environment included: they must fit a frame of
-/// effects.
+/// The bytes that this host begins to start at once, arguments and environments included: they must
+/// fit a frame of effects, so that a killed daemon neither loses nor doubles one.
 const LAUNCH_BYTES_MAX: usize = FRAME_BYTES_MAX / 4;
 
-/// One host's part of a spawn call.
+/// One host's part of a spawn call, or the tasks of it that are begun together.
 struct Share {
     spawn: SpawnRequest,
     parent: i32,
@@ -63,8 +63,7 @@ impl Handler<'_> {
                 return self.fail(start.asker, code);
             }
         };
-        let size = spawn.to_bytes().len();
-        if count.saturating_mul(size) > LAUNCH_BYTES_MAX {
+        if spawn.to_bytes().len() > LAUNCH_BYTES_MAX {
             self.forget_run(&start);
             return self.fail(start.asker, Code::OutOfRes);
         }
@@ -145,14 +144,24 @@ impl Handler<'_> {
         self.launch(batch, &Share { spawn, parent, operator, fed, origin });
     }
 
-    /// Starts this host's part of a batch.
+    /// Starts this host's part of a batch. The tasks of it that find no room in a frame of effects
+    /// are begun when those before them have started.
     fn launch(&mut self, batch: u64, share: &Share) {
-        let count = usize::try_from(share.spawn.count).unwrap_or(0);
+        let all = usize::try_from(share.spawn.count).unwrap_or(0);
+        let room = LAUNCH_BYTES_MAX / share.spawn.to_bytes().len();
+        let count = all.min(room.clamp(1, START_COUNT_MAX));
         let tids = match self.number(count) {
             Ok(tids) => tids,
             Err(code) => return self.settle_host(batch, self.me(), &[], code),
         };
-        let places = self.host.launches.open_places(batch, self.me());
+        if let (Some(&behind), Ok(count @ 1..)) = (tids.last(), u32::try_from(all - count)) {
+            let Share { spawn, parent, operator, origin, .. } = share;
+            let (spawn, operator) = (spawn.clone(), operator.clone());
+            let rest = Rest { spawn, parent: *parent, operator, origin: *origin, count, behind };
+            self.host.launches.put_off(batch, rest);
+        }
+        let open = self.host.launches.open_places(batch, self.me());
+        let places = open.into_iter().rev().take(all).rev();
         for (at, (tid, place)) in tids.into_iter().zip(places).enumerate() {
             let child = new_child(share);
             let fed = share.fed && at == 0;
@@ -164,6 +173,15 @@ impl Handler<'_> {
             self.trace_launch(tid, share.spawn.flags);
             let launch = Launch { split_output, fed, group, ..self.launch_of(tid, &share.spawn) };
             self.start_task(launch, share.spawn.flags, (at, count));
+        }
+    }
+
+    /// A task of a batch has started, or has failed to: those that waited for it are begun.
+    fn launch_rest(&mut self, batch: u64, tid: Tid) {
+        if let Some(rest) = self.host.launches.take_rest(batch, tid) {
+            let Rest { mut spawn, parent, operator, origin, count, .. } = rest;
+            spawn.count = count.cast_signed();
+            self.launch(batch, &Share { spawn, parent, operator, fed: false, origin });
         }
     }
 
@@ -208,7 +226,10 @@ impl Handler<'_> {
         match batch {
             // The spawn call was told that it had failed.
             Some(place) if !self.host.launches.contains(place.0) => self.send_signal(tid, KILL),
-            Some(place) => self.settle(place, tid.as_c_int(), Vec::new()),
+            Some(place) => {
+                self.settle(place, tid.as_c_int(), Vec::new());
+                self.launch_rest(place.0, tid);
+            }
             None => {}
         }
     }
@@ -221,6 +242,7 @@ impl Handler<'_> {
         self.effect(Effect::Forget { tid });
         if let Some(place) = task.batch {
             self.settle(place, code.number(), tried);
+            self.launch_rest(place.0, tid);
         }
     }
 

@@ -23,7 +23,7 @@ impl Plan {
         let clusters = match &options.hosts_file {
             Some(file) => of_file(options, interface, file)?,
             None => vec![Cluster {
-                ranks: options.count.into(),
+                ranks: options.count,
                 host: options.host.clone().or_else(|| first_host(interface)),
                 shares: interface == Interface::P4,
                 ..Cluster::default()
@@ -61,11 +61,11 @@ fn of_file(
 
 /// Hands `count` ranks out to the lines in turns of as many as each says; a count of one is all
 /// that they say together.
-fn dealt(lines: Vec<Cluster>, count: u16) -> Vec<Cluster> {
+fn dealt(lines: Vec<Cluster>, count: u32) -> Vec<Cluster> {
     if count == 1 {
         return lines;
     }
-    let (mut left, mut clusters) = (u32::from(count), Vec::new());
+    let (mut left, mut clusters) = (count, Vec::new());
     for line in lines.iter().cycle() {
         if left == 0 {
             break;
