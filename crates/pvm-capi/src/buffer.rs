@@ -14,7 +14,7 @@ use pvm::{Buffer, Forked};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 
 use crate::guard::{brief_call, call, call_here, inside};
-use crate::own::{Kept as _, Own};
+use crate::own::{Own, ThreadOwned as _};
 use crate::slot::{Content, Role, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
@@ -22,7 +22,7 @@ use crate::{globals, session};
 use table::{PLACES, TABLE, Table};
 
 /// The facts of a buffer that a tracer is told.
-pub(crate) struct Told {
+pub(crate) struct BufferFacts {
     pub(crate) bytes: c_int,
     pub(crate) tag: c_int,
     pub(crate) context: c_int,
@@ -30,17 +30,17 @@ pub(crate) struct Told {
 }
 
 /// The head of a buffer as events tell it; -1 where there is none.
-pub(crate) fn told(id: c_int) -> Told {
+pub(crate) fn told(id: c_int) -> BufferFacts {
     let head = |content: &mut Content| {
         let envelope = content.buffer.envelope();
-        Told {
+        BufferFacts {
             bytes: c_int::try_from(content.size()).unwrap_or(c_int::MAX),
             tag: envelope.tag,
             context: envelope.context,
             source: envelope.src.as_c_int(),
         }
     };
-    let none = Told { bytes: -1, tag: -1, context: session::context(), source: -1 };
+    let none = BufferFacts { bytes: -1, tag: -1, context: session::context(), source: -1 };
     inside(|| get(id)?.content(head)).unwrap_or(none)
 }
 

@@ -216,7 +216,7 @@ pub(crate) unsafe extern "C" fn pvm_bcast(name: *const c_char, tag: c_int) -> c_
 
 /// Arguments that the three calls share, as C gives them.
 #[derive(Clone, Copy)]
-struct Given {
+struct CollectiveArguments {
     count: c_int,
     kind: c_int,
     tag: c_int,
@@ -233,7 +233,7 @@ const FIRST_UNSIGNED: c_int = 9;
 /// # Safety
 /// The name is null or ends with 0.
 unsafe fn collective<'a>(
-    given: Given,
+    given: CollectiveArguments,
     kind_first: bool,
 ) -> Result<(&'static Task, Collective<'a>), Code> {
     let count = usize::try_from(given.count).unwrap_or(0);
@@ -312,7 +312,7 @@ unsafe fn array<'a>(first: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Co
 unsafe fn reduce(
     operation: Option<reduction::Function>,
     data: *mut c_void,
-    given: Given,
+    given: CollectiveArguments,
 ) -> Result<(), Code> {
     if data.is_null() {
         return Err(Code::BadParam);
@@ -362,14 +362,18 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
         [GN: text_at(name), MC: tag],
         |r| [CC: r]
     );
-    let given = Given { count, kind, tag, name, root };
+    let given = CollectiveArguments { count, kind, tag, name, root };
     // SAFETY: `reduce` needs what this call asks of the program: `count` elements, a text or null.
     finish("pvm_reduce", unsafe { reduce(operation, data, given) })
 }
 
 /// # Safety
 /// As [`pvm_gather`].
-unsafe fn gather(result: *mut c_void, data: *const c_void, given: Given) -> Result<(), Code> {
+unsafe fn gather(
+    result: *mut c_void,
+    data: *const c_void,
+    given: CollectiveArguments,
+) -> Result<(), Code> {
     if data.is_null() {
         return Err(Code::BadParam);
     }
@@ -409,14 +413,18 @@ pub(crate) unsafe extern "C" fn pvm_gather(
         [GN: text_at(name), MC: tag],
         |r| [CC: r]
     );
-    let given = Given { count, kind, tag, name, root };
+    let given = CollectiveArguments { count, kind, tag, name, root };
     // SAFETY: `gather` needs what this call asks of the program, for both arrays and the name.
     finish("pvm_gather", unsafe { gather(result, data, given) })
 }
 
 /// # Safety
 /// As [`pvm_scatter`].
-unsafe fn scatter(result: *mut c_void, data: *const c_void, given: Given) -> Result<(), Code> {
+unsafe fn scatter(
+    result: *mut c_void,
+    data: *const c_void,
+    given: CollectiveArguments,
+) -> Result<(), Code> {
     if result.is_null() {
         return Err(Code::BadParam);
     }
@@ -457,7 +465,7 @@ pub(crate) unsafe extern "C" fn pvm_scatter(
         [GN: text_at(name), MC: tag],
         |r| [CC: r]
     );
-    let given = Given { count, kind, tag, name, root };
+    let given = CollectiveArguments { count, kind, tag, name, root };
     // SAFETY: `scatter` needs what this call asks of the program, for both arrays and the name.
     finish("pvm_scatter", unsafe { scatter(result, data, given) })
 }

@@ -17,7 +17,7 @@ use pvm::{Among, Awaited, Biased, Owner, Step, Task, WaitToken, Waiting, is_alon
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Tid};
 
-use crate::own::{Kept as _, Own};
+use crate::own::{Own, ThreadOwned as _};
 use crate::say::{say, tell};
 use crate::selection::Selection;
 use crate::thread::{self, Parcel, Thread};

@@ -24,7 +24,7 @@ use crate::buffer;
 use crate::guard::{self, Limit, Look, inside, wait_for};
 use crate::handler;
 use crate::held;
-use crate::message::fast::{Looked, receive_new};
+use crate::message::fast::{FirstLook, receive_new};
 use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
@@ -319,7 +319,7 @@ unsafe extern "C" fn neopvm_receive(
         return 0;
     }
     noted!(unsafe NEOPVM_RECEIVE, neopvm_receive(source, tag, in_context, limit_ns, buffer));
-    let looked = Looked::now(|| look_for(wanted));
+    let looked = FirstLook::now(|| look_for(wanted));
     let handle = match looked.seen {
         Glance::Taken(handle) => Ok(Some(handle)),
         Glance::Nothing | Glance::More => {
@@ -352,7 +352,7 @@ fn linger_and_receive(
     tag: i32,
     in_context: i32,
     limit_ns: i64,
-    looked: Looked,
+    looked: FirstLook,
 ) -> Result<Option<i32>, Code> {
     let limit = limit(limit_ns);
     let wanted = Selection { source, tag, context: in_context };

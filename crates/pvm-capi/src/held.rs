@@ -14,7 +14,7 @@ use crate::{aside, buffer};
 
 /// A message that waits here.
 #[derive(Clone, Copy)]
-struct Held {
+struct HeldMessage {
     envelope: Envelope,
     shown: Shown,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Shown {
 
 /// The waiting messages, in order, and how many ever came.
 struct Queue {
-    messages: Vec<Held>,
+    messages: Vec<HeldMessage>,
     last: u64,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn show_all(task: &Task, seen: u64) -> Result<Vec<Shown>, Code> {
             let place = held.last + 1;
             let id = buffer::insert_held(message, place)?;
             held.last = place;
-            held.messages.push(Held { envelope, shown: Shown { id, place } });
+            held.messages.push(HeldMessage { envelope, shown: Shown { id, place } });
         }
     }
     held.messages.retain(|message| look(message.shown, |_| ()) != Ok(None));
@@ -115,7 +115,7 @@ fn look<T>(shown: Shown, body: impl FnOnce(&mut Content) -> T) -> Result<Option<
     }
 }
 
-fn fits(pattern: &Pattern, message: &Held) -> bool {
+fn fits(pattern: &Pattern, message: &HeldMessage) -> bool {
     let envelope = &message.envelope;
     pattern.context == envelope.context
         && pattern.source.is_none_or(|source| source == envelope.src)

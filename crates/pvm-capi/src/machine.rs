@@ -16,7 +16,7 @@ use pvm_wire::request::{
 use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::{self, Limit, Patience, call, failed, inside};
-use crate::own::{Kept as _, Own};
+use crate::own::{Own, ThreadOwned as _};
 use crate::session::unexpected;
 use crate::timeval::{Timeval, timeval};
 use crate::trace::{int_at, text_at, texts_at, traced};

@@ -212,7 +212,7 @@ pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag:
 #[inline(never)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     let look = || fast::receive_within(tid, tag);
-    let looked = fast::Looked::now(look);
+    let looked = fast::FirstLook::now(look);
     if let Glance::Taken(id) = looked.seen {
         return id;
     }

@@ -55,12 +55,12 @@ impl<T: Default> Own<T> {
 }
 
 /// Use of a value in a `thread_local!`, and of nothing else.
-pub(crate) trait Kept<T> {
+pub(crate) trait ThreadOwned<T> {
     /// The value of this thread, which is freed when the thread ends.
     fn kept<R>(&'static self, work: impl FnOnce(&RefCell<T>) -> R) -> R;
 }
 
-impl<T: Default> Kept<T> for LocalKey<Own<T>> {
+impl<T: Default> ThreadOwned<T> for LocalKey<Own<T>> {
     fn kept<R>(&'static self, work: impl FnOnce(&RefCell<T>) -> R) -> R {
         self.with(|own| {
             let node = own.0.get().unwrap_or_else(|| own.make());

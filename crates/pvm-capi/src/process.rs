@@ -7,7 +7,7 @@ use pvm_wire::request::{Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Context, Tag, Tid};
 
 use crate::guard::{self, Patience, call, failed, inside};
-use crate::own::{Kept as _, Own};
+use crate::own::{Own, ThreadOwned as _};
 use crate::say::{say, who};
 use crate::trace::{self};
 use crate::trace::{ints_at, list_at, text_at, traced};

@@ -8,7 +8,7 @@ use pvm_wire::{Code, Encoding, Envelope, Kind, Tid};
 
 use crate::buffer;
 use crate::guard::{self, Patience, call, inside};
-use crate::own::{Kept as _, Own};
+use crate::own::{Own, ThreadOwned as _};
 use crate::session::unexpected;
 use crate::trace::{text_at, traced};
 use crate::{pointer, session};

@@ -147,22 +147,22 @@ fn receive_into(
 }
 
 /// A place on a long way, which may change anything there.
-struct Held<'a>(GateGuard<'a, SlotState>);
+struct SlotGuard<'a>(GateGuard<'a, SlotState>);
 
-impl Deref for Held<'_> {
+impl Deref for SlotGuard<'_> {
     type Target = SlotState;
     fn deref(&self) -> &SlotState {
         &self.0
     }
 }
 
-impl DerefMut for Held<'_> {
+impl DerefMut for SlotGuard<'_> {
     fn deref_mut(&mut self) -> &mut SlotState {
         &mut self.0
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for SlotGuard<'_> {
     fn drop(&mut self) {
         self.0.settle();
     }
@@ -177,8 +177,8 @@ impl Slot {
         Self(Gate::new(SlotState::vacant()))
     }
 
-    fn enter(&self) -> Result<Held<'_>, Code> {
-        self.0.enter().map(Held)
+    fn enter(&self) -> Result<SlotGuard<'_>, Code> {
+        self.0.enter().map(SlotGuard)
     }
 
     /// Runs `body` on the content; `NoSuchBuf` if there is none.

@@ -14,7 +14,7 @@ const FIRST: usize = 16;
 const CHUNKS: usize = 28;
 
 /// The slots of numbers from 1 on.
-pub(super) struct Places {
+pub(super) struct SlotTable {
     chunks: [AtomicPtr<Slot>; CHUNKS],
 }
 
@@ -26,7 +26,7 @@ fn locate(id: c_int) -> Option<(usize, usize)> {
     Some((chunk, place - (FIRST << chunk)))
 }
 
-impl Places {
+impl SlotTable {
     pub(super) const fn none() -> Self {
         Self { chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS] }
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn each_number_has_a_slot_of_its_own_that_stays() {
-        let places = Places::none();
+        let places = SlotTable::none();
         assert!(places.at(1).is_none(), "nothing is made yet");
         for wrong in [0, -1, c_int::MIN] {
             assert!(places.make(wrong).is_none(), "{wrong}");
@@ -81,7 +81,7 @@ mod tests {
         sorted.sort_unstable();
         sorted.dedup();
         assert_eq!(sorted.len(), made.len());
-        assert_eq!((Places::none().last(), places.last()), (0, 240));
+        assert_eq!((SlotTable::none().last(), places.last()), (0, 240));
         assert!(places.at(240).is_some() && places.at(241).is_none());
         assert_eq!(locate(16), Some((0, 15)));
         assert_eq!(locate(17), Some((1, 0)));

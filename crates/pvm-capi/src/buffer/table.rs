@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use pvm::Gate;
 use pvm_wire::Code;
 
-use super::places::Places;
+use super::places::SlotTable;
 use crate::slot::Slot;
 
 /// The buffer numbers that are in use. Places stay, so a table that once had many buffers keeps
@@ -20,7 +20,7 @@ pub(super) struct Table {
 }
 
 pub(super) static TABLE: Gate<Table> = Gate::new(Table::behind(0));
-pub(super) static PLACES: Places = Places::none();
+pub(super) static PLACES: SlotTable = SlotTable::none();
 
 impl Table {
     /// None is given out, and none up to this one will be.

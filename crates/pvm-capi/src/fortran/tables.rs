@@ -12,7 +12,7 @@ use pvm_wire::request::{HostInfo, TaskInfo};
 use super::number::{In, Out};
 use super::text::{Length, input, output};
 use crate::guard::call;
-use crate::own::{Kept as _, Own};
+use crate::own::{Own, ThreadOwned as _};
 use crate::{machine, process, registry};
 
 /// A table and the next line of it.

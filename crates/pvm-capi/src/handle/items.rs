@@ -13,7 +13,7 @@ use super::fast::few;
 use super::info::Info;
 use super::{limit, long_receive, neopvm_free, status};
 use crate::guard::{self, inside};
-use crate::message::fast::{Looked, receive_items, receive_new, send_items_of};
+use crate::message::fast::{FirstLook, receive_items, receive_new, send_items_of};
 use crate::pack::{self, Items};
 use crate::pointer::store;
 use crate::selection::{self, Selection};
@@ -118,7 +118,7 @@ unsafe fn fast_send(
 
 /// The result of a receive of few items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Few {
+enum ItemsResult {
     /// A message that has a number, and of which the program is not told yet.
     Whole(i32),
     /// The program has its items, or its number.
@@ -155,7 +155,7 @@ unsafe extern "C" fn neopvm_receive_items(
     let note = |message: (&Head, usize)| items_within(message, source, tag);
     // SAFETY: `received` points to its type, and the look ends before this call returns.
     let look = || unsafe { fast_receive(wanted, received, note) };
-    let looked = Looked::now(look);
+    let looked = FirstLook::now(look);
     let taken = match looked.seen {
         Glance::Taken(taken) => Ok(Some(taken)),
         Glance::Nothing | Glance::More => {
@@ -164,7 +164,7 @@ unsafe extern "C" fn neopvm_receive_items(
             match looked.linger(limit, look) {
                 Glance::Taken(taken) => Ok(Some(taken)),
                 seen => long_receive(wanted, limit, seen == Glance::More)
-                    .map(|handle| handle.map(Few::Whole)),
+                    .map(|handle| handle.map(ItemsResult::Whole)),
             }
         }
     };
@@ -176,10 +176,10 @@ unsafe extern "C" fn neopvm_receive_items(
 ///
 /// # Safety
 /// `received` points to its type.
-unsafe fn give(received: *mut Received, taken: Result<Option<Few>, Code>) -> i32 {
+unsafe fn give(received: *mut Received, taken: Result<Option<ItemsResult>, Code>) -> i32 {
     let handle = match taken {
-        Ok(Some(Few::Told)) => return 0,
-        Ok(Some(Few::Whole(handle))) => Ok(handle),
+        Ok(Some(ItemsResult::Told)) => return 0,
+        Ok(Some(ItemsResult::Whole(handle))) => Ok(handle),
         Ok(None) => Ok(0),
         Err(code) => Err(code),
     };
@@ -192,7 +192,7 @@ unsafe fn give(received: *mut Received, taken: Result<Option<Few>, Code>) -> i32
 /// # Safety
 /// `received` points to its type.
 #[inline(never)]
-unsafe fn receive_noted(wanted: Selection, received: *mut Received) -> Glance<Few> {
+unsafe fn receive_noted(wanted: Selection, received: *mut Received) -> Glance<ItemsResult> {
     let Some(begun) = Begun::now() else { return Glance::More };
     let note = |message: (&Head, usize)| {
         begun.taken_items(calls::NEOPVM_RECEIVE_ITEMS, 0, message, wanted.partner());
@@ -215,7 +215,7 @@ unsafe fn fast_receive(
     wanted: Selection,
     received: *mut Received,
     note: impl Fn((&Head, usize)),
-) -> Glance<Few> {
+) -> Glance<ItemsResult> {
     if LONGER.load(Ordering::Relaxed)
         // SAFETY: `received` points to its type: this function asks its callers for it, too.
         && let Glance::Taken(taken) = unsafe { take_whole(wanted, received, &note) }
@@ -231,7 +231,7 @@ unsafe fn fast_receive(
             // SAFETY: `received` points to its type, and the reference to its items is not used any
             // more.
             unsafe { put_taken(received, &about, size) };
-            Glance::Taken(Few::Told)
+            Glance::Taken(ItemsResult::Told)
         }
         Glance::Nothing => Glance::Nothing,
         Glance::More => {
@@ -256,7 +256,7 @@ unsafe fn take_whole(
     wanted: Selection,
     received: *mut Received,
     note: &impl Fn((&Head, usize)),
-) -> Glance<Few> {
+) -> Glance<ItemsResult> {
     let told = Cell::new(false);
     let taken = receive_new(wanted, |buffer| {
         let size = buffer.sent_size();
@@ -272,9 +272,9 @@ unsafe fn take_whole(
         Glance::Taken(handle) if told.get() => {
             // SAFETY: `received` points to its type: this function asks its callers for it, too.
             unsafe { put_number(received, handle) };
-            Glance::Taken(Few::Told)
+            Glance::Taken(ItemsResult::Told)
         }
-        Glance::Taken(handle) => Glance::Taken(Few::Whole(handle)),
+        Glance::Taken(handle) => Glance::Taken(ItemsResult::Whole(handle)),
         Glance::Nothing => Glance::Nothing,
         Glance::More => Glance::More,
     }

@@ -191,12 +191,12 @@ unsafe extern "C" fn neopvm_put_memory(
 
 /// Four or eight bytes of memory as C's `int64_t` tells them.
 #[derive(Clone, Copy)]
-enum Word {
+enum WordSize {
     Four,
     Eight,
 }
 
-impl Word {
+impl WordSize {
     fn of(bytes: u32) -> Result<Self, Code> {
         match bytes {
             4 => Ok(Self::Four),
@@ -224,7 +224,7 @@ fn four_bytes(value: i64) -> Result<u32, Code> {
 /// `before` is null or points to a number.
 unsafe fn change(
     (tid, number, offset): (i32, u32, u64),
-    word: Word,
+    word: WordSize,
     change: Change,
     before: *mut i64,
 ) -> Result<(), Code> {
@@ -249,10 +249,10 @@ unsafe extern "C" fn neopvm_add_memory(
 ) -> i32 {
     noted!(unsafe NEOPVM_ADD_MEMORY, neopvm_add_memory(tid, number, offset, bytes, add, before));
     status(inside(|| {
-        let word = Word::of(bytes)?;
+        let word = WordSize::of(bytes)?;
         let wanted = match word {
-            Word::Four => Change::Add4 { add: four_bytes(add)? },
-            Word::Eight => Change::Add8 { add: add as u64 },
+            WordSize::Four => Change::Add4 { add: four_bytes(add)? },
+            WordSize::Eight => Change::Add8 { add: add as u64 },
         };
         // SAFETY: `before` is null or points to a number, by the call's contract.
         unsafe { change((tid, number, offset), word, wanted, before) }
@@ -278,13 +278,15 @@ unsafe extern "C" fn neopvm_exchange_memory(
         neopvm_exchange_memory(tid, number, offset, bytes, expected, wanted, before)
     );
     status(inside(|| {
-        let word = Word::of(bytes)?;
+        let word = WordSize::of(bytes)?;
         let exchange = match word {
-            Word::Four => {
+            WordSize::Four => {
                 let (expected, wanted) = (four_bytes(expected)?, four_bytes(wanted)?);
                 Change::Exchange4 { expected, wanted }
             }
-            Word::Eight => Change::Exchange8 { expected: expected as u64, wanted: wanted as u64 },
+            WordSize::Eight => {
+                Change::Exchange8 { expected: expected as u64, wanted: wanted as u64 }
+            }
         };
         // SAFETY: `before` is null or points to a number, by the call's contract.
         unsafe { change((tid, number, offset), word, exchange, before) }

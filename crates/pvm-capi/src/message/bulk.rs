@@ -6,7 +6,7 @@ use pvm::{Awaited, Buffer, Glance, Head, Task};
 use pvm_wire::record::calls;
 use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 
-use super::fast::{Looked, receive_items, send_items_of};
+use super::fast::{FirstLook, receive_items, send_items_of};
 use super::matching::{self, Stop};
 use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
@@ -264,7 +264,7 @@ unsafe fn receive(
         let note = |message: (&Head, usize)| items_within(message, tid, tag);
         fast_receive(Partner { tid, tag }, (items, count, kind), answers, note)
     };
-    let looked = Looked::now(look);
+    let looked = FirstLook::now(look);
     if looked.seen == Glance::Taken(()) {
         return 0;
     }

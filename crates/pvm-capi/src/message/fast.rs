@@ -258,13 +258,13 @@ fn receive_new_by(
 }
 
 /// A look, and a token of what had arrived before it: a later arrival ends a wait.
-pub(crate) struct Looked<T = c_int> {
+pub(crate) struct FirstLook<T = c_int> {
     waiting: Option<(&'static Task, WaitToken)>,
     /// The result of the look.
     pub(crate) seen: Glance<T>,
 }
 
-impl<T: Copy + PartialEq> Looked<T> {
+impl<T: Copy + PartialEq> FirstLook<T> {
     #[inline]
     pub(crate) fn now(look: impl Fn() -> Glance<T>) -> Self {
         Self { waiting: session::current().map(|task| (task, task.token())), seen: look() }

@@ -21,7 +21,7 @@ const COLLECTED_END: c_int = -2;
 const TIME: c_int = 2;
 const COUNT: c_int = 3;
 
-struct Told {
+struct TracerState {
     /// Codes whose data were described.
     described: [[bool; 3]; KINDS],
     /// The collected events.
@@ -29,21 +29,21 @@ struct Told {
     counts: [(c_int, Duration); KINDS],
 }
 
-impl Told {
+impl TracerState {
     const fn nothing() -> Self {
         Self { described: [[false; 3]; KINDS], waiting: None, counts: [(0, Duration::ZERO); KINDS] }
     }
 }
 
-static TOLD: Gate<Told> = Gate::new(Told::nothing());
+static TOLD: Gate<TracerState> = Gate::new(TracerState::nothing());
 
 pub(crate) fn reset_after_fork(forked: &Forked) {
-    TOLD.reset_after_fork(forked, Told::nothing);
+    TOLD.reset_after_fork(forked, TracerState::nothing);
     if let Ok(mut told) = TOLD.enter() {
         // The child is another task: it describes its events itself. What was collected is its
         // parent's, in memory that is not there.
         std::mem::forget(told.waiting.take());
-        *told = Told::nothing();
+        *told = TracerState::nothing();
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn count(kind: u16, took: Duration) {
 }
 
 fn put(
-    told: &mut Told,
+    told: &mut TracerState,
     tracing: &Tracing,
     (kind, when): (u16, i32),
     fields: &[Field<'_>],
@@ -143,7 +143,7 @@ pub(super) fn flush() {
 }
 
 /// One event with the counts, and the times where they are wanted, of all kinds that occurred.
-fn tell_counts(told: &mut Told, tracing: &Tracing) -> Result<(), Code> {
+fn tell_counts(told: &mut TracerState, tracing: &Tracing) -> Result<(), Code> {
     let counts = std::mem::replace(&mut told.counts, [(0, Duration::ZERO); KINDS]);
     let seen: Vec<_> = (0u16..).zip(counts).filter(|(_, (count, _))| *count > 0).collect();
     let names: Vec<&[u8]> = seen.iter().map(|(kind, _)| event_name(*kind)).collect();
