@@ -179,6 +179,17 @@ fn a_load_blamed_the_room_for_every_error() {
 }
 
 #[test]
+fn a_missing_directory_was_taken_for_a_full_disk() {
+    let place = machine();
+    let missing = place.home().join("missing").display().to_string();
+    let (code, _, err) = run(&place, &["space", "create", "kept", "--durable", &missing]);
+    assert!(code == 1 && err.contains("make the directory on each host"), "{err}");
+    assert!(!err.contains("make room"), "{err}");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
 fn a_full_space_lets_a_put_wait_or_refuses_it() {
     let place = machine();
     run(&place, &["space", "create", "small", "--limit", "400"]);

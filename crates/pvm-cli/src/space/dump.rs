@@ -95,7 +95,7 @@ fn read(options: &LoadOptions) -> Result<Vec<u8>, Failure> {
 fn tuples(bytes: &[u8]) -> Result<Vec<Tuple>, String> {
     let mut tuples = Vec::new();
     for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
-        let value = value.map_err(|error| error.to_string())?;
+        let value = value.map_err(|error| format!("the dump is not JSON: {error}"))?;
         let lists = match &value {
             Value::Object(all) => all.get("tuples").and_then(Value::as_array).map(Vec::as_slice),
             Value::Array(_) => Some(std::slice::from_ref(&value)),
@@ -104,9 +104,9 @@ fn tuples(bytes: &[u8]) -> Result<Vec<Tuple>, String> {
         let lists = lists.ok_or_else(|| "neither a tuple nor a dump".to_owned())?;
         for list in lists {
             let number = tuples.len() + 1;
-            let tuple =
-                tuple(list).ok_or_else(|| format!("tuple {number}: {} is none", begin(list)))?;
-            tuples.push(tuple);
+            let wrong =
+                || format!("tuple {number} has no type and value in each field: {}", begin(list));
+            tuples.push(tuple(list).ok_or_else(wrong)?);
         }
     }
     Ok(tuples)

@@ -31,12 +31,19 @@ pub(super) fn failure_after(name: &str, done: &str, error: &Error) -> Failure {
 
 fn remedy(name: &str, error: &Error) -> String {
     match error {
-        Error::NoSpace => format!("\n  make it with `pvm space create {name}`; `pvm space list`"),
+        Error::NoSpace => {
+            format!(
+                "\n  `pvm space list` shows the spaces; `pvm space create {name}` makes this one"
+            )
+        }
         Error::Exists => "\n  `pvm space list` shows the spaces".to_owned(),
         Error::Lost => format!("\n  `pvm space delete {name}` forgets it"),
         Error::OnDisk(directory) => format!(
             "\n  make it again with `pvm space create {name} --durable {directory}`, then delete it"
         ),
+        Error::Disk(why) if why.contains("No such file or directory") => {
+            "\n  make the directory on each host that keeps the space, then try again".to_owned()
+        }
         Error::Disk(_) => {
             "\n  make room, then try again; a space whose disk has failed is made again of what is \
              on it by `pvm space create --durable`"
