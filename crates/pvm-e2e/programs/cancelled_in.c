@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 		void *(*call)(void *);
 	} calls[] = {{"barrier", in_barrier}, {"question", in_question}, {"matching", in_matching},
 	             {"reduction", in_reduction}, {"send", in_send}};
-	int i, parent = pvm_parent();
+	int i, prompt = 0, parent = pvm_parent();
 	pthread_t thread;
 	void *result;
 	double begun;
@@ -101,14 +101,16 @@ int main(int argc, char **argv)
 	CHECK(pthread_join(thread, &result) == 0);
 	CHECK(result == PTHREAD_CANCELED);
 	pvm_recvf(0);
-	begun = now();
 	for (i = 0; i < ROUNDS; i++) {
+		begun = now();
 		send_int(child, GO, i);
 		CHECK(receive_int(child, ANSWER) == i);
+		prompt += now() - begun < 0.08;
 	}
-	/* A second in which the child pauses; with the place of the sleeper taken each answer is found by a look each 100 ms. */
-	fprintf(stderr, "%s: %.3f s\n", argv[1], now() - begun);
-	CHECK(now() - begun < ROUNDS * 0.08);
+	/* The child pauses for 20 ms. With the place of the sleeper taken no answer is prompt: each is found by a look each 100 ms. A
+	   busy computer makes others late, too, but not all. */
+	fprintf(stderr, "%s: %d of %d answers at once\n", argv[1], prompt, ROUNDS);
+	CHECK(prompt > 0);
 	puts("each when it came");
 	CALL(pvm_kill(child));
 	CALL(pvm_exit());
