@@ -1,31 +1,31 @@
 //! The division of a run: parts are groups of hosts, with their tasks and the links that begin at
-//! them. A part goes on by itself for as long as no other part can have an effect on it.
+//! them. A part runs alone for as long as no other part can affect it.
 
 use crate::unit::Time;
 use std::ops::{Index, IndexMut};
 
 /// The most parts of a run.
 pub(super) const PARTS_MAX: u32 = 8;
-/// A part has at least so many hosts.
+/// The fewest hosts of a part.
 const HOSTS_MIN: u32 = 16;
 
 /// The division of some hosts into parts. It depends on the input alone, never on the number of
-/// threads: the parts decide on the order of what happens at one time.
+/// threads, because the parts decide on the order of events at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::model) struct Division {
     hosts: u32,
     pub(in crate::model) parts: u32,
-    /// The shortest time after which an action of a part has an effect in another one.
+    /// The shortest time after which an action of one part affects another part.
     pub(in crate::model) ahead: Time,
 }
 
 impl Division {
-    /// One part has all hosts.
+    /// A division with a single part.
     pub(in crate::model) const fn whole(hosts: u32) -> Self {
         Self { hosts, parts: 1, ahead: Time::END }
     }
 
-    /// As many parts as such a number of hosts is worth.
+    /// A division with as many parts as this number of hosts justifies.
     pub(in crate::model) fn of(hosts: u32, ahead: Time) -> Self {
         let parts = (hosts / HOSTS_MIN).min(PARTS_MAX);
         if parts < 2 || ahead == Time::ZERO {
@@ -52,16 +52,16 @@ impl Part {
         self.division.parts == 1 || self.division.of_host(host) == self.number
     }
 
-    /// Random numbers of each part have a stream of their own.
+    /// The number of a stream of random numbers that this part alone uses.
     pub(in crate::model) const fn stream(&self, stream: u64) -> u64 {
         stream + 16 * self.number as u64
     }
 }
 
-/// Those of many numbered things that belong to a part.
+/// The items of a numbered list that belong to one part.
 #[derive(Debug)]
 pub(in crate::model) struct Owned<T> {
-    /// By number: its place. None if all are here.
+    /// By number: the index here. None if all items are here.
     places: Option<Box<[u32]>>,
     own: Vec<T>,
 }
@@ -85,12 +85,12 @@ impl<T> Owned<T> {
         self.places.as_ref().map_or(number, |places| places[number] as usize)
     }
 
-    /// The number of all, here or elsewhere.
+    /// The number of all items, of this part or of others.
     pub(in crate::model) fn count(&self) -> u32 {
         self.places.as_ref().map_or(self.own.len(), |places| places.len()) as u32
     }
 
-    /// The one of a number, if it is here.
+    /// The item of a number, if it belongs to this part.
     pub(in crate::model) fn get(&self, number: u32) -> Option<&T> {
         self.own.get(self.place(number as usize))
     }

@@ -6,7 +6,7 @@ use crate::program::Source;
 use crate::report::{Event, Watcher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A program and its watcher. Parts take turns.
+/// A program and its watcher, which parts use one after the other.
 pub(super) struct Shared<'a>(Mutex<(&'a mut dyn Source, &'a mut dyn Watcher)>);
 
 impl<'a> Shared<'a> {

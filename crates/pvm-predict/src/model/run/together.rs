@@ -1,9 +1,9 @@
-//! Parts of a run that go on side by side, in windows of simulated time.
+//! Parts of a run that run side by side, in windows of simulated time.
 //!
-//! What a part does is felt in another one after [`Division::ahead`] at the earliest, the shortest
-//! time of a packet on a link. So from the earliest event of all on, each part goes on for that
-//! time by itself; then the parts exchange their mail, in the order of their numbers. Which worker
-//! runs a part does not matter, so any number of workers gives the same result.
+//! An action of one part affects another part after [`Division::ahead`] at the earliest, the
+//! shortest time of a packet on a link. So, from the earliest event of all parts on, each part runs
+//! alone for that time; then the parts exchange their mail, in the order of their numbers. It does
+//! not matter which worker runs a part, so any number of workers gives the same result.
 
 use super::division::{Division, PARTS_MAX, Part};
 use super::mail::Mail;
@@ -19,7 +19,7 @@ use crate::report::{Report, Watcher};
 use crate::unit::Time;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Runs a program on a platform whose network was made, for each part, from the hosts of tasks.
+/// Runs a program on a platform. The network of each part is made from the hosts of tasks.
 pub(in crate::model) fn run<N: Network + Send>(
     source: &mut dyn Source,
     platform: &Platform,
@@ -45,30 +45,31 @@ pub(in crate::model) fn run<N: Network + Send>(
     finish(parts, &meetings)
 }
 
-/// A box for the mail of one part to another one. Mail of two windows never meets: a window's mail
-/// goes into one of two sets of boxes while that of the last one is taken out of the other set.
+/// A box for the mail from one part to another. Mail of two windows is never in one box: the mail
+/// of a window goes into one of two sets of boxes, while the mail of the last window is taken out
+/// of the other set.
 type Boxes<M> = Vec<Mutex<Vec<Mail<M>>>>;
 
-/// One worker alone goes through windows with fewer events than the first number; all of them work
-/// again from the second number on. To meet costs about as much as ten events.
+/// With fewer events than the first number, one worker alone runs the windows; from the second
+/// number on all workers run them. A meeting of workers costs about as much as ten events.
 const EVENTS: (u64, u64) = (64, 128);
 
-/// A window to come.
+/// The next window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     /// The set of boxes for its mail.
     turn: usize,
-    /// Its end; none if nothing is planned any more, or a part has failed.
+    /// Its end; none if no event is planned any more, or a part has failed.
     end: Option<Time>,
-    /// Parts that have something to do in it, as bits.
+    /// The parts that have an event in it, as bits.
     active: u64,
-    /// By part: the parts from which there is mail, as bits.
+    /// By part: the parts that have sent mail to it, as bits.
     mail: [u64; PARTS_MAX as usize],
-    /// Events of the window before it.
+    /// The number of events of the window before.
     events: u64,
 }
 
-/// The state of a part behind a window.
+/// The state of a part after a window.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     /// Its next event.
@@ -80,13 +81,13 @@ struct Progress {
     events: u64,
 }
 
-/// The state of all parts behind a window.
+/// The state of all parts after a window.
 #[derive(Debug, Default)]
 struct Behind {
     parts: Vec<Progress>,
     /// Tasks that have come to points, with their parts.
     came: Vec<(u32, (u32, u32), Came)>,
-    /// When a part has found an error, which one, and the error.
+    /// The errors that parts have found, with their times and parts.
     faults: Vec<(Time, u32, Error)>,
 }
 
@@ -94,18 +95,18 @@ struct Behind {
 pub(super) struct Together<'a, N: Network> {
     ahead: Time,
     there_and_back: Time,
-    /// By task: its part.
+    /// The part of each task.
     part_of: Vec<u32>,
     parts: Vec<Mutex<Run<'a, N>>>,
     boxes: [Boxes<N::Mail>; 2],
     behind: Mutex<Behind>,
-    /// The windows of even and of odd steps: while some workers read the one, the first worker may
+    /// The windows of even and of odd steps: while workers read one of them, the first worker may
     /// write the other.
     windows: [Mutex<Window>; 2],
     meetings: Mutex<Meetings>,
 }
 
-/// A worker that panics ends the run; its lock tells nothing more.
+/// Takes a lock. A worker that panics ends the run, so a poisoned lock needs no handling.
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -131,7 +132,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
         }
     }
 
-    /// Runs all of them to their end.
+    /// Runs all parts to their end.
     pub(super) fn all(self, crew: &dyn Crew) -> Result<(Vec<Run<'a, N>>, Meetings), Error> {
         crew.all(&|worker, workers| self.work(crew, (worker, workers)));
         let mut faults = inner(self.behind).faults;
@@ -140,7 +141,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
             Some((.., error)) => Err(error),
             None => {
                 let parts: Vec<_> = self.parts.into_iter().map(inner).collect();
-                // What is planned for the end of time is never done.
+                // An event that is planned for the end of time is never carried out.
                 let is_over = parts.iter().all(|part| part.queue.len() == 0);
                 if is_over { Ok((parts, inner(self.meetings))) } else { Err(Error::Endless) }
             }
@@ -175,7 +176,8 @@ impl<'a, N: Network + Send> Together<'a, N> {
         }
     }
 
-    /// A part takes the mail of the last window, goes on up to `end`, and leaves its own mail.
+    /// One window of a part: it takes the mail of the last window, runs until `end`, and leaves its
+    /// own mail.
     fn window(&self, window: &Window, number: usize, end: Time) {
         if window.active & 1 << number == 0 {
             return;
@@ -211,7 +213,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
         Ok(())
     }
 
-    /// The window behind one whose mail is in the set `turn` of boxes.
+    /// The window after one whose mail is in the set `turn` of boxes.
     fn next(&self, turn: usize) -> Window {
         let mut behind = lock(&self.behind);
         self.meet(turn, &mut behind);
@@ -234,7 +236,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
         window
     }
 
-    /// Tasks have come to points in the last window: those that wait for nobody more go on.
+    /// Handles tasks that came to points in the last window: tasks that wait for no others go on.
     fn meet(&self, turn: usize, behind: &mut Behind) {
         behind.came.sort_by_key(|(part, _, came)| (came.at, *part));
         for (part, mail) in self.met(&std::mem::take(&mut behind.came)) {
@@ -260,8 +262,8 @@ impl<'a, N: Network + Send> Together<'a, N> {
         mail
     }
 
-    /// The begin of the run, event by event over all parts, until no task waits to be started: a
-    /// start is felt in another part at once.
+    /// Runs the begin of the run, event by event over all parts, until no task waits for its start,
+    /// because a start affects another part at once.
     fn start(&self) {
         let mut parts: Vec<_> = self.parts.iter().map(lock).collect();
         parts.iter_mut().for_each(|part| part.begin());
@@ -282,7 +284,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
         behind.faults.extend(fault);
     }
 
-    /// One event of a part, and what comes of it in others.
+    /// Handles one event of a part, and its effects in other parts.
     fn one(&self, parts: &mut [MutexGuard<'_, Run<'a, N>>], number: usize) -> Result<(), Error> {
         let part = &mut parts[number];
         part.step()?;
