@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::Machine;
+use std::time::Duration;
 
 #[test]
 fn every_type_comes_out_as_it_went_in_and_types_are_not_mixed() {
@@ -77,6 +78,33 @@ fn a_limit_did_not_end_a_call_whose_server_was_stopped() {
 fn a_flood_of_one_tasks_requests_held_up_the_one_of_another_task() {
     let machine = Machine::start();
     machine.run("flooded.c", &[]);
+    machine.halt();
+}
+
+/// Each of its requests asks for 15 MB, and each request of others is served behind one of them.
+#[test]
+fn a_task_that_read_no_answers_stopped_the_server_of_all_spaces() {
+    let machine = Machine::local_with(1, &[("PVM_SPILL_MB", "16")]);
+    let succeed = |words: &[&str]| {
+        let done = machine.pvm(words);
+        assert_eq!(done.code(), 0, "pvm {words:?}: {}{}", done.out, done.err);
+        done.out
+    };
+    let tuples = machine.place().home().join("tuples");
+    let line = format!("[{{\"type\":\"text\",\"value\":\"{}\"}}]\n", "x".repeat(1_500_000));
+    std::fs::write(&tuples, line.repeat(10)).expect("a file");
+    succeed(&["space", "create", "large"]);
+    succeed(&["space", "load", "large", &tuples.to_string_lossy()]);
+    succeed(&["space", "create", "other"]);
+    succeed(&["out", "other", "1"]);
+    let looks = machine.begin("looks.c", &["large", "20"]);
+    let has_said = testbed::eventually(Duration::from_secs(60), || looks.so_far().contains("said"));
+    assert!(has_said, "{}", looks.errors_so_far());
+    for _ in 0..20 {
+        assert_eq!(succeed(&["read", "other", "1", "--timeout", "100"]), "1\n");
+    }
+    drop(looks);
+    succeed(&["take", "large", "?text"]);
     machine.halt();
 }
 

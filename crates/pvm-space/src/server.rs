@@ -22,7 +22,7 @@ use abandoned::Abandoned;
 use disk::Disk;
 use helpers::Helpers;
 use planning::Planning;
-use pvm::{Deadline, Glance, Policy, Task};
+use pvm::{Deadline, Glance, Task, spill_or_fail};
 use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
@@ -58,7 +58,8 @@ pub fn run(listen: fn(&'static Task) -> std::io::Result<Arc<AtomicBool>>) -> Res
         return task.leave();
     }
     // A client that does not read its answers must not fill everybody's memory.
-    task.set_policy(Policy::Spill)?;
+    // Nor may it stop the server: an answer that finds no room is dropped, and asked for again.
+    spill_or_fail(task)?;
     watch_hosts(task)?;
     let asked = listen(task).map_err(|_| Code::OutOfRes)?;
     let mut server = Server {

@@ -56,6 +56,7 @@ pub use sys::gate::{
 pub use sys::memory::ProgramMemory;
 pub use sys::{fence_all_threads, may_fence_all_threads};
 pub use task::Task;
+pub use task::pressure::spill_or_fail;
 pub use task::until::{Step, Waiting};
 pub use task::{after_fork, nudge_current};
 pub use wait::{Awaited, Deadline, WaitToken};

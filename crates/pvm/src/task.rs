@@ -9,7 +9,7 @@ mod giving_up;
 mod leaving;
 mod mappings;
 mod memory;
-mod pressure;
+pub(crate) mod pressure;
 mod probes;
 pub(crate) mod receiving;
 mod routes;

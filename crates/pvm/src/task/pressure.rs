@@ -122,6 +122,17 @@ impl Task {
     }
 }
 
+/// From now on a task's sends that find no credit go to disk, and fail when that is used up, too
+/// ([`Code::OutOfRes`]): the task waits for no receiver.
+///
+/// # Errors
+/// As for [`Task::set_policy`].
+pub fn spill_or_fail(task: &Task) -> Result<(), Code> {
+    task.set_policy(Policy::Spill)?;
+    task.policy.store(Policy::Error as u32, Ordering::Relaxed);
+    Ok(())
+}
+
 /// False if there is no credit.
 fn attempt(
     state: &mut Inside<'_>,
