@@ -1,4 +1,5 @@
-//! Adds many hosts at once: a question for each, so that each answer is told when it comes.
+//! Adds many hosts at once: one request for each host, so that each answer is printed when it
+//! comes.
 
 use crate::failure::Failure;
 use crate::hostline::NewHost;
@@ -9,8 +10,8 @@ use pvm_wire::request::{Failure as Cause, HostResult, Reply, Request};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Adds them all; a result for each, in their order. A host that has no result by the end of
-/// `patience` is told as one that cannot be started.
+/// Adds all hosts and returns a result for each, in their order. A host without a result by the end
+/// of `patience` is reported as one that cannot be started.
 pub(crate) fn add(
     operator: &mut Operator,
     hosts: &[NewHost],

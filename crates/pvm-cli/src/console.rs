@@ -103,7 +103,8 @@ fn start(arguments: &Arguments) -> Result<RealMachine, Failure> {
     Ok(seat)
 }
 
-/// As the original does it: what cannot be added is told, and the machine is smaller.
+/// Adds hosts as the original does: a host that cannot be added is reported, and the machine goes
+/// on without it.
 fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[NewHost]) {
     if hosts.is_empty() {
         return;
@@ -210,7 +211,8 @@ impl Console {
         let Some(terminal) = &self.terminal else { return self.session.say(PROMPT) };
         let hosts = self.session.hosts();
         let mut words: Vec<String> = hosts.iter().map(|host| host.name.to_text()).collect();
-        // Those of this host: nobody waits for another one before he may type.
+        // Only entries of this host are used, so the console waits for no other host before the
+        // user may type.
         let place = Tid::host_id(self.seat.tid().host());
         if let Ok(Reply::Tasks { tasks }) = self.seat.ask(&Request::Tasks { place }) {
             words.extend(tasks.iter().map(|task| task.tid.to_string()));
@@ -289,7 +291,7 @@ fn read_lines(to: &SyncSender<Event>) {
             return;
         }
     }
-    // If nobody listens any more, the console has ended already.
+    // If the receiver is gone, the console has ended already.
     let _ = to.send(Event::End);
 }
 

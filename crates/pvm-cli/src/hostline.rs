@@ -9,7 +9,7 @@ use std::path::Path;
 /// One more daemon on this computer.
 const LOCAL: &str = "local";
 
-/// A host that somebody wants.
+/// A host to be added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NewHost {
     /// As it was written.

@@ -71,8 +71,8 @@ fn end(child: &mut Child) {
 }
 
 impl Launch {
-    /// Starts a daemon that outlives us; true if one runs then that somebody else has started at
-    /// the same time, which may not be ready yet.
+    /// Starts a daemon that outlives this process; true if another process has started one at the
+    /// same time, which may not be ready yet.
     pub(crate) fn background(&self) -> Result<bool, Failure> {
         match self.start(Stdio::null(), &[]) {
             Ok(_) => Ok(false),
@@ -110,8 +110,8 @@ impl Launch {
     fn start(&self, stdin: Stdio, args: &[&str]) -> Result<(Child, PathBuf), Failure> {
         let program = program::find()?;
         let _progress = Progress::start("waiting for the daemon");
-        // No pipe: a daemon in the background would keep it open, and somebody may wait for its
-        // end.
+        // No pipe: a daemon in the background would keep it open, and the caller of this command
+        // may wait for its end.
         let mut said = scratch_file()?;
         let mut command = Command::new(&program);
         command.args(args).stdin(stdin).stdout(Stdio::piped()).stderr(said.try_clone()?);
@@ -155,7 +155,7 @@ fn first_line(stdout: ChildStdout) -> Result<Option<String>, Failure> {
     threads::start(move || {
         let mut line = String::new();
         let _ = BufReader::new(stdout).read_line(&mut line);
-        // Nobody listens any more if it came too late.
+        // A line that comes too late has no receiver.
         let _ = sender.send(line);
     })?;
     let line = receiver.recv_timeout(READY_TIME_MAX).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The known word that somebody may have meant.
+//! The known word that is most like a mistyped one.
 
 /// The most alike, if it is alike enough that a slip of the finger explains the difference.
 pub fn to<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {

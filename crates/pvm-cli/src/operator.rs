@@ -26,7 +26,8 @@ const CLOSING_TIME_MAX: Duration = Duration::from_secs(1);
 /// The result of a connection.
 enum Greeting {
     Ready(Operator),
-    /// Nobody listens, or it went down between our connect and its answer: as good as not running.
+    /// No process listens, or the daemon went down between our connect and its answer: it counts as
+    /// not running.
     Gone,
     /// It listens and does not answer; its process.
     Silent(Option<Pid>),
@@ -67,8 +68,8 @@ impl Answers {
         }
     }
 
-    /// The next answer, if it comes by then; no time is any time. Who has a limit does not wait for
-    /// a daemon that is stopped, either.
+    /// The next answer, if it comes by then; without a time it waits for ever. A caller with a
+    /// limit does not wait for a daemon that is stopped, either.
     fn next_before(&mut self, until: Option<Instant>) -> Result<Option<(u32, Reply)>, Code> {
         let mut bytes = [0; 1 << 16];
         let mut going = Instant::now();

@@ -1,5 +1,5 @@
-//! A word on a terminal for what takes longer than two seconds. Where nobody looks, nothing is
-//! said.
+//! A word on a terminal for an action that takes longer than two seconds. Without a terminal
+//! nothing is printed.
 
 use crate::threads;
 use std::io::{IsTerminal as _, Write as _, stderr};
@@ -67,7 +67,7 @@ pub(crate) struct Board {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Nobody looks.
+    /// There is no terminal.
     Off,
     /// The two seconds have not passed.
     Quiet,

@@ -25,7 +25,7 @@ use rings::{Marks, Rings};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// It ends when nobody has listened for so long.
+/// The time without listeners after which the recorder ends.
 const IDLE: Duration = Duration::from_secs(5);
 /// The wait for records after a listener has stopped: it gets all that were noted until then, but
 /// the recorder gives up records if none could be read for this long,
@@ -34,23 +34,23 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
 const LAST_LOOKS: u32 = 500;
 /// or if reading takes longer than this: tasks may begin and end all the time.
 const LAST_LOOK_MAX: Duration = Duration::from_secs(20);
-/// Whether those who listen are still there is asked so often.
+/// The interval at which the recorder asks whether listeners are alive.
 const ROLL_CALL: Duration = Duration::from_secs(1);
 /// Whether listeners have taken something is looked at so often.
 const SOON: Duration = Duration::from_millis(1);
 /// Rings of new tasks are looked for so often.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Reads rings until nobody listens.
+/// Reads rings until there are no listeners.
 ///
 /// # Errors
-/// This was not started by a daemon, or the host is gone.
+/// The process was not started by a daemon, or the host is gone.
 pub(crate) fn run(options: &RecorderOptions) -> Result<ExitCode, Failure> {
     let failed = |text: String| Failure::new(Status::Daemon, format!("pvm recorder: {text}"));
     end_with(options.host).map_err(failed)?;
     let task = Task::enrol(b"\0recorder", false).map_err(|code| failed(code.to_string()))?;
     task.be_unrecorded();
-    // Who does not read holds up nobody but himself, and fills no disk.
+    // A listener that does not read then holds up only itself, and fills no disk.
     task.set_policy(Policy::Block).map_err(|code| failed(code.to_string()))?;
     let mut recorder = Recorder {
         task,
@@ -71,7 +71,7 @@ struct Recorder {
     listeners: Listeners,
     rings: Rings,
     pace: Pace,
-    /// When it was known last that somebody listens.
+    /// The time at which a listener was last known to be alive.
     heard: Instant,
     /// When the rings were listed last.
     listed: Option<Instant>,
@@ -147,10 +147,10 @@ impl Recorder {
         if any { fullest } else { 0 }
     }
 
-    /// Reads what was noted up to now, for somebody who stops. Where there is no time for it, that
-    /// is told.
+    /// Reads all records up to now for a listener that stops. If there is no time for that, this is
+    /// reported.
     fn read_up_to_now(&mut self, from: Tid) -> Result<(), pvm_wire::Code> {
-        // Tasks that are new say first who they are.
+        // New tasks introduce themselves first.
         self.read_once();
         let marks = self.rings.marks(|tid| self.listeners.is_wanted_by(from, tid));
         let begun = Instant::now();
@@ -164,8 +164,8 @@ impl Recorder {
                 (read, vain) = (Instant::now(), 0);
             } else {
                 vain += 1;
-                // Who listens has to take something first, or a claim waits for its record, or the
-                // parent has not heard yet how a task has ended.
+                // Either a listener must take a frame first, or a claim waits for its record, or
+                // the parent does not know yet how a task has ended.
                 let token = self.task.token();
                 self.listeners.look();
                 self.task.wait(token, Deadline::after(SOON))?;
@@ -176,7 +176,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// True while something is not told that belongs to what was noted up to these marks.
+    /// True while records up to these marks have not been sent.
     fn owes(&self, to: Tid, marks: &Marks) -> bool {
         let is_wanted = |tid| self.listeners.is_wanted_by(to, tid);
         self.rings.are_behind(marks) || self.rings.have_ends(is_wanted)

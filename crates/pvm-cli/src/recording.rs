@@ -58,10 +58,10 @@ pub(crate) struct Recording {
     clocks: Comparisons,
     which: Which,
     tasks: BTreeSet<Tid>,
-    /// Tasks that were told of and have not ended.
+    /// Tasks that were introduced and have not ended.
     living: BTreeSet<Tid>,
     flushed: Instant,
-    /// When a recorder has told something last, but for what its clock shows.
+    /// The time of the last frame of a recorder, apart from its clock.
     heard: Instant,
     /// All recorders were asked for their last word.
     is_ending: bool,
@@ -135,7 +135,7 @@ impl Recording {
         placed.map(drop).map_err(failed)
     }
 
-    /// Tasks of a host compute one after the other: whoever reads the trace is told so.
+    /// Notes that the tasks of a host compute one after the other, for the readers of the trace.
     pub(crate) fn in_turns(&mut self) {
         self.write(|intake| intake.writer().in_turns());
     }
@@ -194,7 +194,7 @@ impl Recording {
         for recorder in new {
             let tasks = match self.which {
                 Which::All => Vec::new(),
-                // Nobody, until somebody is named.
+                // No task, until a task is named.
                 Which::Tasks(_) if self.tasks.is_empty() => vec![self.task.tid()],
                 Which::Tasks(_) => self.tasks.iter().copied().collect(),
             };
@@ -281,7 +281,7 @@ impl Recording {
         remark(format_args!("pvm: {path}: {error}; the recording ends, the tasks go on"));
     }
 
-    /// Sleeps until something comes or the clocks are to be compared, or for so long.
+    /// Sleeps until a frame comes, the clocks are to be compared, or `most` is over.
     pub(crate) fn wait(&self, token: WaitToken, most: Duration) -> Result<(), Failure> {
         let most = most.min(self.clocks.until_next());
         self.task.wait(token, Deadline::after(most)).map(drop).map_err(failed)

@@ -29,9 +29,8 @@ pub fn show_json(value: &(impl Serialize + ?Sized)) -> std::io::Result<()> {
     }
 }
 
-/// Says something beside the answer, in one piece, so that what several commands say at once does
-/// not run into one another. That nobody can read it (a full disk, a closed terminal) changes
-/// nothing else.
+/// Prints a line beside the answer in one piece, so that lines of several commands do not mix. An
+/// error (a full disk, a closed terminal) is ignored.
 pub fn remark(text: impl Display) {
     let _ = stderr().write_all(text::plain_lines(&format!("{text}\n")).as_bytes());
 }

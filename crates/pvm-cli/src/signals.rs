@@ -31,8 +31,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|&(name, _)| name)
 }
 
-/// The signals that this process ignores, as the kernel tells it. Asked before any handler is
-/// installed, these are what whoever started us wanted ignored.
+/// The signals that this process ignores, as the kernel reports them. Read before any handler is
+/// installed, they are those that the parent process wanted ignored.
 pub fn ignored() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     ignored_in(&status)

@@ -1,5 +1,5 @@
-//! A daemon that somebody has stopped (SIGSTOP, or Ctrl-Z where it was started by hand): it hears
-//! what is asked and answers nothing until it goes on.
+//! A daemon that was stopped (SIGSTOP, or Ctrl-Z if it was started by hand): it receives requests,
+//! and answers when it goes on.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Nobody waits for a process that is stopped for longer.
+/// The longest wait for a process that is stopped.
 pub(crate) const TIME_MAX: Duration = Duration::from_secs(3);
 /// Between two looks.
 pub(crate) const LOOK: Duration = Duration::from_millis(500);
@@ -120,8 +120,8 @@ fn is_daemon(pid: Pid) -> bool {
     name.is_ok_and(|name| name.trim() == "pvmd")
 }
 
-/// A connection to who listens there. A stopped daemon takes none out of its queue: once that is
-/// full, who comes next is not left waiting.
+/// A connection to the listener of a socket. A stopped daemon takes no connection out of its queue;
+/// once the queue is full, this call does not wait.
 pub(crate) fn connect(socket: &Path) -> std::io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
     let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     File,
     /// A program.
     Program,
-    /// Something that nobody can know.
+    /// A word that cannot be completed.
     Nothing,
 }
 

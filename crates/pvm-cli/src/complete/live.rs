@@ -11,14 +11,15 @@ use pvm_wire::request::{HostInfo, Reply, Request};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Somebody has pressed a key and waits.
+/// The longest wait for an answer, because the user has pressed a key and waits.
 const ANSWER_TIME_MAX: Duration = Duration::from_millis(300);
 
 /// The candidates of a kind.
 pub(crate) fn of(kind: Kind) -> Vec<Candidate> {
     match kind {
         Kind::Host => hosts().unwrap_or_default().iter().map(candidate).collect(),
-        // The first cannot leave, but who knows which one that is in the end: the machine says so.
+        // The first host cannot leave. Which host that is may change meanwhile, so the machine
+        // decides in the end.
         Kind::OtherHost => hosts().unwrap_or_default().iter().skip(1).map(candidate).collect(),
         Kind::NewHost => new_hosts(),
         Kind::Victim => victims().unwrap_or_default(),

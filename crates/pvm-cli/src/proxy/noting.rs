@@ -22,7 +22,7 @@ const fn call_of(ask: &Ask) -> Option<u16> {
     })
 }
 
-/// A call that is made for the task; nothing while nobody records it.
+/// A call that is made for the task; empty while no recorder reads.
 pub(super) struct Call(Option<(Noting, Current)>);
 
 impl Call {

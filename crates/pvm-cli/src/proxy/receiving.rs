@@ -32,7 +32,7 @@ struct Inbox {
     waiting: Waiting,
     /// A thread waits for arrivals.
     watched: bool,
-    /// Messages before it were offered to all who wait.
+    /// Messages before it were offered to all waiting receives.
     mark: MessageKey,
     /// Announced, by the number of the receive, with their places.
     held: BTreeMap<u32, (u64, Buffer)>,
@@ -65,7 +65,7 @@ pub(super) enum Looking {
 }
 
 impl Inbox {
-    /// The answer for who gets a message: the message, or word of it.
+    /// The answer for the receive that gets a message: the message, or its announcement.
     fn hand(&mut self, id: u32, buffer: Buffer) -> Answer {
         let place = self.next;
         self.next += 1;
@@ -179,7 +179,7 @@ impl Receiver {
         Looking::Waits
     }
 
-    /// Gives what has come since the last look to those who wait for it.
+    /// Offers the messages that came since the last look to the waiting receives.
     fn offer_new(&self, inbox: &mut Inbox) -> Result<Answers, Code> {
         let mut served = Vec::new();
         if inbox.waiting.is_empty() {
@@ -198,7 +198,7 @@ impl Receiver {
         Ok(served)
     }
 
-    /// Waits for arrivals on behalf of all who wait, until nobody does.
+    /// Waits for arrivals on behalf of all receives, until none waits.
     pub(super) fn watch(&self) {
         loop {
             let token = self.task.token();

@@ -77,7 +77,7 @@ impl Voice {
 
     /// Answers an ask.
     pub(crate) fn say(&self, id: u32, answer: Answer) {
-        // That the task is gone is heard by whoever leads.
+        // The thread that leads hears that the task has gone.
         let _ = say(&mut lock(&self.0), id, answer);
     }
 

@@ -88,7 +88,7 @@ impl Waiting {
         self.remove(place)
     }
 
-    /// All of them; nobody waits any longer.
+    /// Takes out all of them, so that none waits any longer.
     pub(crate) fn all(&mut self) -> Vec<u32> {
         std::mem::take(self).receives.into_values().map(|receive| receive.id).collect()
     }

@@ -5,7 +5,7 @@
 pub(super) struct Clock(u64);
 
 impl Clock {
-    /// The monotonic clock is so much behind the time of day.
+    /// A clock for a monotonic clock that is this much behind the time of day.
     pub(super) const fn new(behind: u64) -> Self {
         Self(behind)
     }

@@ -1,4 +1,5 @@
-//! Rings that the parent could not keep until they were read: what was in them is told.
+//! Rings that the parent could not keep until they were read. Their unread records are reported as
+//! lost.
 
 use super::clock::Clock;
 use super::listeners::{GRACE, Listeners, Missed};
@@ -22,13 +23,13 @@ struct Unread {
 pub(super) struct Unreads(BTreeMap<SegmentId, Unread>);
 
 impl Unreads {
-    /// The parent tells of one, again and again until it hears that it was told.
+    /// The parent names such a ring, again and again until it knows that the recorder has it.
     pub(super) fn know(&mut self, ring: &Ring, what: Dropped) {
         let since = Instant::now();
         self.0.entry(ring.id).or_insert(Unread { ring: *ring, what, since, is_told: false });
     }
 
-    /// Tells those who listen, in the order in which the tasks ended. True if there was something.
+    /// Reports them to the listeners, in the order in which the tasks ended. True if there was one.
     pub(super) fn tell(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         let mut any = false;
         for unread in self.0.values_mut().filter(|unread| !unread.is_told) {
@@ -54,7 +55,7 @@ impl Unreads {
 }
 
 impl Unread {
-    /// False if those who listen may still name the task.
+    /// False while a listener may still name the task.
     fn tell(&self, listeners: &mut Listeners, clock: Clock) -> bool {
         let Dropped { parent, from, to, noted, lost } = self.what;
         let (tid, span) = (self.ring.owner, (clock.at(from), clock.at(to)));

@@ -8,14 +8,14 @@ use pvm_wire::{Address, Blob, Code, Context, Encoding, HostIndex, Kind, Tag, Tid
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-/// The ring of a task that nobody has asked for is not read for so long: those who listen may still
-/// name it.
+/// The time for which the ring of a task that no listener wants is not read, because a listener may
+/// still name the task.
 pub(super) const GRACE: Duration = Duration::from_secs(3);
-/// Frames that wait for a listener before no more is read for anybody: with blocks of 512 KiB they
-/// are what the recorder holds beside the rings.
+/// The most frames that wait for a listener before reading stops for all: with blocks of 512 KiB
+/// they are the recorder's memory beside the rings.
 const BEHIND: usize = 8;
-/// A listener that has taken nothing for so long holds up nobody any more: blocks are lost to it
-/// while others take them.
+/// The time after which a listener that takes nothing does not hold up others any more: it loses
+/// blocks while others take them.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Frames that wait for a listener that does not read; then blocks are lost to it.
 const WAITING_MAX: usize = 64;
@@ -38,11 +38,11 @@ pub(super) fn read(message: &mut Buffer) -> Option<Ask> {
 struct Listener {
     /// The tasks that it asked for and those that they have started, none for all.
     tasks: Option<BTreeSet<Tid>>,
-    /// Tasks that it was told of, with the number behind the last record of each that it got or
-    /// that is lost to it.
+    /// The tasks that it knows, each with the number behind its last record that this listener has
+    /// got or has lost.
     told: BTreeMap<Tid, u64>,
     waiting: VecDeque<Frame>,
-    /// The records that it has missed and has not been told of, in one piece for each task.
+    /// The records that it has missed without a report, in one piece for each task.
     missed: BTreeMap<Tid, Missed>,
     /// When it took something last, or had nothing to take.
     took: Instant,
@@ -61,7 +61,7 @@ pub(super) struct Missed {
 }
 
 impl Listener {
-    /// True for a task that it was not told of yet.
+    /// True for a task that it does not know yet.
     fn tell(&mut self, tid: Tid) -> bool {
         let is_new = !self.told.contains_key(&tid);
         self.told.entry(tid).or_insert(0);
@@ -81,7 +81,7 @@ impl Listener {
         self.counts.lost = self.counts.lost.saturating_add(lost);
     }
 
-    /// All records of a task up to this number were told.
+    /// All records of a task up to this number have been sent.
     fn told_up_to(&mut self, tid: Tid, number: u64) {
         if let Some(told) = self.told.get_mut(&tid) {
             *told = number.max(*told);
@@ -158,7 +158,7 @@ impl Listeners {
         self.all.is_empty()
     }
 
-    /// True if everybody who takes something has got all: what was told then arrives, whatever
+    /// True if every listener that takes frames has got all of them: they arrive then, whatever
     /// becomes of this process.
     pub(super) fn are_clear(&self) -> bool {
         self.all
@@ -166,13 +166,13 @@ impl Listeners {
             .all(|listener| listener.waiting.is_empty() || self.is_passed_over(listener))
     }
 
-    /// True while somebody has so much to take that nothing more is read.
+    /// True while a listener has so many frames to take that no more are read.
     pub(super) fn are_behind(&self) -> bool {
         self.all.values().any(|listener| listener.is_behind() && !self.is_passed_over(listener))
     }
 
-    /// True for one who is stuck while others are not: alone, what it does not take stays in the
-    /// rings.
+    /// True for a listener that is stuck while others are not. A listener that is alone is not
+    /// passed over: its records stay in the rings.
     fn is_passed_over(&self, listener: &Listener) -> bool {
         listener.is_stuck() && self.all.values().any(|other| !other.is_stuck())
     }
@@ -182,7 +182,7 @@ impl Listeners {
         self.all.get(&listener).is_some_and(|listener| listener.wants(tid))
     }
 
-    /// Somebody listens from now on, or to more tasks.
+    /// A task begins to listen, or listens to more tasks.
     pub(super) fn start(&mut self, from: Tid, tasks: Vec<Tid>, (host, began): (HostIndex, u64)) {
         if let Some(listener) = self.all.get_mut(&from) {
             if let Some(wanted) = &mut listener.tasks {
@@ -199,7 +199,7 @@ impl Listeners {
         self.all.insert(from, listener);
     }
 
-    /// Somebody is done: the last frame.
+    /// A listener stops: it gets the last frame.
     pub(super) fn stop(&mut self, from: Tid, at: u64) {
         if let Some(listener) = self.all.get_mut(&from) {
             listener.tell_missed(None);
@@ -215,11 +215,12 @@ impl Listeners {
 
     /// Answers with the clock, before anything else: the asker measures the round trip.
     pub(super) fn show(&mut self, from: Tid, number: u64, at: u64) {
-        // Who does not take it asks again.
+        // A listener that does not get it asks again.
         let _ = send(self.task, from, &Frame::Shows { number, at });
     }
 
-    /// A task, with the names that it has used before, to those who want it and do not know it.
+    /// Sends a task, with the names that it has used before, to the listeners that want it and do
+    /// not know it.
     pub(super) fn task(&mut self, facts: &TaskFacts, names: impl Fn() -> Vec<Cell>, at: Moment) {
         self.tell(facts.tid, |listener| {
             if listener.tell(facts.tid) {
@@ -228,12 +229,12 @@ impl Listeners {
         });
     }
 
-    /// True if somebody wants to hear of this task.
+    /// True if a listener wants this task.
     pub(super) fn want(&self, tid: Tid) -> bool {
         self.all.values().any(|listener| listener.wants(tid))
     }
 
-    /// A task that was known before somebody listened, with its names.
+    /// Sends a task that was known before a listener began, with its names.
     pub(super) fn introduce(&mut self, to: Tid, facts: &TaskFacts, names: &[Cell], at: Moment) {
         let Some(listener) = self.all.get_mut(&to) else { return };
         if !listener.wants(facts.tid) || !listener.tell(facts.tid) {
@@ -242,7 +243,7 @@ impl Listeners {
         listener.introduce(facts, names.to_vec(), at);
     }
 
-    /// A task that somebody wants has started another one.
+    /// A task that a listener wants has started another one.
     pub(super) fn child(&mut self, parent: Tid, child: Tid) {
         for tasks in self.all.values_mut().filter_map(|listener| listener.tasks.as_mut()) {
             if tasks.contains(&parent) {
@@ -269,7 +270,7 @@ impl Listeners {
         });
     }
 
-    /// Something is missing of a task for one who listens; nobody knows how much.
+    /// Reports to a listener that records of a task are missing, in an unknown number.
     pub(super) fn unknown_gap(&mut self, to_whom: Tid, tid: Tid, (from, to): (u64, u64)) {
         if let Some(listener) = self.all.get_mut(&to_whom) {
             let (first, lost, reason) = (0, 0, Loss::Recorder);
@@ -277,7 +278,7 @@ impl Listeners {
         }
     }
 
-    /// Something is missing of tasks of which nobody knows more.
+    /// Reports that records of unknown tasks are missing.
     pub(super) fn host_gap(&mut self, (from, to): (u64, u64), lost: u64, reason: Loss) {
         let (tid, first) = (Tid::NONE, 0);
         for listener in self.all.values_mut().filter(|listener| !listener.done) {
@@ -287,7 +288,7 @@ impl Listeners {
         self.look();
     }
 
-    /// A task is gone, of which so many records were read.
+    /// A task has ended, after this many of its records were read.
     pub(super) fn ended(&mut self, tid: Tid, at: u64, status: i32, read: u64) {
         self.tell(tid, |listener| {
             listener.told.remove(&tid);

@@ -39,7 +39,7 @@ impl Pace {
         if behind { LEAST } else { self.pause }
     }
 
-    /// Somebody waits for this process.
+    /// A process waits for the recorder.
     pub(super) fn hurry(&mut self) {
         self.set(USUAL);
     }

@@ -14,17 +14,16 @@ use std::time::{Duration, Instant};
 
 /// Records with which a task introduces itself.
 const INTRODUCTION: usize = 2;
-/// Cells of a task's names that are told again to those who listen later: as many as its ring
-/// keeps.
+/// The most cells of a task's names that are kept for later listeners: as many as its ring keeps.
 const NAMES_CELLS_MAX: usize = 1 << 13;
-/// A task that has left the machine mostly ends soon, and then it is known how: its end is told so
-/// much later at most, and of so many tasks at once.
+/// A task that has left the machine mostly ends soon, and its status is known then. So its end is
+/// reported up to this much later, for at most this many tasks at once.
 const LEAVING: Duration = Duration::from_millis(500);
 const LEAVING_MAX: usize = 64;
-/// A ring that another recorder has read belongs to a task that somebody wants, who may be behind a
-/// cable that is out.
+/// A ring that another recorder has read belongs to a task that a listener wants. This listener may
+/// be behind a cable that is out.
 const GRACE_OF_A_SUCCESSOR: Duration = Duration::from_secs(10);
-/// The status of a task of which nobody knows how it ended.
+/// The status of a task whose end is not known.
 const UNKNOWN: i32 = -1;
 
 /// A ring that is read.
@@ -32,16 +31,17 @@ struct OpenRing {
     ring: Ring,
     reader: RecordReader,
     facts: Option<TaskFacts>,
-    /// Records with names, for those who listen later.
+    /// Records with names, for later listeners.
     names: BTreeMap<(Class, u32), Vec<Cell>>,
     /// Cells in these.
     names_cells: usize,
-    /// Records that were looked at and not told yet.
+    /// Records that were looked at and not sent yet.
     held: Vec<Cell>,
     held_records: u64,
     /// The begin of the span of the held records.
     held_from: Option<Moment>,
-    /// Records that were told to be lost, and how many of these not everybody has heard of.
+    /// The number of records that were reported as lost, and the number of these reports that some
+    /// listener has not got.
     lost: u64,
     untold: u64,
     /// Records that were read and that not everybody has got.
@@ -57,7 +57,7 @@ struct OpenRing {
     /// The records that the other recorder has taken and not passed on, until they are reported as
     /// lost: the number of the first one, and how many.
     owed: (u64, u64),
-    /// For so long somebody may still name the task.
+    /// The time for which a listener may still name the task.
     grace: Duration,
     last: Moment,
 }
@@ -119,14 +119,14 @@ impl Rings {
         self.known.iter().any(|(id, known)| known.is_behind(marks.get(id)))
     }
 
-    /// True while the end of one of these tasks, which are gone, was not told.
+    /// True while the end of one of these tasks, which have gone, was not reported.
     pub(super) fn have_ends(&self, which: impl Fn(Tid) -> bool) -> bool {
         let is_untold = |known: &OpenRing| known.ring.ended && !known.end_told;
         self.known.values().any(|known| is_untold(known) && which(known.ring.owner))
     }
 
-    /// Tells somebody that something is between these marks and what was read: nobody knows how
-    /// many records.
+    /// Reports to a listener that an unknown number of records is between these marks and the
+    /// records that were read.
     pub(super) fn tell_unread(
         &self,
         marks: &Marks,
@@ -141,7 +141,7 @@ impl Rings {
         }
     }
 
-    /// Tells somebody who begins to listen of the tasks whose rings were begun before.
+    /// Sends the tasks whose rings were begun before to a new listener.
     pub(super) fn introduce(&self, listeners: &mut Listeners, from: Tid) {
         for known in self.known.values() {
             if let Some(facts) = &known.facts {
@@ -150,7 +150,7 @@ impl Rings {
         }
     }
 
-    /// A block of each ring to those who listen; false if there was none.
+    /// Sends a block of each ring to the listeners; false if there was none.
     pub(super) fn read(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         let mut any = self.unread.tell(listeners, clock);
         let mut done = self.unread.take_told(listeners);
@@ -195,7 +195,7 @@ fn by(clock: Clock, drained: Drained) -> Option<(Moment, Moment)> {
 impl OpenRing {
     fn new(ring: Ring, reader: RecordReader) -> Self {
         let since = Instant::now();
-        // What a recorder before this one has told is told.
+        // The reports of an earlier recorder count as sent.
         let lost = reader.told_lost();
         Self {
             ring,
@@ -220,8 +220,8 @@ impl OpenRing {
         }
     }
 
-    /// A block to those who listen; false if there was none, nothing if somebody may still name the
-    /// task.
+    /// Sends a block to the listeners; false if there was none, nothing if a listener may still
+    /// name the task.
     fn read_if_wanted(
         &mut self,
         room: &mut Vec<Cell>,
@@ -243,8 +243,8 @@ impl OpenRing {
         !self.end_told && self.ring.status == UNKNOWN && since.elapsed() < LEAVING
     }
 
-    /// True if somebody wants the task, or the one that has started it: a ring begins with what the
-    /// task says of itself.
+    /// True if a listener wants the task, or the task that has started it: a ring begins with the
+    /// task's introduction.
     fn is_wanted(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         if self.facts.is_none()
             && self.held_records < INTRODUCTION as u64
@@ -259,7 +259,7 @@ impl OpenRing {
         listeners.want(self.ring.owner)
     }
 
-    /// Looks at the records with which a task introduces itself; they are told later.
+    /// Looks at the records with which a task introduces itself; they are sent later.
     fn hold(&mut self, listeners: &mut Listeners, clock: Clock) {
         let first = self.count_owed();
         let mut cells = std::mem::take(&mut self.held);
@@ -299,7 +299,7 @@ impl OpenRing {
         }
         self.learn(room, listeners, (from, to));
         let facts = self.facts.clone().unwrap_or_else(|| self.unknown(from.nanoseconds));
-        // Who it is comes first: a gap of a task that nobody knows would be its host's.
+        // The task's introduction comes first: a gap of an unknown task would count as its host's.
         listeners.task(&facts, || self.all_names(), to);
         self.facts = Some(facts);
         self.tell_lost(listeners, drained.lost, (from, to));
@@ -321,7 +321,7 @@ impl OpenRing {
         }
     }
 
-    /// True while not everybody has got what was told. The numbers come from the ring.
+    /// True while some listener has not got all that was sent. The numbers come from the ring.
     const fn is_owing(&self) -> bool {
         self.unpassed > 0 || self.untold > 0
     }
@@ -347,8 +347,8 @@ impl OpenRing {
         }
     }
 
-    /// Tells what is owed to those who listen by now. Until they have got that, it is not passed
-    /// on: the next recorder would tell it once more.
+    /// Sends the owed reports to the listeners of now. Until they have them, the note stays in the
+    /// ring, and the next recorder would send them once more.
     fn tell_owed(&mut self, listeners: &mut Listeners, (from, to): (Moment, Moment)) {
         let (first, lost) = std::mem::take(&mut self.owed);
         if lost > 0 {
@@ -410,7 +410,7 @@ impl OpenRing {
         self.names.values().flatten().copied().collect()
     }
 
-    /// A task of which nobody has told yet.
+    /// The facts of a task that has not introduced itself.
     fn unknown(&self, began: u64) -> TaskFacts {
         let (tid, parent, process) = (self.ring.owner, Tid::NONE, 0);
         TaskFacts { tid, parent, process, program: Blob::default(), began }
@@ -428,7 +428,7 @@ impl OpenRing {
     }
 }
 
-/// True for a cell that may be the head of a record with a name or a beginning.
+/// True for a cell that may be the head of a record with a name or a begin.
 const fn may_be_told(cell: &Cell) -> bool {
     use pvm_wire::record::kind::{BEGIN, NAME};
     matches!(cell.kind(), NAME | BEGIN)

@@ -16,9 +16,9 @@ const ASK: Duration = Duration::from_millis(50);
 /// others.
 const FIRST_ASKS: u64 = 20;
 const FIRST_ASK: Duration = Duration::from_millis(5);
-/// Answers to so many questions are waited for; older ones tell little.
+/// The most questions that wait for an answer; older answers say little.
 const OPEN_MAX: u64 = 32;
-/// The best answers of such times are told: first of a short one, then of twice the one before.
+/// The best answers of such spans are written: of a short one first, then of spans that double.
 const FIRST_TELL: Duration = Duration::from_millis(50);
 const TELL: Duration = Duration::from_secs(2);
 
@@ -82,7 +82,7 @@ pub(super) struct Comparisons {
     next: Option<Instant>,
     told: Option<Instant>,
     pause: Duration,
-    /// The first comparison of a host is told at once.
+    /// The number of hosts that are compared; the first comparison of a host is written at once.
     hosts: usize,
 }
 
@@ -148,8 +148,8 @@ impl Comparisons {
         }
     }
 
-    /// Comparisons of the other hosts with `first`, from time to time; at the end of the recording
-    /// all that were not told.
+    /// Takes comparisons of the other hosts with `first`, from time to time; at the end of the
+    /// recording all that were not written.
     pub(super) fn take(&mut self, first: HostIndex, at_end: bool) -> Vec<(HostIndex, ClockPair)> {
         let new = self.best.len() > self.hosts;
         let due = self.told.is_none_or(|told| told.elapsed() > self.pause);

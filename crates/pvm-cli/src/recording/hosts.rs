@@ -152,7 +152,7 @@ impl Host {
         if self.recorder == told {
             return Ok(None);
         }
-        // What the one before has taken and not passed on the new one tells.
+        // The new recorder sends what the one before has read and not passed on.
         self.recorder = told;
         Ok(Some(recorder))
     }

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Only its owner may read a trace: it tells what somebody's programs do.
+/// Only its owner may read a trace, because it shows what the owner's programs do.
 const MODE: u32 = 0o600;
 
 /// Makes the file, or takes an old one; never one that another recording is still written into.
@@ -28,7 +28,7 @@ pub(super) fn create(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// Empties a file that nobody else writes; false if somebody does. The lock goes with the file.
+/// Empties a file that no other process writes; false if one does. The lock ends with the file.
 fn empty(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => return Ok(false),

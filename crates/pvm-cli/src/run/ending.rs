@@ -31,7 +31,7 @@ impl Ending {
         self.status = self.status.max(1);
     }
 
-    /// We were told to end, by this signal.
+    /// This signal asks us to end.
     pub(crate) fn interrupted(&mut self, signal: i32) {
         self.signal = Some(signal);
     }
@@ -54,8 +54,8 @@ impl Ending {
         self.signal = Some(signal);
     }
 
-    /// Our output cannot be written. A reader that has gone is as if SIGPIPE had told us; anything
-    /// else, such as a full disk, is told, as the tasks themselves see nothing of it.
+    /// Our output cannot be written. If its reader has gone, this counts as SIGPIPE. Any other
+    /// cause, such as a full disk, is reported, because the tasks do not see it.
     pub(crate) fn unwritten(&mut self, error: &Error) {
         if error.kind() == ErrorKind::BrokenPipe {
             return self.nobody_reads();

@@ -29,11 +29,11 @@ const BACKGROUND_LOOK: Duration = Duration::from_millis(200);
 pub(crate) enum Event {
     /// The daemon said something, or went away; output has taken room.
     Answer(Result<(u32, Reply), Code>, Option<Room>),
-    /// Somebody sent us a signal.
+    /// A signal was sent to us.
     Signal(i32),
     /// All output is written, or no more can be.
     Written(Result<(), Error>),
-    /// A task of a job told its keeper something.
+    /// A rank of a job has sent a message to its keeper.
     RankMessage(Heard),
 }
 
@@ -104,13 +104,13 @@ impl Events {
     pub(crate) fn writer(&self) -> Result<Writer, Failure> {
         let to = self.sender.clone();
         Writer::start(self.backlog.clone(), move |outcome| {
-            // Nobody listens any more where the end was not waited for.
+            // If the end was not waited for, there is no receiver.
             let _ = to.send(Happening::Event(Event::Written(outcome)));
         })
     }
 
-    /// The function to which the words of a job's ranks go; it returns false once nobody listens
-    /// any more.
+    /// The function that gets the messages of a job's ranks; it returns false once there is no
+    /// receiver.
     pub(crate) fn words(&self) -> impl Fn(Heard) -> bool + Send + 'static {
         let to = self.sender.clone();
         move |heard| to.send(Happening::Event(Event::RankMessage(heard))).is_ok()
@@ -164,7 +164,7 @@ impl Events {
         let Some(input) = &mut self.input else { return };
         input.pending = None;
         match reply {
-            // The task has ended, or reads no more: what comes is for nobody.
+            // The task has ended, or reads no more, so further input is dropped.
             Reply::Failed { .. } => self.input = None,
             // The reader has ended if it read the end.
             _ => drop(input.more.try_send(())),
@@ -172,8 +172,8 @@ impl Events {
     }
 }
 
-/// Waits until something was typed that is for us. Whoever is a job in the background of its
-/// terminal and reads from it is stopped; our tasks may well do without.
+/// Waits until input for us was typed. A background job that reads from its terminal would be
+/// stopped, though our tasks may need no input.
 fn wait_for_terminal() {
     let input = std::io::stdin();
     loop {

@@ -41,8 +41,8 @@ const FAILED_GRACE: Duration = Duration::from_millis(300);
 const EARLY_EACH: usize = 4;
 /// The last words of a rank may come this much later than the news of its end.
 const WORD_DELAY: Duration = Duration::from_millis(200);
-/// The parent of a forked rank may tell how the rank has ended this much later than the news of the
-/// end. Nobody else knows how, and on a busy computer the parent may have to wait for a core.
+/// The parent of a forked rank may report how the rank has ended this much later than the news of
+/// the end. No other process knows it, and on a busy computer the parent may wait for a core.
 const PARENT_DELAY: Duration = Duration::from_secs(5);
 
 /// Runs the job to its end.
@@ -128,9 +128,9 @@ struct Keeper {
     is_told: bool,
     /// When ends are looked at that looked wrong.
     look: Option<Instant>,
-    /// The words of ranks that came before the machine told their ids.
+    /// Messages of ranks that came before the machine reported their ids.
     early: Vec<Heard>,
-    /// The last words of ranks that cannot go on, and are not told yet.
+    /// The last messages of ranks that cannot go on, which are not printed yet.
     held: Vec<Fault>,
 }
 
@@ -319,7 +319,7 @@ impl Keeper {
         Err(failure.and(&format!("  {who}: the job is ended")))
     }
 
-    /// Tells the ranks who they are, once all of them are there.
+    /// Sends the table of ranks to all of them, once all have come.
     fn tell_all(&mut self) -> Result<(), Failure> {
         let waits = self.plan.is_deferred || !self.starting.is_empty();
         if self.is_told || waits || !self.ranks.is_complete() {
@@ -417,8 +417,8 @@ impl Keeper {
         self.tell_held();
     }
 
-    /// A rank cannot go on. One that waited for a rank that has ended is not the cause: it is told
-    /// behind the way in which that one has ended.
+    /// A rank cannot go on. A rank that waited for another one that has ended is not the cause: its
+    /// message is printed after the way in which that one ended.
     fn fatal(&mut self, fault: Fault) {
         if self.held.len() < self.ranks.len() {
             self.held.push(fault);
@@ -507,7 +507,7 @@ impl Keeper {
 
     fn look_at_ends(&mut self) {
         self.look = None;
-        // The last to end leaves nobody waiting.
+        // When the last rank ends, no rank waits.
         if let Some((tid, complaint)) = self.ranks.complaints() {
             self.fail(tid, 1 << 8, &complaint);
         }
@@ -524,7 +524,7 @@ impl Keeper {
         let others = if self.ranks.len() > 1 { "; the job is ended" } else { "" };
         self.running.streams.say(&format!("{who} {cause}{others}"));
         self.running.end_by(SIGTERM, FAILED_GRACE);
-        // A stopped rank takes its SIGTERM when it goes on: nobody waits for the next signal.
+        // A stopped rank gets its SIGTERM when it goes on, and the keeper does not wait for that.
         self.running.pending.push_back(SIGCONT);
     }
 }

@@ -4,8 +4,8 @@ use crate::failure::{Failure, Status};
 use crate::launch::{Bound, Launch};
 use crate::operator::{OF_RUN, Operator};
 
-/// A machine of our own, if we start one. It has a name of its own: nobody else's `pvm run` may
-/// join it by chance and end when ours ends.
+/// A machine of our own, if we start one. It has a name of its own, so that no other `pvm run`
+/// joins it by chance and ends it.
 pub(super) struct Own {
     /// Its daemon.
     pub(super) bound: Bound,

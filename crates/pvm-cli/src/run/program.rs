@@ -27,7 +27,7 @@ const OF_ONE_TASK: [&str; 8] = [
     "PVMSPAWNWD",
     JOB_VARIABLE,
 ];
-/// The variable by which a keeper tells ranks who it is, and what they are.
+/// The variable by which a keeper tells ranks its own id, and theirs.
 pub(super) const JOB_VARIABLE: &str = "NEOPVM_JOB";
 
 /// The result of the start.
@@ -194,7 +194,7 @@ fn too_many(options: &RunOptions) -> Failure {
     Failure::new(Status::Refused, text)
 }
 
-/// The resource that a host lacks if it could not start a task, as far as it can be told from here:
+/// The resource that a host lacks if it could not start a task, as far as this process can know:
 /// lines to follow the code.
 pub(crate) fn shortage(code: Code) -> String {
     /// Below this a daemon has descriptors for itself and a few tasks only.

@@ -31,11 +31,11 @@ const SIGSTOP: i32 = 19;
 /// moment, the next step is due then.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stage {
-    /// Tasks run, and nobody wants them to end.
+    /// Tasks run, and have not been asked to end.
     Running,
     /// The program is over; what its tasks have spawned may go on until then.
     Parting(Instant),
-    /// The tasks that live were told to end; they may take until then.
+    /// The living tasks were asked to end, and may take until this time.
     Ending(Instant),
     /// They were killed; their ends are waited for until then.
     Killed(Instant),
@@ -62,7 +62,7 @@ pub(super) struct Running {
     pub(super) pending: VecDeque<i32>,
     /// The last signal that was to end the tasks.
     ended_by: Option<i32>,
-    /// Nobody reads our output any more.
+    /// Our output has no reader any more.
     pub(super) unread: bool,
     /// No task is left.
     pub(super) finished: bool,
@@ -211,8 +211,8 @@ impl Running {
         self.end_by(SIGTERM, GRACE);
     }
 
-    /// Ctrl-Z: the tasks stop, then we do; when we go on, so do they. They are not of the
-    /// terminal's process group, so nobody else stops them.
+    /// Handles Ctrl-Z: the tasks stop, then this process; when it goes on, so do they. They are not
+    /// in the terminal's process group, so the terminal does not stop them.
     fn pause(&mut self) -> Result<(), Failure> {
         self.signal_all(SIGSTOP)?;
         // To this thread, so that it is stopped when the call returns.
@@ -220,8 +220,8 @@ impl Running {
         self.signal_all(SIGCONT)
     }
 
-    /// Waits until all that has come is written. Whoever was told to end by a signal does not wait
-    /// long for a reader that takes nothing.
+    /// Waits until all output is written. After a signal to end it does not wait long for a reader
+    /// that takes nothing.
     pub(super) fn finish(self) -> Ending {
         let Self { mut events, streams, mut ending, stage, unread, .. } = self;
         streams.finish();
@@ -269,7 +269,7 @@ impl Running {
         self.stage = Stage::Ending(Instant::now() + grace);
     }
 
-    /// Tells a task to end whose start the machine told only after the others were to end.
+    /// Asks a task to end whose start was reported only after the others were asked to end.
     pub(super) fn end_late(&mut self, tid: Tid) -> Result<(), Failure> {
         if let Some(signal) = self.ended_by {
             self.events.send(&Request::Signal { tid, signal })?;

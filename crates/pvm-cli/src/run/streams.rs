@@ -71,7 +71,7 @@ impl Streams {
             open,
         };
         if marking == Marking::All {
-            // In the order in which they were started, whoever writes first.
+            // In the order in which the tasks were started, not in that of their output.
             tasks.iter().for_each(|&tid| drop(streams.mark(tid, 1)));
         }
         streams

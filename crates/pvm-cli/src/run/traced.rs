@@ -48,7 +48,7 @@ impl Traced {
         let _ = self.tasks.send(tasks);
     }
 
-    /// All tasks have ended. A trace that could not be written is told, and is no failure of
+    /// All tasks have ended. A trace that could not be written is reported, but is no failure of
     /// theirs.
     pub(super) fn finish(self) {
         let Self { tasks, thread, path } = self;
@@ -72,7 +72,7 @@ fn record(mut recording: Recording, named: &Receiver<Vec<Tid>>) -> Result<Outcom
         recording.step()?;
         recording.wait(token, LOOK)?;
         if recording.is_over() {
-            // Nobody is to wait for a thread that is gone.
+            // No thread must wait for one that has ended.
             while !matches!(named.recv_timeout(LOOK), Err(RecvTimeoutError::Disconnected)) {}
             return Ok(recording.finish());
         }

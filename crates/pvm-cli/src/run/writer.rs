@@ -41,7 +41,7 @@ impl Backlog {
         Room { of: self.clone(), bytes }
     }
 
-    /// Takes room for what is in memory already, however little there is: who asks next by
+    /// Takes room for bytes that are in memory already, even if there is little; the next caller of
     /// [`Backlog::take`] waits longer.
     fn claim(&self, bytes: usize) -> Room {
         *self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner) += bytes;
@@ -78,8 +78,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts to write. `done` is told once: of the first error, after which nothing is written, or
-    /// of the end, when the writer was dropped and all is written.
+    /// Starts to write. `done` is called once: with the first error, after which nothing is
+    /// written, or at the end, when the writer was dropped and all is written.
     pub(crate) fn start(
         backlog: Backlog,
         done: impl FnOnce(Result<(), Error>) + Send + 'static,
@@ -90,7 +90,7 @@ impl Writer {
             let failed = outcome.is_err();
             done(outcome);
             if failed {
-                // Whoever waits for room goes on: what comes is for nobody.
+                // Threads that wait for room go on, and their bytes are dropped.
                 pieces.iter().for_each(drop);
             }
         })?;

@@ -35,8 +35,8 @@ pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Fa
     clusters(&text, interface, &file.to_string_lossy()).map_err(usage)
 }
 
-/// Opening a named pipe to which nobody writes would wait for ever: it has no line. Reading waits
-/// again, because who writes to a pipe (`--hosts <(...)`) may be slow.
+/// Opens a file. Opening a named pipe without a writer would wait for ever, so that counts as
+/// empty. Reading waits again, because the writer of a pipe (`--hosts <(...)`) may be slow.
 fn open(file: &Path) -> std::io::Result<std::fs::File> {
     use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
     let opened = open(file, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
@@ -44,7 +44,7 @@ fn open(file: &Path) -> std::io::Result<std::fs::File> {
     Ok(opened.into())
 }
 
-/// The words of a line, or the beginning of them.
+/// The words of a line, or its first words.
 fn told(words: &[&str]) -> String {
     let line = words.join(" ");
     match line.char_indices().nth(TOLD_LETTERS_MAX) {

@@ -29,7 +29,8 @@ const KILL: i32 = 22;
 const ENDED: i32 = 33;
 /// `PvmTaskExit`.
 const TASK_EXIT: i32 = 1;
-/// The memory with the job's counter: its value, and two words for who waits until it is set to 0.
+/// The memory with the job's counter: its value, and two words for the ranks that wait until it is
+/// set to 0.
 const COUNTER: u32 = 1;
 const COUNTER_BYTES: u64 = 24;
 /// Longer texts are cut.
@@ -81,7 +82,7 @@ pub(crate) enum RankMessage {
     },
 }
 
-/// A word, and who said it.
+/// A message and its sender.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Heard {
     /// The task that sent the word.
@@ -145,8 +146,8 @@ impl Line {
         .map(drop)
     }
 
-    /// Asks the machine to tell when these end. Nobody but their parent hears how, and it may be
-    /// stopped.
+    /// Asks the machine for the ends of these tasks. Only their parent knows how they end, and it
+    /// may be stopped.
     pub(super) fn watch(&self, tids: &[Tid]) -> Result<(), Code> {
         let (context, tids) = (self.contexts[1], tids.to_vec());
         let (kind, cancel, tag, count) = (TASK_EXIT, false, ENDED, 0);
@@ -154,7 +155,7 @@ impl Line {
         self.task.request(&notify).map(drop)
     }
 
-    /// Tells all ranks who they are.
+    /// Sends the table of ranks to all of them.
     pub(super) fn tell_table(&self, ranks: &Ranks) -> Result<(), Code> {
         let mut buffer = table(ranks)?;
         self.task.multicast(&mut buffer, &ranks.tids(), Tag(TABLE), Context(self.contexts[1]))
@@ -169,7 +170,8 @@ impl Line {
         self.task.send(&mut buffer, Address { to, tag, context })
     }
 
-    /// Tells a rank that its last word has come. Who has gone meanwhile needs no answer.
+    /// Confirms to a rank that its last message has come. A rank that has gone meanwhile needs no
+    /// answer.
     pub(super) fn heard(&self, to: Tid) {
         let (tag, context) = (Tag(HEARD), Context(self.contexts[1]));
         let mut nothing = Buffer::new(Encoding::Default);
@@ -237,7 +239,7 @@ fn read(buffer: &mut Buffer) -> Result<RankMessage, Code> {
         FORKED => Ok(RankMessage::Forked { tids: tids(buffer)? }),
         KILL => Ok(RankMessage::Kill { tids: tids(buffer)? }),
         START => start(buffer),
-        // Nobody but the machine speaks in its name.
+        // Only the machine sends in its name.
         ENDED if buffer.envelope().src == Tid::NOTICE_SOURCE => {
             Ok(RankMessage::Ended { tid: Tid::from_c_int(number(buffer)?) })
         }
