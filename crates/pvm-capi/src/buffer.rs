@@ -21,7 +21,7 @@ use crate::trace::{int_at, traced};
 use crate::{globals, session};
 use table::{PLACES, TABLE, Table};
 
-/// The facts of a buffer that a tracer is told.
+/// The facts of a buffer that a tracer gets.
 pub(crate) struct BufferFacts {
     pub(crate) bytes: c_int,
     pub(crate) tag: c_int,
@@ -29,7 +29,7 @@ pub(crate) struct BufferFacts {
     pub(crate) source: c_int,
 }
 
-/// The head of a buffer as events tell it; -1 where there is none.
+/// The head of a buffer for events; -1 for facts that it does not have.
 pub(crate) fn told(id: c_int) -> BufferFacts {
     let head = |content: &mut Content| {
         let envelope = content.buffer.envelope();
@@ -81,7 +81,7 @@ fn watch(thread: &Thread) {
 pub(crate) fn reset_after_fork(forked: &Forked) {
     TABLE.reset_fast_after_fork(forked, || Table::behind(PLACES.last()));
     for slot in (1..=PLACES.last()).filter_map(|id| PLACES.at(id)) {
-        // A void number is not given out again: somebody may still think that it is his.
+        // A void number is not given out again, because a part of the program may still use it.
         slot.reset_after_fork(forked);
     }
 }
@@ -156,7 +156,7 @@ pub(crate) fn not_current(code: Code) -> Code {
 /// Frees a number that may be none.
 pub(crate) fn free(id: c_int) {
     let Some(slot) = PLACES.at(id) else { return };
-    // What remains is dropped when nobody waits for the place or the table.
+    // The remains are dropped when no thread waits for the slot or the table any more.
     if let Ok((true, _remains)) = slot.free() {
         let _ = give_back(id);
     }

@@ -108,8 +108,7 @@ fn next_mask(call: &str) -> Result<Vec<u8>, Code> {
     Err(Code::BadMsg)
 }
 
-/// Does what a message says that is the receive buffer, and frees it. Nobody is told what is wrong
-/// with it.
+/// Carries out the message in the receive buffer, and frees it. Faults in it are not reported.
 fn obey(message: c_int, order: impl FnOnce() -> Result<(), Code>) -> c_int {
     plain((), || {
         let _ = order();

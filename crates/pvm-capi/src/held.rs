@@ -54,7 +54,7 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
     }
 }
 
-/// The task leaves: messages that it has not received are nobody's.
+/// The task leaves, so the messages that it has not received are dropped.
 pub(crate) fn forget_all() -> Result<(), Code> {
     if !is_possible() {
         return Ok(());

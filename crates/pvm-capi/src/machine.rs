@@ -555,7 +555,7 @@ unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
         let entry = FIRST.kept(|kept| host_table(kept, first));
         // SAFETY: `host` is null or has room for the answer, by the call's contract.
         unsafe { pointer::store(host, if first.is_empty() { ptr::null() } else { entry }) };
-        // As in PVM, a task that calls it again is told the manager.
+        // As in PVM, a task that calls it again gets the manager's id.
         Ok(if again { session::task()?.tid().as_c_int() } else { 0 })
     })
 }

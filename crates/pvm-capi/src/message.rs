@@ -34,8 +34,8 @@ pub(crate) fn check_address(tid: Tid, tag: c_int) -> Result<(), Code> {
     if good { Ok(()) } else { Err(Code::BadParam) }
 }
 
-/// True for a number that nobody has or can have: a message to it is lost, as with a task that has
-/// ended.
+/// True for a number that no task has or can have: a message to it is lost, like one to a task that
+/// has ended.
 const fn is_nobody(tid: Tid) -> bool {
     !tid.is_task() && !tid.is_daemon()
 }
@@ -82,7 +82,7 @@ pub(crate) fn multicast(
         if to.is_empty()
             && let Some(last) = last
         {
-            // As in PVM the buffer remembers its last sending where nobody has the numbers, too.
+            // As in PVM the buffer remembers its last sending, also if no task has the numbers.
             buffer.edit(|about| (about.tag, about.dst) = (tag, last));
         }
         task.multicast(buffer, &to, Tag(tag), Context(context))
@@ -133,7 +133,7 @@ pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
     )
 }
 
-/// A message was published, and its receiver must be told.
+/// Notifies the receiver of a message that was published.
 #[inline(never)]
 fn tell_of_few(fast: Fast<Biased>, task: &Task, Partner { tid, tag }: Partner) -> c_int {
     let is_told = task.tell_of_few(fast.owner, Tid::from_c_int(tid));

@@ -142,7 +142,7 @@ pub(crate) fn pack_text(buffer: &mut Buffer, text: &[u8]) -> Result<(), Code> {
     buffer.pack_str(&ended)
 }
 
-/// Unpacks a text if it has no more than `room` bytes; its length is told in any case.
+/// Unpacks a text if it has no more than `room` bytes; its length is returned in any case.
 pub(crate) fn unpack_text_up_to(
     buffer: &mut Buffer,
     room: usize,

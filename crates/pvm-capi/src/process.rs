@@ -128,7 +128,7 @@ thread_local! {
     static SIBLINGS: Own<Vec<c_int>> = const { Own::new() };
 }
 
-/// The siblings that the process was told, instead of those that its daemon names.
+/// The siblings that this process was started with, in place of those that its daemon names.
 static TOLD_SIBLINGS: Gate<Vec<c_int>> = Gate::new(Vec::new());
 
 /// From now on these are the tasks that were spawned together with this one.
@@ -300,7 +300,7 @@ pub(crate) fn signal(tid: c_int, signal: c_int) -> Result<c_int, Code> {
         return Err(Code::BadParam);
     }
     match session::task()?.request(&Request::Signal { tid, signal }) {
-        // As in PVM, nobody tells that the task does not exist.
+        // As in PVM, it is not reported that the task does not exist.
         Ok(_) | Err(Code::NoTask) => Ok(0),
         Err(code) => Err(code),
     }

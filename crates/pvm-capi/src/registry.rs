@@ -146,8 +146,8 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
     call("pvm_recvinfo", || match received {
         Err(code @ (Code::NotFound | Code::Denied)) => {
-            // As in PVM the daemon's answer is the receive buffer then: nobody takes the old one
-            // for what was asked for.
+            // As in PVM the daemon's answer becomes the receive buffer then, so that the old one is
+            // not taken for the message.
             buffer::receive_into(refusal(code)?)?;
             Err(code)
         }
@@ -300,7 +300,8 @@ unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_
     call("pvm_lookup", || {
         let (mut message, found) = received?;
         let mut value = [0; 4];
-        // Somebody may have put a message without an int there: found it is all the same.
+        // Another program may have put a message without an int there; it counts as found
+        // nevertheless.
         if message.unpack(Kind::Int, &mut value).is_ok() {
             // SAFETY: `data` is null or has room for the answer, by the call's contract.
             unsafe { pointer::store(data, c_int::from_ne_bytes(value)) };
@@ -320,12 +321,12 @@ unsafe extern "C" fn pvm_delete(name: *const c_char, index: c_int) -> c_int {
     call("pvm_delete", || delete(unsafe { pointer::text(name) }?, index, 0))
 }
 
-/// A context that nobody else in the machine has.
+/// A new context, which no other task of the machine has.
 pub(crate) fn new_context() -> Result<c_int, Code> {
     number(&session::task()?.request(&Request::NewContext)?)
 }
 
-/// Gives a context back. Nobody has 0, and as in PVM a task that gives that back gets a new one.
+/// Gives a context back. No task owns 0, and as in PVM a task that gives that back gets a new one.
 pub(crate) fn free_context(context: c_int) -> Result<c_int, Code> {
     if context == 0 {
         return new_context();

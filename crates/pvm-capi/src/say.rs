@@ -48,7 +48,7 @@ pub(crate) fn say(mut text: &[u8]) {
         match rustix::io::write(rustix::stdio::stderr(), text) {
             Ok(n) => text = &text[n..],
             Err(rustix::io::Errno::INTR) => {}
-            // Nobody is left to tell if standard error is gone.
+            // Without standard error there is no reader.
             Err(_) => return,
         }
     }

@@ -162,7 +162,7 @@ pub(crate) struct Tracing {
     pub(crate) options: c_int,
 }
 
-/// The destination of this task's events; none if nobody wants them.
+/// The destination of this task's events; none if no tracer wants them.
 pub(crate) fn tracing() -> Option<Tracing> {
     let own = current()?.tid();
     let Target { tid: to, context, tag } = target(OWN_TRACE_TID, OWN_TRACE_CONTEXT, OWN_TRACE_TAG);
@@ -365,7 +365,7 @@ fn watch_forks() {
     }
 }
 
-/// The child is nobody: it may enrol as a task of its own.
+/// After a fork the child is no task: it may enrol as one of its own.
 extern "C" fn after_fork() {
     TASK.store(ptr::null_mut(), Ordering::Release);
     probe::follow(None);

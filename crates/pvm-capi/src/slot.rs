@@ -132,7 +132,7 @@ impl SlotState {
     }
 }
 
-/// Receives into a place; the remains are dropped when nobody holds the place.
+/// Receives into a slot; the remains are dropped when no thread holds the slot any more.
 fn receive_into(
     mut place: impl DerefMut<Target = SlotState>,
     receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,

@@ -76,7 +76,7 @@ impl Parcel {
     const NONE: Self = Self { send: |_| Ok(()), buffer: 0, tid: 0, tag: 0, context: 0 };
 }
 
-/// The most sends that wait; a handler that asks for more is told `PvmAlready`.
+/// The most sends that wait; a handler that makes more gets `PvmAlready`.
 pub(crate) const PARCELS: usize = 32;
 
 /// Sends that wait until the interrupted call leaves. A handler may be interrupted by another one,
@@ -181,7 +181,7 @@ impl Mark {
         self.set(FAST)
     }
 
-    /// The thread takes locks from now on: nobody need wait until it goes out.
+    /// The thread takes locks from now on, so others need not wait until it goes out.
     #[inline]
     pub(crate) fn take_locks(&self) {
         self.0.store(LONG, Ordering::Relaxed);
@@ -253,8 +253,8 @@ thread_local! {
 /// would be gone with it.
 struct First(Thread);
 
-// SAFETY: only the thread that has set `BIAS` uses the one, and nobody changes the other; what
-// others look at is the mark, which is atomic.
+// SAFETY: only the thread that has set `BIAS` uses the one, and no thread changes the other; other
+// threads read the mark, which is atomic.
 unsafe impl Sync for First {}
 
 static FIRST: First = First(Thread::new(OUTSIDE));

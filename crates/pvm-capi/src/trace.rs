@@ -101,7 +101,7 @@ macro_rules! noted {
 }
 pub(crate) use noted;
 
-/// True if this call is to be told of; then [`around`] must follow.
+/// True if this call is traced; then [`around`] must follow.
 #[cold]
 #[inline(never)]
 pub(crate) fn begin() -> bool {
@@ -123,7 +123,7 @@ pub(crate) fn begin() -> bool {
     })
 }
 
-/// Enrols before the first call of a task is told of, as what is traced is known only then.
+/// Enrols before the first call of a task is traced, because it is known only then which calls are.
 pub(crate) fn enrol_first() {
     if session::current().is_none() {
         let _ = guard::inside(session::task);
@@ -258,7 +258,7 @@ pub(crate) fn flush() {
     told::flush();
 }
 
-/// True if a tracer wants to know of this kind.
+/// True if a tracer wants this kind of event.
 fn told_of(kind: u16) -> bool {
     session::current().is_some_and(|task| task.probe_word().load(Ordering::Relaxed) & EVENTS != 0)
         && session::is_traced(kind)

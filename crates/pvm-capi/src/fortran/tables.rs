@@ -206,7 +206,7 @@ pub(crate) unsafe extern "C" fn pvmfgetmboxinfo_(
     let result = call("pvm_getmboxinfo", || {
         let entry = NAMES.kept(|round| {
             let mut round = round.borrow_mut();
-            // The end of a round is told once, then the next begins.
+            // The end of a round is reported once, then the next round begins.
             if !again && !round.lines.is_empty() && round.next == round.lines.len() {
                 round.next += 1;
                 return Err(Code::NotFound);

@@ -119,7 +119,7 @@ unsafe fn fast_send(
 /// The result of a receive of few items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ItemsResult {
-    /// A message that has a number, and of which the program is not told yet.
+    /// A message that has a number, which the program has not got yet.
     Whole(i32),
     /// The program has its items, or its number.
     Told,

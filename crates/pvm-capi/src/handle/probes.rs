@@ -188,7 +188,7 @@ unsafe extern "C" fn neopvm_read_records(
     }))
 }
 
-/// Notes what the program says of itself: nothing while nobody records it.
+/// Notes a record of the program's own; does nothing while no recorder reads.
 ///
 /// # Safety
 /// `name` is null or ends with 0.

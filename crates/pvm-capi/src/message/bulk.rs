@@ -66,7 +66,7 @@ unsafe fn fast_send(
     // SAFETY: not null, and the program's items, which can be read, are `bytes` long.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let to = address(tid, tag, session::context());
-    // The type of raw data is told, too, so that a computer of another layout can read them.
+    // The type of raw data goes with them, so that a computer of another layout can read them.
     send_items_of(calls::PSEND, Encoding::Raw, (kind.run_of(bytes).to_word(), data), to)
 }
 

@@ -59,7 +59,7 @@ const LONG: i32 = 8;
 const STRING: i32 = 12;
 const ARRAY: i32 = 0x80;
 
-/// The function that is told the data of an event.
+/// The function that gets the data of an event.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(&[Field<'_>]);
 
 /// A datum of an event.

@@ -1,4 +1,4 @@
-//! Numbers of names in records: a name is told once, when it is used first.
+//! Numbers of names in records: a name is noted once, when it is first used.
 
 use pvm_wire::record::Class;
 

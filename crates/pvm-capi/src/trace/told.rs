@@ -40,8 +40,8 @@ static TOLD: Gate<TracerState> = Gate::new(TracerState::nothing());
 pub(crate) fn reset_after_fork(forked: &Forked) {
     TOLD.reset_after_fork(forked, TracerState::nothing);
     if let Ok(mut told) = TOLD.enter() {
-        // The child is another task: it describes its events itself. What was collected is its
-        // parent's, in memory that is not there.
+        // The child is another task, and describes its events itself. The collected events belong
+        // to its parent, in memory that the child does not have.
         std::mem::forget(told.waiting.take());
         *told = TracerState::nothing();
     }
