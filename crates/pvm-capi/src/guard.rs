@@ -74,13 +74,17 @@ pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Cod
     inside_of(|_| body())
 }
 
-/// Like `inside`, for a body that wants to know its thread.
+/// Like `inside`, for a body that wants to know its thread. A thread that was cancelled ends behind
+/// it: the C library would unwind these frames where a descriptor is closed, and end the process
+/// instead.
 #[inline]
 pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Result<T, Code> {
     // SAFETY: it stays as long as this thread does, and has no destructor.
     let thread = unsafe { &*thread::address() };
     let _inside = Inside::enter(thread)?;
-    catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
+    pvm::shielded(|| {
+        catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
+    })
 }
 
 /// The fast path of a call, by a thread that is in the library for as long as this lives. Gates are

@@ -1,4 +1,4 @@
-/* cancelled_in CALL: a thread is cancelled while it waits in a call that is no receive: a barrier, a question to the machine, a
+/* cancelled_in CALL [MS]: a thread is cancelled while it waits in a call that is no receive: a barrier, a question to the machine, a
    receive by the program's own matching, a reduction, a send that finds no room (which is finished before). It was the thread that
    sleeps on behalf of all: another one takes its place, and answers come when they come. */
 #include "e2e.h"
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	for (i = 0; strcmp(calls[i].name, argv[1]); i++)
 		;
 	CHECK(pthread_create(&thread, 0, calls[i].call, 0) == 0);
-	pause_ms(500);
+	pause_ms(argc > 2 ? atoi(argv[2]) : 500);
 	CHECK(pthread_cancel(thread) == 0);
 	send_int(child, GO, DRAIN);
 	CHECK(pthread_join(thread, &result) == 0);

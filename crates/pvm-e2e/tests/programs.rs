@@ -82,6 +82,17 @@ fn a_thread_cancelled_in_a_send_that_waited_for_room_ended_the_program() {
     cancelled_in("send");
 }
 
+/// While it packed: a segment was mapped, and its descriptor closed.
+#[test]
+fn a_thread_cancelled_in_the_middle_of_a_send_ended_the_program() {
+    let machine = Machine::start();
+    for pause in ["0", "1", "3", "9", "20"] {
+        let run = machine.run("cancelled_in.c", &["send", pause]);
+        assert_eq!(run.out, "each when it came\n");
+    }
+    machine.halt();
+}
+
 #[test]
 fn buffers_made_in_the_destructor_of_a_key_were_never_freed() {
     let machine = Machine::start();

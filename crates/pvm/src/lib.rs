@@ -50,6 +50,7 @@ pub use pvm_shm::segment::create_file;
 pub use pvm_shm::ticks::nanoseconds as record_clock;
 #[doc(hidden)]
 pub use route::stream::read_route;
+pub use sys::cancellation::shielded;
 pub use sys::gate::{
     Among, Biased, FastGuard, Forked, Gate, GateGuard, Owner, is_alone, trust_alone,
 };

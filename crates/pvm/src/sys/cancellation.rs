@@ -100,7 +100,7 @@ pub(crate) fn prepare() {
 
 /// Runs `body`, in which this thread is not cancelled: that waits for the thread's next sleep
 /// behind it.
-pub(crate) fn shielded<T>(body: impl FnOnce() -> T) -> T {
+pub fn shielded<T>(body: impl FnOnce() -> T) -> T {
     let mut before = 0;
     // SAFETY: the old state lives until the call is over.
     unsafe { pthread_setcancelstate(NOT_NOW, &raw mut before) };
