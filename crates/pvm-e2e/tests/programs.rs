@@ -2,7 +2,8 @@
 //! other languages.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Machine, has};
+use pvm_e2e::{Machine, has, long};
+use std::time::Duration;
 
 fn threads(way: &str) {
     let machine = Machine::start();
@@ -48,6 +49,18 @@ fn a_sleeper_whose_inbox_was_wiped_looked_at_no_lane_where_a_timer_ended_each_sl
 fn a_thread_in_a_receive_could_not_be_cancelled() {
     let machine = Machine::start();
     machine.run("cancelled.c", &[]);
+    machine.halt();
+}
+
+/// Of 2^18 ids a host has ten here, nine of them for workers.
+#[test]
+fn what_was_meant_for_a_task_reached_another_one_with_its_id() {
+    let machine = Machine::local_with(1, &[("NEOPVM_TASK_IDS", "10")]);
+    let rounds = if long() { 5000 } else { 100 };
+    let program = machine.program("reused.c", &[&rounds.to_string()]);
+    let output = machine.finish(program, Duration::from_secs(if long() { 3000 } else { 300 }));
+    assert!(output.code() == 0, "{}{}{}", output.out, output.err, machine.log());
+    assert!(output.number("at most ") >= f64::from(rounds * 4 / 10), "{}", output.out);
     machine.halt();
 }
 
