@@ -244,7 +244,7 @@ pub(crate) unsafe extern "C" fn pvmfaddmhf_(
     source: In,
     tag: In,
     context: In,
-    function: Option<crate::guard::Function>,
+    function: Option<crate::waiting::Function>,
     number: Out,
 ) {
     // SAFETY: the program passes one of its own functions.

@@ -13,10 +13,11 @@ use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Kind, Tid};
 
 use crate::buffer;
-use crate::guard::{self, Look, Patience, call, failed, inside, look_until};
+use crate::guard::{call, failed, inside};
 use crate::session::unexpected;
 use crate::slot::Slot;
 use crate::trace::{ints_at, text_at, traced};
+use crate::waiting::{self, Look, Patience, look_until};
 use crate::{handler, message, pointer, probe, reduction, session};
 
 /// # Safety
@@ -174,7 +175,7 @@ pub(crate) fn freeze_until<'a>(
     patience: Patience<'_>,
 ) -> Result<Option<c_int>, Code> {
     let request = |_| Ok(Request::FreezeGroup { group: Blob(name()?.to_vec()), size });
-    if guard::ask_until(request, patience)?.is_none() {
+    if waiting::ask_until(request, patience)?.is_none() {
         return Ok(None);
     }
     inside(|| session::task()?.keep_frozen(name()?)).map(Some)

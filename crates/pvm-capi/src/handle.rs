@@ -21,7 +21,7 @@ use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, RunList};
 
 use crate::buffer;
-use crate::guard::{self, Limit, Look, inside, wait_for};
+use crate::guard::{self, inside};
 use crate::handler;
 use crate::held;
 use crate::message::fast::{FirstLook, receive_new};
@@ -31,6 +31,7 @@ use crate::process;
 use crate::selection::{self, Selection};
 use crate::trace::noted;
 use crate::trace::noting::{Begun, taken_within};
+use crate::waiting::{Limit, Look, wait_for};
 use crate::{globals, group, message, probe, session};
 use info::Info;
 

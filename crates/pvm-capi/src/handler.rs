@@ -12,9 +12,10 @@ use pvm::orders;
 use pvm::{Buffer, Forked, Gate, MessageKey, Task};
 use pvm_wire::{Code, Envelope};
 
-use crate::guard::{Errand, Function, call, inside};
+use crate::guard::{call, inside};
 use crate::selection::Selection;
 use crate::trace::{self, traced};
+use crate::waiting::{Errand, Function};
 use crate::{aside, buffer, output, pointer, session};
 
 /// PVM has nine handlers of its own, so a program's first has this number.

@@ -49,3 +49,4 @@ mod timeval;
 mod trace;
 mod trace_tables;
 mod tuple;
+mod waiting;

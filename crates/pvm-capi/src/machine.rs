@@ -15,11 +15,12 @@ use pvm_wire::request::{
 };
 use pvm_wire::{Blob, Code, Tid};
 
-use crate::guard::{self, Limit, Patience, call, failed, inside};
+use crate::guard::{call, failed, inside};
 use crate::own::{Own, ThreadOwned as _};
 use crate::session::unexpected;
 use crate::timeval::{Timeval, timeval};
 use crate::trace::{int_at, text_at, texts_at, traced};
+use crate::waiting::{self, Limit, Patience};
 use crate::{pointer, session};
 
 /// `struct pvmhostinfo`
@@ -266,7 +267,7 @@ fn change_hosts(
     adding: bool,
     mut tell: impl FnMut(usize, c_int),
 ) -> Result<c_int, Code> {
-    let reply = guard::ask(|_| {
+    let reply = waiting::ask(|_| {
         let hosts = names()?;
         if hosts.is_empty() {
             return Err(Code::BadParam);

@@ -12,9 +12,7 @@ use pvm_wire::{Code, Context, Tag, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
-use crate::guard::{
-    self, Fast, Limit, Look, brief, brief_call, call, call_here, failed, inside, wait_for,
-};
+use crate::guard::{self, Fast, brief, brief_call, call, call_here, failed, inside};
 use crate::handler;
 use crate::held;
 use crate::pointer;
@@ -23,6 +21,7 @@ use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
 use crate::trace::{self, OWN_EVENT, ints_at, list_at, traced};
+use crate::waiting::{Limit, Look, wait_for};
 use crate::{probe, session};
 use matching::{Match, Stop};
 

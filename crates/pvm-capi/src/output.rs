@@ -17,9 +17,10 @@ use std::ffi::{c_int, c_void};
 use pvm::{Buffer, Forked, Gate, Task};
 use pvm_wire::{Code, Kind};
 
-use crate::guard::{Limit, Look, call, wait_for};
+use crate::guard::call;
 use crate::say::{say, who};
 use crate::selection::Selection;
+use crate::waiting::{Limit, Look, wait_for};
 use crate::{aside, session};
 
 /// The context and tag under which caught output comes; PVM's `SYSCTX_TC` and `TC_OUTPUTX`.

@@ -6,11 +6,12 @@ use pvm::{Forked, Gate, Task};
 use pvm_wire::request::{Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Context, Tag, Tid};
 
-use crate::guard::{self, Patience, call, failed, inside};
+use crate::guard::{call, failed, inside};
 use crate::own::{Own, ThreadOwned as _};
 use crate::say::{say, who};
 use crate::trace::{self};
 use crate::trace::{ints_at, list_at, text_at, traced};
+use crate::waiting::{self, Patience};
 use crate::{buffer, globals, handler, held, options, output, pointer, registry, session, tuple};
 
 /// This task's id; the process becomes a task if it is none.
@@ -226,7 +227,7 @@ pub(crate) fn spawn_until<'a>(
     wish: impl FnOnce() -> Result<Spawn<'a>, Code>,
     patience: Patience<'_>,
 ) -> Result<Option<Vec<c_int>>, Code> {
-    let Some(reply) = guard::ask_until(|_| wish()?.request(), patience)? else { return Ok(None) };
+    let Some(reply) = waiting::ask_until(|_| wish()?.request(), patience)? else { return Ok(None) };
     inside(|| outcomes(session::task()?, reply).map(Some))
 }
 

@@ -7,10 +7,11 @@ use pvm_wire::request::{MailboxInfo, Reply, Request, inserted_tag};
 use pvm_wire::{Code, Encoding, Envelope, Kind, Tid};
 
 use crate::buffer;
-use crate::guard::{self, Patience, call, inside};
+use crate::guard::{call, inside};
 use crate::own::{Own, ThreadOwned as _};
 use crate::session::unexpected;
 use crate::trace::{text_at, traced};
+use crate::waiting::{self, Patience};
 use crate::{pointer, session};
 
 const MULTI_INSTANCE: c_int = 2;
@@ -66,7 +67,7 @@ pub(crate) fn receive_until<'a>(
         }
         Ok(Request::RecvInfo { name, index, flags, context: session::context() })
     };
-    let Some(reply) = guard::ask_until(request, patience)? else { return Ok(None) };
+    let Some(reply) = waiting::ask_until(request, patience)? else { return Ok(None) };
     inside(|| match reply {
         Reply::Info { message, index } => Ok(Some((Buffer::from_message(message)?, index))),
         _ => Err(unexpected()),

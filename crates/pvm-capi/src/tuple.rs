@@ -17,8 +17,9 @@ use pvm_tuples::client::End;
 use pvm_wire::{Blob, Code};
 
 use crate::globals;
-use crate::guard::{Limit, Patience, inside};
+use crate::guard::inside;
 use crate::session;
+use crate::waiting::{Limit, Patience};
 use table::Table;
 
 /// `NEOTUPLE_INTERFACE`

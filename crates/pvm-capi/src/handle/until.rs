@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use pvm_wire::Code;
 
 use super::{answer, limit, machine, status};
-use crate::guard::{Limit, Patience, inside};
+use crate::guard::inside;
 use crate::pointer::{store, text};
 use crate::trace::noted;
+use crate::waiting::{Limit, Patience};
 use crate::{buffer, group, process, registry, session};
 
 /// The caller's word that is not 0 any more once it gives up; one that is always 0 where there is

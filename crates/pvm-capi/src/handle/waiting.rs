@@ -4,10 +4,11 @@ use pvm::Step;
 use pvm_wire::Code;
 
 use super::{limit, status};
-use crate::guard::{Patience, check_task, inside};
+use crate::guard::inside;
 use crate::pointer::store;
 use crate::session;
 use crate::trace::noted;
+use crate::waiting::{Patience, check_task};
 
 /// Waits until more has arrived than `*seen` counts, and counts it. Unlike the other calls it does
 /// not enrol: a thread that waits on behalf of others must not bring a task back that has left.

@@ -9,13 +9,14 @@ use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
 use super::fast::{FirstLook, receive_items, send_items_of};
 use super::matching::{self, Stop};
 use super::{check_address, is_nobody, never_comes};
-use crate::guard::{Limit, Look, call, failed, inside, wait_for};
+use crate::guard::{call, failed, inside};
 use crate::pack::fast::few;
 use crate::pack::{self, Items};
 use crate::selection::{Partner, Selection, address, source};
 use crate::slot::Role;
 use crate::trace::noting::{Begun, items_within};
 use crate::trace::{int_at, traced};
+use crate::waiting::{Limit, Look, wait_for};
 use crate::{buffer, handler, held, pointer, probe, session};
 
 /// The type of `pvm_psend` and `pvm_precv`.

@@ -6,11 +6,12 @@ use pvm::{Biased, Buffer, FEW, Form, Glance, Head, Key, Owner, Task, WaitToken};
 use pvm_wire::record::calls;
 use pvm_wire::{Address, Context, Encoding, Tag};
 
-use crate::guard::{Done, Fast, Limit, fast};
+use crate::guard::{Done, Fast, fast};
 use crate::selection::{Partner, Selection, address};
 use crate::slot::{Mode, Role, Slot};
 use crate::thread::Thread;
 use crate::trace::noting::{self, Begun};
+use crate::waiting::Limit;
 use crate::{aside, buffer, probe, session};
 
 /// True once there was such a function.

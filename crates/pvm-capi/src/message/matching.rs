@@ -7,10 +7,11 @@ use pvm::{Forked, Gate, Step};
 use pvm_wire::Code;
 
 use super::fast;
-use crate::guard::{Limit, Patience, check_task, failed, inside, refused};
+use crate::guard::{failed, inside, refused};
 use crate::held::{self, Shown};
 use crate::selection::{Partner, Selection};
 use crate::trace::traced;
+use crate::waiting::{Limit, Patience, check_task};
 use crate::{aside, buffer, handler, session};
 
 /// Says of a message (its number) whether a receive (of this task id and tag) takes it.

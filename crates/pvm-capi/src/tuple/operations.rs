@@ -7,9 +7,9 @@ use pvm_wire::Code;
 
 use super::table::Held;
 use super::{TABLE, finish, limit, space, status, within};
-use crate::guard::Limit;
 use crate::pointer::{array, store};
 use crate::trace::noted;
+use crate::waiting::Limit;
 
 fn tuple(handle: i32) -> Result<Tuple, Error> {
     let mut table = TABLE.enter()?;
