@@ -12,7 +12,7 @@ use crate::source::{Source, is_word};
 const KNOWN: &[(&str, &str)] = &[
     ("crates/pvm/src/source.rs", "a circle: buffers call the task, which imports them"),
     ("crates/pvm-capi/src/thread.rs", "a circle: a thread sends parcels of files that import it"),
-    ("crates/pvm-capi/src/guard.rs", "a circle: the guard runs errands of files that import it"),
+    ("crates/pvm-capi/src/waiting.rs", "a circle: a wait runs errands of files that import it"),
     ("crates/pvm-bench/src/case.rs", "a table: each suite's file makes its own cases"),
 ];
 
