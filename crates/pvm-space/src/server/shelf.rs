@@ -52,6 +52,8 @@ impl Files {
     }
 
     fn begin(&mut self, needed: u64) -> Option<()> {
+        // One in which nothing lies was kept for the next tuples, and has no room for this one.
+        self.files.retain(|_, spilled| spilled.tuples > 0);
         let all: u64 = self.files.values().map(|spilled| spilled.bytes).sum();
         let bytes =
             needed.max((all / 8).clamp(FILE_MIN, FILE_MAX)).min(self.most - all.min(self.most));
@@ -146,6 +148,16 @@ mod tests {
         assert_eq!(files.put(&of(9)).map(|place| place.offset), Some(0));
     }
 
+    #[test]
+    fn an_empty_file_stayed_for_ever_when_a_tuple_needed_a_larger_one() {
+        let mut files = files(1 << 30);
+        for size in [17, 18, 19, 20] {
+            let place = files.put(&vec![1; size << 20]).expect("room");
+            files.free(place);
+        }
+        assert_eq!(files.files.len(), 1, "{files:?}");
+    }
+
     /// The limit is one of a whole process, so the test runs itself in a process of its own.
     #[test]
     fn a_users_limit_for_files_ended_the_server_by_a_signal() {
@@ -170,8 +182,8 @@ mod tests {
         let mut files = files(20 << 20);
         assert!(!files.reserve(21 << 20));
         assert!(files.reserve(16 << 20));
-        assert!(!files.reserve(17 << 20));
         assert!(files.put(&vec![1; 16 << 20]).is_some());
+        assert!(!files.reserve(17 << 20));
         assert!(files.reserve(4 << 20) && !files.reserve((4 << 20) + 1));
         let missing = PathBuf::from("/dev/null/missing");
         let mut nowhere = Files { folders: vec![missing], ..Files::new() };
