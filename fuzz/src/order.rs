@@ -33,7 +33,7 @@ pub(crate) fn run(bytes: &[u8]) {
                 Time(now),
                 QuorumInput::Propose { command: Blob(said.to_vec()), without: None },
             ),
-            2 => core.handle(Time(now), QuorumInput::Resign { to: None }),
+            2 => core.handle(Time(now), QuorumInput::Transfer { to: None }),
             3 => core.handle(Time(now), QuorumInput::Gone { host: OTHERS[0].host() }),
             _ => core.handle(Time(now), heard(*what, said)),
         }
