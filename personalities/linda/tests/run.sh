@@ -145,9 +145,36 @@ LIMIT=60 runs 2 both
 # The array of 4 MB fits no space of 2 MB.
 OPTIONS='-limit 2000000 -copies 1' runs 1 fields 'a b' ''
 grep -q 'fields.cl:[0-9]*: out: .*larger than the space may be.*-limit' "$work/err" || fail "a limit is not told: $(cat "$work/err")"
-OPTIONS='-copies 3' runs 1 primes agenda 100 2
+OPTIONS='-copies 3' runs 2 primes agenda 100 2
+grep -q 'expected a number from 0 to 2 after -copies, not 3' "$work/err" || fail "3 copies: $(cat "$work/err")"
+NEOPVM_LINDA_COPIES=3 runs 1 primes agenda 100 2
 grep -q 'NEOPVM_LINDA_COPIES is 3; expected a number from 0 to 2' "$work/err" || fail "3 copies: $(cat "$work/err")"
-for wrong in '' '-x prog' '-n' '-nodelist /nowhere prog' '-limit prog' '-copies x prog' '-limit -1 prog'; do
+# Whoever ended ntsnet left its program, and the machine that it had started.
+printf '#include <stdio.h>\n#include <unistd.h>\nint real_main() { printf("%%d\\n", (int)getpid()); fflush(stdout); in("never"); return 0; }\n' >"$work/waits.cl"
+"$clc" -o "$work/waits" "$work/waits.cl" || fail "waits.cl does not build"
+ends_with_it() { # OPTIONS...
+    local program starter
+    "$prefix/libexec/neopvm/bin/ntsnet" "$@" "$work/waits" >"$work/begun" </dev/null &
+    starter=$!
+    until [ -s "$work/begun" ] || ! kill -0 $starter 2>/dev/null; do sleep 0.05; done
+    kill -TERM $starter
+    wait $starter
+    program=$(cat "$work/begun")
+    for ((looks = 0; looks < 600; looks++)); do
+        [ -d "/proc/$program" ] || return
+        sleep 0.1
+    done
+    fail "ntsnet $* is ended, and its program lives on"
+    kill "$program"
+}
+ends_with_it
+(
+    export PVM_VMID=${PVM_VMID:-default}-ended
+    ends_with_it -nodelist "$work/empty"
+    "$prefix/bin/pvm" conf >/dev/null 2>&1 && fail "a machine of an ntsnet that was ended is left"
+    [ "$failures" -eq 0 ]
+) || failures=$((failures + 1))
+for wrong in '' '-x prog' '-n' '-nodelist /nowhere prog' '-limit prog' '-copies x prog' '-limit -1 prog' '-n x prog' '-n 2: prog'; do
     # shellcheck disable=SC2086 # words
     "$prefix/libexec/neopvm/bin/ntsnet" $wrong >/dev/null 2>&1 </dev/null
     [ $? -eq 2 ] || fail "ntsnet $wrong did not end with 2"
