@@ -258,3 +258,112 @@ fn a_page_has_claimed_tuples_in_their_places_and_begins_behind_the_last_one() {
     let end = seen::page(&space.store, next.last);
     assert_eq!((end.oldest.len(), end.last), (0, 0));
 }
+
+fn gathered(space: &mut Space, name: &str, take: bool, room: u64) -> Vec<Tuple> {
+    match &*space.ask(EVE, Op::Gather { template: any(name), take, room }) {
+        [(EVE, Outcome::Gathered { tuples })] => tuples.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn counted(space: &mut Space, name: &str) -> u64 {
+    match &*space.ask(EVE, Op::Count { template: any(name) }) {
+        [(EVE, Outcome::Counted { count })] => *count,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn count_copy_and_collect_see_the_free_tuples_that_fit_the_oldest_first() {
+    let mut space = Space::roomy();
+    (1..=5).for_each(|value| drop(space.put(ANN, "x", value)));
+    space.put(ANN, "y", 9);
+    let claimed = space.find(BOB, "x", Find::Claim { lease_ms: 0 });
+    let of = |values: &[i32]| values.iter().map(|value| tuple("x", *value)).collect::<Vec<_>>();
+    assert_eq!((counted(&mut space, "x"), counted(&mut space, "y")), (4, 1));
+    assert_eq!(gathered(&mut space, "x", false, 2), of(&[2, 3]));
+    assert_eq!(counted(&mut space, "x"), 4, "a copy takes nothing");
+    assert_eq!(gathered(&mut space, "x", true, 3), of(&[2, 3, 4]));
+    assert_eq!(counted(&mut space, "x"), 1);
+    let [(BOB, Outcome::Found { claim, .. })] = claimed[..] else { panic!("{claimed:?}") };
+    space.ask(BOB, Op::GiveBack { claim });
+    assert_eq!(gathered(&mut space, "x", true, 9), of(&[1, 5]));
+    assert_eq!((counted(&mut space, "x"), counted(&mut space, "y")), (0, 1));
+    assert_eq!(gathered(&mut space, "x", true, 9), []);
+}
+
+#[test]
+fn a_collect_gives_what_an_answer_has_room_for_but_at_least_one() {
+    let mut space = Space::new(1 << 30, Full::Wait);
+    let large = |mebibytes: usize| {
+        let mut builder = Builder::new();
+        builder.actual(Kind::Bytes, Shape::Scalar, &vec![1; mebibytes << 20]).expect("fits");
+        builder.tuple().expect("has a field")
+    };
+    for mebibytes in [70, 30, 30, 30] {
+        space.ask(ANN, Op::Put { tuples: vec![large(mebibytes)], wait: false });
+    }
+    let mut builder = Builder::new();
+    builder.formal(Kind::Bytes, Shape::Scalar, 0).expect("fits");
+    let template = builder.tuple().expect("has a field");
+    let sizes = [1, 2, 1, 0].map(|expected| {
+        let answers =
+            space.ask(EVE, Op::Gather { template: template.clone(), take: true, room: 9 });
+        let [(EVE, Outcome::Gathered { tuples })] = &answers[..] else { panic!("no answer") };
+        (tuples.len(), expected)
+    });
+    assert!(sizes.iter().all(|(given, expected)| given == expected), "{sizes:?}");
+}
+
+#[test]
+fn a_find_that_does_not_wait_says_nothing_only_if_no_free_tuple_fits() {
+    let mut space = Space::new(400, Full::Wait);
+    let inp = |space: &mut Space, name: &str| {
+        let (template, how) = (any(name), Find::Take);
+        let asked = space.ask(EVE, Op::Find { template, how, wait: false, limit_ms: 0 });
+        !matches!(asked[..], [(EVE, Outcome::Nothing)])
+    };
+    assert!(!inp(&mut space, "x"));
+    space.put(ANN, "x", 1);
+    space.put(ANN, "y", 2);
+    assert!(space.put(BOB, "z", 3).is_empty(), "it waits for room");
+    assert!(!inp(&mut space, "z"), "it is not in the space yet");
+    assert!(inp(&mut space, "x"));
+    assert!(inp(&mut space, "z") && inp(&mut space, "y"), "there was room for it");
+    space.put(ANN, "x", 4);
+    let claimed = space.find(BOB, "x", Find::Claim { lease_ms: 0 });
+    assert!(!inp(&mut space, "x"), "it is claimed");
+    let [(BOB, Outcome::Found { claim, .. })] = claimed[..] else { panic!("{claimed:?}") };
+    space.ask(BOB, Op::GiveBack { claim });
+    assert!(inp(&mut space, "x"));
+}
+
+#[test]
+fn near_misses_have_the_name_and_another_type_or_number_of_fields() {
+    let mut space = Space::roomy();
+    let with = |name: &str, long: Option<i64>, more: usize| {
+        let mut builder = Builder::new();
+        builder.text(name).expect("fits");
+        if let Some(long) = long {
+            builder.actual(Kind::Long, Shape::Scalar, &long.to_le_bytes()).expect("fits");
+        }
+        (0..more).for_each(|_| builder.int(1).expect("fits"));
+        builder.tuple().expect("has fields")
+    };
+    let near = [with("x", Some(1), 0), with("x", None, 2), with("x", None, 0)];
+    let far = [with("y", Some(1), 0), with("y", None, 2), with("x", Some(9), 0)];
+    for tuple in near.iter().chain(&far) {
+        space.ask(ANN, Op::Put { tuples: vec![tuple.clone()], wait: false });
+    }
+    space.find(BOB, "x", Find::Take);
+    let seen = space.store.seen(1, 0);
+    assert_eq!(seen.waiting[0].near, near, "of another name none, and three at most");
+    // A tuple of the right types whose value differs is no near miss: it may well come.
+    let (mut other, mut builder) = (Space::roomy(), Builder::new());
+    builder.text("x").expect("fits");
+    builder.int(7).expect("fits");
+    other.put(ANN, "x", 1);
+    let template = builder.tuple().expect("has fields");
+    other.ask(BOB, Op::Find { template, how: Find::Take, wait: true, limit_ms: 0 });
+    assert_eq!(other.store.seen(1, 0).waiting[0].near, []);
+}
