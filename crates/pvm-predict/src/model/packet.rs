@@ -283,16 +283,16 @@ impl Packets {
                 Wired::At(at, planned) => {
                     self.out.push_back(Output::At(at, Planned::Wire(planned)));
                 }
-                Wired::Away(part, at, packet) => {
+                Wired::Away(part, at, number) => {
+                    let packet = self.wires.take(number);
                     self.out.push_back(Output::Mail(part, Mail::Packet(at, packet)));
                 }
-                Wired::Left(packet) if packet.segment.bytes == 0 => (),
-                Wired::Left(packet) => {
-                    let side = &mut self.ends[packet.sender as usize];
-                    side.end.handle(now, Input::Left(packet.segment.bytes));
-                    self.end(now, packet.sender, None);
+                Wired::Left(sender, bytes) => {
+                    self.ends[sender as usize].end.handle(now, Input::Left(bytes));
+                    self.end(now, sender, None);
                 }
-                Wired::Arrived(packet) => {
+                Wired::Arrived(number) => {
+                    let packet = self.wires.take(number);
                     let receiver = self.receiver(&packet);
                     let side = &mut self.ends[receiver as usize];
                     if packet.segment.bytes > 0 {

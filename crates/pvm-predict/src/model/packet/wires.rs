@@ -118,12 +118,13 @@ pub(super) enum Planned {
 pub(super) enum Output {
     /// Plan this event.
     At(Time, Planned),
-    /// A packet has arrived; it can be looked up until the next one is sent.
-    Arrived(Packet),
-    /// A packet has left its host's memory.
-    Left(Packet),
-    /// A packet will be, at this time, at a node of another part.
-    Away(u32, Time, Packet),
+    /// The packet of this number has arrived, and is to be taken.
+    Arrived(u32),
+    /// So many bytes of data of an end have left its host's memory.
+    Left(u32, u64),
+    /// The packet of this number will be, at this time, at a node of another part, and is to be
+    /// taken.
+    Away(u32, Time, u32),
 }
 
 /// The network.
@@ -201,6 +202,12 @@ impl Wires {
         Planned::Node(self.keep(packet))
     }
 
+    /// Takes a packet that has arrived, or goes to another part: its place is free.
+    pub(super) fn take(&mut self, number: u32) -> Packet {
+        self.free.push(number);
+        self.packets[number as usize]
+    }
+
     /// Finds a place for a packet.
     fn keep(&mut self, packet: Packet) -> u32 {
         let Some(number) = self.free.pop() else {
@@ -241,30 +248,32 @@ impl Wires {
 
     /// A packet has left its host.
     fn leave(&mut self, number: u32) {
-        let packet = self.packets[number as usize];
-        if !packet.is_kept {
-            self.out.push_back(Output::Left(packet));
-        }
+        self.left(number, false);
     }
 
     /// A packet has arrived or was lost; if it was kept in memory, its host is notified.
     fn end(&mut self, number: u32) {
-        let packet = self.packets[number as usize];
-        if packet.is_kept {
-            self.out.push_back(Output::Left(packet));
-        }
+        self.left(number, true);
         self.ended += 1;
-        self.free.push(number);
+    }
+
+    /// Data that were kept, or were not, are in their host's memory no more.
+    fn left(&mut self, number: u32, is_kept: bool) {
+        let packet = &self.packets[number as usize];
+        if packet.is_kept == is_kept && packet.segment.bytes > 0 {
+            self.out.push_back(Output::Left(packet.sender, packet.segment.bytes));
+        }
     }
 
     fn lose(&mut self, number: u32) {
         self.lost += 1;
         self.end(number);
+        self.free.push(number);
     }
 
     fn arrive(&mut self, number: u32) {
         self.end(number);
-        self.out.push_back(Output::Arrived(self.packets[number as usize]));
+        self.out.push_back(Output::Arrived(number));
     }
 
     fn cable(&mut self) {
@@ -303,13 +312,12 @@ impl Wires {
 
     /// A packet will be at its next node, which may belong to another part.
     fn on(&mut self, at: Time, number: u32) {
-        let packet = self.packets[number as usize];
-        let part = self.next_part(&packet);
+        let part = self.next_part(&self.packets[number as usize]);
         if part == self.part.number {
             return self.out.push_back(Output::At(at, Planned::Node(number)));
         }
         self.end(number);
-        self.out.push_back(Output::Away(part, at, packet));
+        self.out.push_back(Output::Away(part, at, number));
     }
 
     /// The part of a packet's next link, or of its host.
