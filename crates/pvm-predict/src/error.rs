@@ -52,6 +52,17 @@ pub enum Error {
         "the run would take more than 200 days of simulated time: see the trace's computing times"
     )]
     Endless,
+    /// Nothing gets through between two hosts.
+    #[error(
+        "nothing that host {from} sends to host {to} is acknowledged, so a real connection would \
+         be given up: see loss, queue, latency and rate of the platform, or --depth flow"
+    )]
+    GaveUp {
+        /// The sender.
+        from: u32,
+        /// The receiver.
+        to: u32,
+    },
     /// The caller has ended the run.
     #[error("stopped after {0} actions")]
     Stopped(u64),

@@ -9,6 +9,7 @@ pub mod hippi;
 pub mod port;
 pub mod routes;
 pub mod share;
+mod waiting;
 
 pub use self::frame::Frame;
 

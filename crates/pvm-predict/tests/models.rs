@@ -72,6 +72,7 @@ const CHECKS: &[Check] = &[
     ("a lost cell takes its packet with it", fabric::a_lost_cell_takes_its_packet_with_it),
     ("a token ring as published", fabric::a_token_ring_as_published),
     ("a token that nobody wants comes in time", fabric::a_token_that_nobody_wants_comes_in_time),
+    ("a token on a ring without length waits", fabric::a_token_on_a_ring_without_length_waits),
     ("a crossbar as published", fabric::a_crossbar_as_published),
     ("a connection takes its time", fabric::a_connection_takes_its_time),
     ("datagrams wait for one another", daemons::datagrams_wait_for_one_another),

@@ -7,6 +7,7 @@
 
 use super::frame::Frame;
 use super::port::Output;
+use super::waiting::Waiting;
 use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
 use std::collections::VecDeque;
@@ -30,8 +31,7 @@ pub struct Rules {
 /// A station.
 #[derive(Debug)]
 struct Station {
-    frames: VecDeque<Frame>,
-    waiting: u64,
+    waiting: Waiting,
     /// The begin of its rotation timer.
     timer: Time,
 }
@@ -60,7 +60,7 @@ pub struct Fddi {
 impl Fddi {
     /// A ring on which the token circulates.
     pub fn new(rules: Rules, stations: usize) -> Self {
-        let station = |_| Station { frames: VecDeque::new(), waiting: 0, timer: Time::ZERO };
+        let station = |_| Station { waiting: Waiting::default(), timer: Time::ZERO };
         Self {
             rules,
             stations: (0..stations.max(1)).map(station).collect(),
@@ -74,12 +74,9 @@ impl Fddi {
     /// Takes a frame of a station for another one.
     pub fn handle(&mut self, now: Time, frame: Frame) {
         self.advance(now);
-        let station = &mut self.stations[frame.from as usize];
-        if station.waiting.saturating_add(frame.bytes) > self.rules.queue {
+        if !self.stations[frame.from as usize].waiting.offer(frame, self.rules.queue) {
             return self.out.push_back(Output::Dropped { token: frame.token });
         }
-        station.waiting += frame.bytes;
-        station.frames.push_back(frame);
         self.count += 1;
         self.advance(now);
         self.plan(now);
@@ -106,6 +103,10 @@ impl Fddi {
         loop {
             self.skip_rounds(now);
             match self.token {
+                Token::Comes(by, at) if self.is_everywhere() => {
+                    self.token = Token::Comes(by, at.max(now));
+                    return;
+                }
                 Token::Comes(by, at) if at <= now => self.come(by, at),
                 Token::Held { by, end, free } if free <= now => self.go_on(by, end, free),
                 _ => return,
@@ -113,12 +114,24 @@ impl Fddi {
         }
     }
 
+    /// A token that no station needs circulates in no time.
+    fn is_everywhere(&self) -> bool {
+        self.count == 0 && self.round() == Time::ZERO
+    }
+
     /// Skips whole rotations in which no station needs the token, instead of simulating each
     /// station.
     fn skip_rounds(&mut self, now: Time) {
         let (Token::Comes(first, at), round) = (self.token, self.round()) else { return };
-        let count = if round == Time::ZERO { 0 } else { now.since(at).0 / round.0 };
-        if self.count > 0 || count < 2 {
+        if self.count > 0 || at > now {
+            return;
+        }
+        if round == Time::ZERO {
+            // It has been at all stations at this moment, and waits for a frame.
+            return self.stations.iter_mut().for_each(|station| station.timer = now);
+        }
+        let count = now.since(at).0 / round.0;
+        if count < 2 {
             return;
         }
         let at = at + round.times(count);
@@ -151,7 +164,7 @@ impl Fddi {
     fn go_on(&mut self, by: usize, end: Time, free: Time) {
         let stations = self.stations.len();
         let station = &mut self.stations[by];
-        let frame = if free < end { station.frames.pop_front() } else { None };
+        let frame = if free < end { station.waiting.pop() } else { None };
         let Some(Frame { token, to, bytes, .. }) = frame else {
             let had = matches!(self.token, Token::Held { .. });
             let passing = if had { self.rules.rate.time_of(TOKEN) } else { Time::ZERO };
@@ -159,7 +172,6 @@ impl Fddi {
             self.token = Token::Comes((by + 1) % stations, at);
             return;
         };
-        station.waiting -= bytes;
         self.count -= 1;
         let ends = free + self.rules.rate.time_of(bytes);
         let steps = (to as usize + stations - by) % stations;
@@ -175,8 +187,8 @@ impl Fddi {
             Token::Comes(_, _) if self.count == 0 => return,
             Token::Comes(first, at) => {
                 let stations = self.stations.len();
-                let wants =
-                    |ahead: &usize| !self.stations[(first + ahead) % stations].frames.is_empty();
+                let waiting = |ahead: &usize| &self.stations[(first + ahead) % stations].waiting;
+                let wants = |ahead: &usize| waiting(ahead).first().is_some();
                 let ahead = (0..stations).find(wants).unwrap_or(0);
                 at + self.rules.latency.times(ahead as u64)
             }

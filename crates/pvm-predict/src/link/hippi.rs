@@ -7,6 +7,7 @@
 
 use super::frame::Frame;
 use super::port::Output;
+use super::waiting::Waiting;
 use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
 use std::collections::VecDeque;
@@ -50,8 +51,7 @@ pub struct Hippi {
 
 #[derive(Clone, Debug, Default)]
 struct Source {
-    frames: VecDeque<Frame>,
-    waiting: u64,
+    waiting: Waiting,
     /// True while it sends or waits for a destination.
     is_taken: bool,
 }
@@ -79,12 +79,9 @@ impl Hippi {
     /// Takes a packet of a host for another one.
     pub fn handle(&mut self, now: Time, frame: Frame) {
         self.advance(now);
-        let source = &mut self.sources[frame.from as usize];
-        if source.waiting.saturating_add(frame.bytes) > self.rules.queue {
+        if !self.sources[frame.from as usize].waiting.offer(frame, self.rules.queue) {
             return self.out.push_back(Output::Dropped { token: frame.token });
         }
-        source.waiting += frame.bytes;
-        source.frames.push_back(frame);
         self.ask(now, frame.from);
         self.plan(now);
     }
@@ -117,7 +114,7 @@ impl Hippi {
     /// A source that is free asks for the destination of its first packet.
     fn ask(&mut self, now: Time, from: u32) {
         let source = &mut self.sources[from as usize];
-        let Some(to) = source.frames.front().map(|frame| frame.to) else { return };
+        let Some(to) = source.waiting.first().map(|frame| frame.to) else { return };
         if source.is_taken {
             return;
         }
@@ -132,8 +129,7 @@ impl Hippi {
 
     fn connect(&mut self, now: Time, from: u32, to: u32) {
         let source = &mut self.sources[from as usize];
-        let Some(Frame { token, bytes, .. }) = source.frames.pop_front() else { return };
-        source.waiting -= bytes;
+        let Some(Frame { token, bytes, .. }) = source.waiting.pop() else { return };
         self.destinations[to as usize].is_busy = true;
         let began = now + self.rules.setup;
         let ends = began + self.rules.rate.time_of(bytes);

@@ -264,6 +264,10 @@ impl Packets {
                     Some((task, _)) => self.out.push_back(Output::Room(task)),
                     None => self.fill(now, number),
                 },
+                tcp::Output::GaveUp => {
+                    let (from, to) = self.ends[number as usize].hosts;
+                    self.out.push_back(Output::GaveUp { from, to });
+                }
                 tcp::Output::Here(until) => self.here(now, number, until, cause),
             }
         }

@@ -233,6 +233,7 @@ impl<'a, N: Network> Run<'a, N> {
                 Output::Room(task) => self.room(now, task)?,
                 Output::Arrived { to, from, arrived } => self.inbox.put(to, from, arrived),
                 Output::Look { to, from } => self.look(now, to, from)?,
+                Output::GaveUp { from, to } => return Err(Error::GaveUp { from, to }),
                 Output::Mail(part, mail) => self.mail.push((part, Mail::Network(mail))),
             }
         }

@@ -97,6 +97,8 @@ impl Platform {
             let what = "kind = \"rdma\" needs a switch that loses nothing".to_owned();
             return Err(Error::Platform { line: 1, what });
         }
+        let wrong = |what| Error::Platform { line: 1, what };
+        network.carries(&transport).map_err(wrong)?;
         file.end()?;
         let place = Placement::Each;
         Ok(Self { name, about, network, host, transport, session, place })
@@ -166,6 +168,10 @@ mod tests {
         assert_eq!(tcp.congestion, Congestion::Reno);
     }
 
+    const SWITCH: &str = "[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\n";
+    const TCP: &str = "[transport]\nkind = \"tcp\"\n";
+    const RDMA: &str = "[transport]\nkind = \"rdma\"\n";
+
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         let network = "[network]\nkind = \"cable\"\nrate = \"10 Mb/s\"\n";
@@ -185,6 +191,13 @@ mod tests {
             (&format!("{network}[host]\nspeed = nan\n"), 5, "speed is not between"),
             (&format!("{network}[hots]\n"), 4, "hots is unknown here: about, host, name"),
             (&format!("{network}[transport]\nkind = \"tcp\"\nnagle = 1\n"), 6, "true or false"),
+            (
+                &format!("{SWITCH}burst = \"1 kB\"\n{TCP}"),
+                1,
+                "no frame of 1538 B, the longest, passes",
+            ),
+            (&format!("{SWITCH}burst = \"4 kB\"\n{RDMA}"), 1, "passes a burst of 4000 B"),
+            (&format!("{SWITCH}queue = \"3 kB\"\n{TCP}segment = \"8 kB\"\n"), 1, "a queue of"),
             ("[network\n", 1, ""),
             ("x = 1\nx = 2\n", 2, ""),
         ] {

@@ -1,6 +1,7 @@
 //! The network of a platform, and the reader of its section.
 
 use super::reading::Section;
+use super::transport::Transport;
 use crate::error::Error;
 use crate::link::routes::{Shape, Topology, Tree};
 use crate::link::{cells, csma, hippi};
@@ -20,6 +21,24 @@ pub enum Network {
 }
 
 impl Network {
+    /// An error if the longest packets of a transport never pass.
+    pub(super) fn carries(&self, transport: &Transport) -> Result<(), String> {
+        let (Self::Fabric(fabric), Some(packet)) = (self, transport.longest()) else {
+            return Ok(());
+        };
+        let frame = fabric.length(packet);
+        let too_short = |name: &str, bytes: u64| {
+            format!("no frame of {frame} B, the longest, passes a {name} of {bytes} B")
+        };
+        match fabric.burst {
+            Some(burst) if burst < frame => Err(too_short("burst", burst)),
+            // Cells leave while others of their packet come.
+            _ if fabric.medium == Medium::Cells || transport.is_lossless() => Ok(()),
+            _ if fabric.queue < frame => Err(too_short("queue", fabric.queue)),
+            _ => Ok(()),
+        }
+    }
+
     /// True if frames are lost by chance, or by too many collisions.
     pub(super) fn loses(&self) -> bool {
         match self {
@@ -193,8 +212,9 @@ pub(super) fn network_of(section: &mut Section<'_>) -> Result<Network, Error> {
 
 fn cable_of(section: &mut Section<'_>) -> Result<Network, Error> {
     let mut rules = csma::Rules::ethernet(section.need("rate", Section::rate)?);
-    rules.propagation = section.time("propagation")?.unwrap_or(rules.propagation);
     let longest = rules.rate.time_of_bits(rules.slot / 2);
+    rules.propagation =
+        section.time("propagation")?.unwrap_or_else(|| rules.propagation.min(longest));
     if rules.propagation > longest {
         let what = format!("a cable may not be longer than half a slot, {longest}");
         return Err(section.wrong("propagation", what));

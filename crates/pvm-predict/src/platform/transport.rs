@@ -194,6 +194,15 @@ impl Transport {
         }
     }
 
+    /// The length of the longest packet, if there are packets.
+    pub(super) fn longest(&self) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::Datagrams(datagrams) => Some(self.full().0.min(datagrams.packet + IP)),
+            _ => Some(self.full().0),
+        }
+    }
+
     /// True if no packet may be lost, because nothing is sent again.
     pub const fn is_lossless(&self) -> bool {
         matches!(self, Self::Rdma(_))

@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// The most doublings of a timeout.
 const DOUBLINGS_MAX: u32 = 10;
 
+/// Tries after which a datagram is given up, and with it the other daemon.
+const TRIES_MAX: u32 = 15;
+
 /// One end.
 #[derive(Debug)]
 pub(crate) struct End {
@@ -79,6 +82,9 @@ impl End {
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         let late = self.open.iter().filter(|(_, open)| open.due <= now).map(|(begin, _)| *begin);
         for begin in late.collect::<Vec<_>>() {
+            if self.open.get(&begin).is_some_and(|open| open.tries > TRIES_MAX) {
+                return self.out.push_back(Output::GaveUp);
+            }
             self.resent += 1;
             self.send(now, begin);
         }

@@ -43,6 +43,8 @@ pub(crate) enum Output {
     Room,
     /// Call again at this time.
     Wake(Time),
+    /// Nothing was acknowledged for so long that the connection is given up.
+    GaveUp,
 }
 
 /// One end of a connection.
@@ -80,6 +82,9 @@ impl End {
 
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.sending.handle_timeout(now);
+        if self.sending.gives_up {
+            return self.out.push_back(Output::GaveUp);
+        }
         if self.receiving.is_due(now) {
             self.acknowledge(now);
         }

@@ -201,6 +201,24 @@ pub(crate) fn a_token_that_nobody_wants_comes_in_time() -> Verdict {
     Ok(())
 }
 
+/// On a ring without length the token is everywhere, and a frame goes at once.
+pub(crate) fn a_token_on_a_ring_without_length_waits() -> Told {
+    let rules = fddi::Rules {
+        rate: Rate::megabits(100),
+        latency: Time::ZERO,
+        target: Time::microseconds(8_000),
+        queue: u64::MAX,
+    };
+    let mut ring = Link::Ring(Box::new(Fddi::new(rules, 4)));
+    let at = [Time::microseconds(5), Time::microseconds(900_000)];
+    let frame = |token, at| (at, Frame { token, from: 1, to: 3, bytes: 1_250 });
+    let ends = carried(&mut ring, &[frame(0, at[0]), frame(1, at[1])]);
+    for (end, at) in ends.into_iter().zip(at) {
+        is("a frame", end, Some(at + Time::microseconds(100)))?;
+    }
+    Ok(())
+}
+
 /// Karol, Hluchyj and Morgan (1987): a crossbar whose sources wait with their first packet carries
 /// 0.75 (2 hosts), 0.6553 (4), 0.6184 (8) of what its links could.
 pub(crate) fn a_crossbar_as_published() -> Verdict {

@@ -80,6 +80,8 @@ pub(in crate::model) enum Output<P, W, M> {
     Arrived { to: TaskNumber, from: TaskNumber, arrived: Arrived<W> },
     /// All messages that reach a task at this moment have been reported.
     Look { to: TaskNumber, from: TaskNumber },
+    /// The connection between two hosts gets nothing through.
+    GaveUp { from: u32, to: u32 },
     /// News for a part's network.
     Mail(u32, M),
 }

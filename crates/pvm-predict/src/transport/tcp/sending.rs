@@ -24,6 +24,9 @@ const SEGMENT_MEMORY: u64 = 1_280;
 const PACED_FROM: u64 = 10;
 /// The time that a probe of the end waits beside two round trips (Linux: `TCP_TIMEOUT_MIN_US`).
 const PROBE_MIN: Time = Time::microseconds(2_000);
+/// Timeouts without an acknowledgement between them, after which a connection is given up: Linux'
+/// `tcp_retries2`.
+const TRIES_MAX: u32 = 15;
 const TIMEOUT_MAX: Time = Time::microseconds(120_000_000);
 
 /// A segment that was sent and not acknowledged.
@@ -84,6 +87,8 @@ pub(super) struct Sending {
     /// The time at which the latest segment that has arrived was sent, and its first byte.
     newest: (Time, u64),
     backoff: u32,
+    /// Too many timeouts came in a row.
+    pub(super) gives_up: bool,
     timer: Option<Time>,
     probed: bool,
     /// The time before which the pace lets nothing go.
@@ -126,6 +131,7 @@ impl Sending {
             shortest: base,
             newest: (Time::ZERO, 0),
             backoff: 0,
+            gives_up: false,
             timer: None,
             probed: false,
             pace: Time::ZERO,
@@ -478,6 +484,7 @@ impl Sending {
             return;
         }
         self.backoff += 1;
+        self.gives_up |= self.backoff > TRIES_MAX;
         for one in self.flying.iter_mut().filter(|one| one.state == State::Flying) {
             one.state = State::Lost;
             one.again = false;

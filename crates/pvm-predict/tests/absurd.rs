@@ -1,0 +1,76 @@
+//! Absurd platforms: a run ends, with a result or a named error.
+
+use pvm_predict::platform::Platform;
+use pvm_predict::report::{Report, Unwatched};
+use pvm_predict::source::{Pattern, Shape};
+use pvm_predict::{Error, Time, model};
+
+fn platform(network: &str, transport: &str) -> Platform {
+    let text = format!("[network]\n{network}\n[transport]\n{transport}\n");
+    Platform::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn run(platform: &Platform, shape: Shape, (tasks, bytes): (u32, u64)) -> Result<Report, Error> {
+    let mut source = Pattern::new(shape, tasks, 1, bytes, Time::ZERO).expect("it has such tasks");
+    model::packet::run(&mut source, platform, 1, &mut Unwatched)
+}
+
+/// The time of one message between two tasks.
+fn stream(network: &str, transport: &str) -> Time {
+    let platform = platform(network, transport);
+    run(&platform, Shape::Pairs, (2, 100_000)).unwrap_or_else(|error| panic!("{error}")).time
+}
+
+#[test]
+fn a_network_that_lets_nothing_through_is_told() {
+    for (network, transport) in [
+        ("kind = \"switch\"\nrate = \"1 Gb/s\"\nloss = 0.99", "kind = \"tcp\""),
+        ("kind = \"switch\"\nrate = \"1 Gb/s\"\nlatency = \"1000000 s\"", "kind = \"tcp\""),
+        ("kind = \"switch\"\nrate = \"1 b/s\"", "kind = \"tcp\""),
+        ("kind = \"switch\"\nrate = \"1 Gb/s\"\nloss = 0.99", "kind = \"pvm3\""),
+    ] {
+        let told = run(&platform(network, transport), Shape::Ring, (3, 100_000));
+        let told = told.expect_err("nothing gets through").to_string();
+        assert!(told.contains("a real connection would be given up"), "{network}: {told}");
+    }
+}
+
+#[test]
+fn a_faster_link_never_makes_one_stream_slower() {
+    let kinds = ["switch", "switch\"\ntopology = \"ring", "atm", "fddi", "hippi", "cable"];
+    for kind in kinds {
+        for transport in [
+            "kind = \"tcp\"\ncongestion = \"reno\"",
+            "kind = \"tcp\"\ncongestion = \"cubic\"",
+            "kind = \"tcp\"",
+            "kind = \"pvm3\"",
+        ] {
+            let mut last = Time::END;
+            for rate in ["1 Mb/s", "10 Mb/s", "100 Mb/s", "1 Gb/s", "10 Gb/s", "1000000 Gb/s"] {
+                if kind == "cable" && !["10 Mb/s", "100 Mb/s"].contains(&rate) {
+                    continue;
+                }
+                let took = stream(&format!("kind = \"{kind}\"\nrate = \"{rate}\""), transport);
+                assert!(took <= last, "{kind}, {transport}: {took} at {rate}, {last} below");
+                last = took;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_longer_cable_never_makes_one_message_faster() {
+    for kind in ["switch", "atm", "fddi", "hippi"] {
+        let mut last = Time::ZERO;
+        for latency in ["0 s", "1 ps", "1 us", "1 ms", "1 s"] {
+            if kind == "fddi" && latency == "1 s" {
+                continue; // its token never comes in time
+            }
+            let network =
+                format!("kind = \"{kind}\"\nrate = \"100 Mb/s\"\nlatency = \"{latency}\"");
+            let took = stream(&network, "kind = \"tcp\"\ncongestion = \"reno\"");
+            assert!(took >= last, "{kind}: {took} with {latency}, {last} with less");
+            last = took;
+        }
+    }
+}
