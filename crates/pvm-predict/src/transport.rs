@@ -66,6 +66,15 @@ impl End {
         }
     }
 
+    /// True while there is no room: a daemon sends no beat then, as those before it tell as much.
+    pub(crate) fn is_behind(&self) -> bool {
+        match self {
+            Self::Tcp(end) => end.room() == 0,
+            Self::Rdma(end) => end.is_behind(),
+            Self::Datagrams(end) => end.room() == 0,
+        }
+    }
+
     /// The number of segments, or datagrams, that were sent again.
     pub(crate) const fn resent(&self) -> u64 {
         match self {

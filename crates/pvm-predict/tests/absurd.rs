@@ -2,8 +2,9 @@
 
 use pvm_predict::platform::Platform;
 use pvm_predict::report::{Report, Unwatched};
-use pvm_predict::source::{Pattern, Shape};
+use pvm_predict::source::{Pattern, Ranks, Shape};
 use pvm_predict::{Error, Time, model};
+use std::io::Cursor;
 
 fn platform(network: &str, transport: &str) -> Platform {
     let text = format!("[network]\n{network}\n[transport]\n{transport}\n");
@@ -32,6 +33,31 @@ fn a_network_that_lets_nothing_through_is_told() {
         let told = run(&platform(network, transport), Shape::Ring, (3, 100_000));
         let told = told.expect_err("nothing gets through").to_string();
         assert!(told.contains("a real connection would be given up"), "{network}: {told}");
+    }
+}
+
+#[test]
+fn a_token_that_never_comes_in_time_is_refused() {
+    let network = "kind = \"fddi\"\nrate = \"1 Gb/s\"\nlatency = \"1 ms\"\ntarget = \"100 us\"";
+    let told = run(&platform(network, "kind = \"rdma\""), Shape::Ring, (3, 10));
+    let told = told.expect_err("the token is always late").to_string();
+    assert!(told.contains("the token takes 3.0 ms") || told.contains("3000.0 us"), "{told}");
+}
+
+/// A beat takes 10 s here, and is due each 180 ms.
+#[test]
+fn beats_do_not_pile_up_on_a_link_that_is_too_slow_for_them() {
+    for transport in ["kind = \"rdma\"", "kind = \"tcp\"", "kind = \"pvm3\""] {
+        let platform = platform(
+            "kind = \"hippi\"\nrate = \"100 b/s\"",
+            &format!("{transport}\nbeat = \"180 ms\""),
+        );
+        let text = "0 send 1 0 1\n0 compute 1000000000000\n1 recv 0 0 1\n";
+        let mut source = Ranks::new(vec![Cursor::new(text)], 1e9).expect("two ranks");
+        match model::packet::run(&mut source, &platform, 1, &mut Unwatched) {
+            Ok(report) => assert!(report.events < 100_000, "{report:?}"),
+            Err(error) => assert!(matches!(error, Error::GaveUp { .. }), "{transport}: {error}"),
+        }
     }
 }
 

@@ -108,6 +108,8 @@ struct Run<'a, N: Network> {
     serial: u64,
     /// The time of the last event.
     now: Time,
+    /// Tasks that have ended.
+    over: u32,
     /// Tasks that wait to be started.
     new: u32,
     /// For other parts.
@@ -144,6 +146,7 @@ impl<'a, N: Network> Run<'a, N> {
             idle: 0,
             serial: u64::from(part.number) << 48,
             now: Time::ZERO,
+            over: 0,
             new: 0,
             mail: Vec::new(),
             came: Vec::new(),
@@ -161,12 +164,15 @@ impl<'a, N: Network> Run<'a, N> {
     /// Runs all of it.
     fn all(&mut self) -> Result<(), Error> {
         self.begin();
-        while self.queue.len() > self.idle || self.network.is_busy() {
-            if !self.step()? {
-                break;
-            }
-        }
+        while !self.is_over() && self.step()? {}
         Ok(())
+    }
+
+    /// True if nothing is left but what does not keep the run going. Beats on a slow link are
+    /// always under way: with beats, a run ends with its last task and the last message.
+    fn is_over(&self) -> bool {
+        let ends = self.network.has_beats() && self.over == self.tasks.count();
+        (ends || self.queue.len() <= self.idle) && !self.network.is_busy()
     }
 
     /// Plans the begin of each task that nobody starts.

@@ -111,6 +111,17 @@ pub enum Medium {
 }
 
 impl Fabric {
+    /// An error if the token of a ring of so many hosts never comes in time.
+    pub(crate) fn comes_round(&self, hosts: u32) -> Result<(), String> {
+        let round = self.latency.times(u64::from(hosts));
+        match self.medium {
+            Medium::Ring(target) if round >= target => Err(format!(
+                "the token takes {round} round {hosts} hosts, and its target is {target}"
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The time of a frame with such a packet at the rate of a link.
     pub fn frame(&self, bytes: u64) -> Time {
         self.rate.time_of(self.length(bytes))

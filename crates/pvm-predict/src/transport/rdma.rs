@@ -90,6 +90,11 @@ impl End {
         self.out.pop_front()
     }
 
+    /// True while something has not left the host.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.queued > 0 || !self.messages.is_empty()
+    }
+
     /// The time in which memory is registered.
     fn registration(&self, bytes: u64) -> Time {
         if planted::is(Bug::RegistrationForgotten) {

@@ -162,6 +162,7 @@ impl Wires {
             }
             Network::Cable(rules) => Kind::Cable(Csma::new(rules, hosts as usize, seed)),
             Network::Fabric(rules) => {
+                rules.comes_round(hosts).map_err(Error::Unfit)?;
                 let routes = Routes::new(rules.topology, hosts).map_err(Error::Unfit)?;
                 let is_here = |link| part.has(routes.host_of(link));
                 let link = |link| link_of(&rules, link, hosts);

@@ -35,6 +35,7 @@ impl<N: Network> Run<'_, N> {
                 task.state = State::Over;
                 task.report.execution = now;
                 self.sections.leave(number, now);
+                self.over += 1;
                 Ok(())
             }
             Some(Action::Compute(time)) => {

@@ -45,6 +45,11 @@ pub(in crate::model) trait Network {
         false
     }
 
+    /// True if something is sent again and again, as long as the run lasts.
+    fn has_beats(&self) -> bool {
+        false
+    }
+
     /// The time in which a task encrypts or decrypts a message.
     fn cipher(&self, _bytes: u64) -> Time {
         Time::ZERO
