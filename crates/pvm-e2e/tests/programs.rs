@@ -52,6 +52,14 @@ fn a_thread_in_a_receive_could_not_be_cancelled() {
     machine.halt();
 }
 
+/// Only root may give a thread such a priority.
+#[test]
+fn a_thread_of_higher_priority_spun_until_the_first_thread_got_on() {
+    let machine = Machine::start();
+    machine.run("priority.c", &["20"]);
+    machine.halt();
+}
+
 /// Of 2^18 ids a host has ten here, nine of them for workers.
 #[test]
 fn what_was_meant_for_a_task_reached_another_one_with_its_id() {

@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// Within this time each store of another thread is seen.
 const STORES: Duration = Duration::from_millis(1);
 
+/// Between two looks at what another thread is about to do, which mostly takes less.
+const PAUSE: Duration = Duration::from_micros(20);
+
 static THREADS: AtomicU32 = AtomicU32::new(0);
 thread_local! {
     static NUMBER: Cell<Option<Number>> = const { Cell::new(None) };
@@ -52,6 +55,13 @@ pub fn fence_all_threads() {
         // for this long.
         std::thread::sleep(STORES);
     }
+}
+
+/// Sleeps for a moment before the next look at what another thread or process is about to do. A
+/// yield would not let one of lower priority have this core.
+pub fn pause() {
+    // A signal that ends it early does no harm: the caller looks again.
+    let _ = rustix::thread::nanosleep(&timespec(PAUSE));
 }
 
 /// Sleeps while `word` is `value`, until a wake-up, a signal or the moment.

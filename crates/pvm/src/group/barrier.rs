@@ -7,7 +7,7 @@
 
 use crate::rosters::named;
 use crate::state::State;
-use crate::sys::Pinned;
+use crate::sys::{self, Pinned};
 use crate::task::Task;
 use crate::task::asking::ANSWER;
 use crate::task::until::Step;
@@ -89,7 +89,7 @@ impl Task {
                     if since.elapsed() > WRITING_MAX {
                         return Err(Code::SysErr);
                     }
-                    rustix::thread::sched_yield();
+                    sys::pause();
                 }
                 Entered::Away => return self.ask_for_barrier(group, count),
             }
