@@ -426,6 +426,33 @@ def test_a_tuple_has_up_to_255_fields(space: pvm.Space) -> None:
         space.out()
 
 
+def test_a_claim_whose_end_was_refused_kept_its_tuple(space: pvm.Space) -> None:
+    space.out("task", 1)
+    with pytest.raises(pvm.WrongTypeError), space.claim("task", int) as task:
+        task.put(None)
+    assert space.take("task", int, timeout=0).tries == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Typed("float", "x"),
+        Typed("double", None),
+        Typed("float", 1e300),
+        Typed("double complex", "q"),
+        Typed("int128", 1),
+        Typed("struct", 5),
+        Formal("struct", -1),
+        Formal("struct", 1 << 70),
+        Formal(3),  # type: ignore[arg-type]
+        None,
+    ],
+)
+def test_values_that_are_no_fields_are_refused_by_name(space: pvm.Space, value: object) -> None:
+    with pytest.raises(pvm.WrongTypeError):
+        space.take(value, timeout=0)
+
+
 def test_the_shell_takes_what_python_has_put(space: pvm.Space) -> None:
     program = Path(os.environ["NEOPVM_PREFIX"]) / "bin" / "pvm"
 

@@ -14,6 +14,7 @@ it. Types are C's, without promotion: ``int`` is C's int, ``float`` its double, 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import os
 import threading
@@ -23,7 +24,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from . import _core
-from .errors import Code, SpaceLostError, Timeout, UseError, WrongTypeError
+from .errors import ClaimOverError, Code, SpaceLostError, Timeout, UseError, WrongTypeError
 
 __all__ = ["Claim", "Formal", "Row", "Space", "Typed", "field"]
 
@@ -148,6 +149,8 @@ _Described = tuple[int, bool, Any, int]
 def field(value: Any, call: str) -> _Described:
     """Describes a field whose type is none of Python's own, for the core."""
     if isinstance(value, Formal):
+        if not isinstance(value.type, str) or not 0 <= value.size < 1 << 63:
+            raise _refuse(f"{value!r} is no type of a tuple", call)
         is_array = value.type.endswith("[]")
         return _number(value.type.removesuffix("[]"), call), is_array, None, value.size
     if isinstance(value, Typed):
@@ -160,7 +163,7 @@ def field(value: Any, call: str) -> _Described:
         raise _refuse(f"{value.__name__} is no type of a tuple; Formal('double[]') and its like are", call)
     try:
         view = memoryview(value)
-    except TypeError:
+    except (TypeError, ValueError):
         raise _refuse(f"{type(value).__name__} is no type of a tuple", call) from None
     return _array(value, view, call)
 
@@ -205,9 +208,15 @@ def _data(typed: Typed, call: str) -> Any:
     if name in ("float", "double"):
         import struct
 
-        return struct.pack("<f" if name == "float" else "<d", value)
+        try:
+            return struct.pack("<f" if name == "float" else "<d", value)
+        except (struct.error, OverflowError):
+            raise _refuse(f"{value!r} is no {name}", call) from None
     if name in ("float complex", "double complex"):
-        return _pair("f" if name == "float complex" else "d", complex(value))
+        try:
+            return _pair("f" if name == "float complex" else "d", complex(value))
+        except (OverflowError, TypeError, ValueError):
+            raise _refuse(f"{value!r} is no {name}", call) from None
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
 
 
@@ -386,7 +395,7 @@ class Space:
 
     def _gather(self, template: tuple[Any, ...], take: bool, most: int) -> list[Any]:
         values, kind = _template_of(template)
-        rows = self._core.gather(values, take, most)
+        rows = self._core.gather(values, take, max(0, min(most, (1 << 64) - 1)))
         return [_made(_row((*row, 0, 0), Row), kind) for row in rows]
 
 
@@ -440,6 +449,17 @@ class Claim(Row):
         """Lets the lease begin anew."""
         self._space._core.renew(self._claim, lease)
 
+    def _done_or_given_back(self) -> None:
+        try:
+            self.done()
+        except (ClaimOverError, SpaceLostError):
+            raise
+        except BaseException:
+            # Nobody else can end the claim any more. An interrupted end may be done all the same.
+            with contextlib.suppress(ClaimOverError):
+                self.give_back()
+            raise
+
     def __enter__(self) -> Claim:
         return self
 
@@ -449,7 +469,7 @@ class Claim(Row):
         if self._is_over:
             return
         if kind is None:
-            self.done()
+            self._done_or_given_back()
         elif not isinstance(error, SpaceLostError):
             self.give_back()
 

@@ -31,8 +31,17 @@ public final class Claim implements AutoCloseable {
      * @param rows tuples, each an array of values ({@link Space#row}) or of one record
      */
     public void done(Object[]... rows) throws InterruptedException {
-        over = true;
-        space.done(number, List.of(rows));
+        try {
+            space.done(number, List.of(rows));
+            over = true;
+        } catch (PvmException e) {
+            // What cannot be put is refused, and the claim goes on.
+            over = e.code() == Code.NO_TASK;
+            throw e;
+        } catch (InterruptedException e) {
+            over = true;
+            throw e;
+        }
     }
 
     /** Ends the claim: the tuple is in its old place, with one try more. */

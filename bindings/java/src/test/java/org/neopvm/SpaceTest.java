@@ -383,6 +383,17 @@ class SpaceTest {
     }
 
     @Test
+    void aClaimWhoseEndWasRefusedKeptItsTuple() throws Exception {
+        space.out("task", 1);
+        assertThrows(PvmException.class, () -> {
+            try (Claim claim = space.claim("task", int.class)) {
+                claim.done(Space.row(new Object()));
+            }
+        });
+        assertEquals(1, space.take(NOW, "task", int.class).orElseThrow().tries());
+    }
+
+    @Test
     void aTupleHasUpTo255Fields() throws Exception {
         Object[] values = new Object[255];
         Object[] template = new Object[255];
