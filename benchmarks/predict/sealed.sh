@@ -22,3 +22,5 @@ for rate in "${@:4}"; do
 done
 rm -rf "$round/build"
 cat "$round/rows.txt"
+# The model of the thesis beside ours, and what each of our corrections buys.
+python3 "$here/steps.py" "${PREDICTOR:-$prefix/bin/pvm}" "$round" "${@:4}" | tee "$round/steps.txt"

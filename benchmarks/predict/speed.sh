@@ -42,4 +42,15 @@ measure "packets, ring of 256" ring 256 100 65536 packet
 measure "packets, everybody of 256 to everybody" exchange 256 1 16384 packet
 measure "ring of 4, a tenth" ring 4 25000
 measure "ring of 4, ten times that" ring 4 250000
+# threads COUNT : the seconds that pass while such an exchange is simulated, with so many threads.
+threads() {
+  local began=$EPOCHREALTIME
+  "$pvm" predict "$place/exchange.ti" --network switch-1000 --depth packet --threads "$1" --json >"$place/told.$1"
+  echo "packets, everybody of 256 to everybody, $1 threads: $(bc <<<"$EPOCHREALTIME - $began") s"
+}
+
+"$pvm" predict generate exchange --tasks 256 --rounds 1 --bytes 16384 -o "$place/exchange.ti"
+for count in 1 2 1 2; do threads "$count"; done
+cmp "$place/told.1" "$place/told.2"
+rm "$place/exchange.ti"
 [ -z "${MILLION:-}" ] || for pattern in ring tree stencil; do measure "$pattern of 10^6" "$pattern" 1000000 1; done
