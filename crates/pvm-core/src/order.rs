@@ -80,11 +80,14 @@ pub(crate) enum Input {
     Confirm { mark: u64 },
     /// The state after a command, for a member that has none.
     State { to: Member, number: u64, state: Blob },
-    /// The command that was applied last has let a host in.
-    In { host: HostIndex },
+    /// The command that was applied last has let a host in, on this computer.
+    In { host: HostIndex, computer: Blob },
     /// A host is no member any more.
     Out { host: HostIndex },
-    /// The members, and the computers of those that are known.
+    /// All members have been told: those that are in, less those that are out.
+    Changed,
+    /// The members are others than those that were told of one by one. The computers of all that
+    /// are known.
     Hosts { computers: Vec<(HostIndex, Blob)> },
     /// The rules for two hosts.
     Rules { rules: Rules },
@@ -202,14 +205,21 @@ impl Order {
             Input::State { to, number, state } => {
                 self.tell(QuorumInput::State { to, number, state });
             }
-            Input::In { host } => self.consensus.seat(host, self.consensus.applied()),
+            Input::In { host, computer } => {
+                self.consensus.seat(host, self.consensus.applied());
+                self.tell_computers(vec![(host, computer)]);
+            }
             Input::Out { host } => {
                 self.hearing.forget_link(host);
                 if host == self.me || !planted::is(Bug::SeatKept) {
                     self.consensus.unseat(host);
                 }
             }
-            Input::Hosts { computers } => self.tell_hosts(computers),
+            Input::Changed => self.tell_members(),
+            Input::Hosts { computers } => {
+                self.tell_computers(computers);
+                self.tell_members();
+            }
             Input::Rules { rules } => self.rules = rules,
             Input::Alone if self.consensus.is_leader() => {}
             Input::Alone => self.take_over(true),

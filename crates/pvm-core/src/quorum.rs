@@ -107,8 +107,8 @@ pub enum QuorumInput {
         /// All of them, this one too.
         members: Vec<Member>,
     },
-    /// On which computers the members are; told before the members that it is about. Members of
-    /// which nothing is said are each on one of their own.
+    /// On which computers these members are, beside what was told of others; told before the
+    /// members that it is about. Members of which nothing is said are each on one of their own.
     Computers {
         /// Each member's.
         of: Vec<(Member, Blob)>,

@@ -495,7 +495,7 @@ impl Quorum for Core {
             QuorumInput::Heard { host, bytes } => self.heard(host, &bytes.0),
             QuorumInput::Linked { host, up } => self.linked(host, up),
             QuorumInput::Members { members } => self.set_members(members),
-            QuorumInput::Computers { of } => self.computers = of.into_iter().collect(),
+            QuorumInput::Computers { of } => self.computers.extend(of),
             QuorumInput::State { to, number, state } => self.send_state(to, number, state),
             QuorumInput::Votes(Voting::With { members, lease }) => self.needs(members, lease),
             QuorumInput::Votes(Voting::Alone { certain }) => self.take_over(certain),

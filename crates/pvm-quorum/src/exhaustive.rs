@@ -164,6 +164,26 @@ fn every_short_run_of_three_is_right() {
     }
 }
 
+/// States of four members after which a search ends: each has more than one of three.
+const SOME: usize = 200_000;
+
+/// Four members, of which three vote, or four while one is replaced.
+#[test]
+#[ignore = "minutes: make soak"]
+fn every_short_run_of_four_is_right() {
+    for (name, bounds, length) in [
+        ("cut", Bounds { reads: 0, ..CUT }, 8),
+        ("crash", CRASH, 8),
+        ("removal and crash", REMOVAL, 8),
+    ] {
+        let began = std::time::Instant::now();
+        let found = search(World::of(4, false, bounds), SOME);
+        let found = found.unwrap_or_else(|wrong| panic!("four, {name}: {wrong}"));
+        println!("four, {name}: {found:?}, {:?}", began.elapsed());
+        assert!(found.length >= length, "four, {name}: {found:?}");
+    }
+}
+
 /// The test of the search: a bug that is planted on purpose is found, in these bounds.
 #[cfg(feature = "planted")]
 fn finds(bug: pvm_core::planted::Bug, bounds: Bounds) {

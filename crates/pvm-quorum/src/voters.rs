@@ -27,6 +27,7 @@ impl Core {
     pub(crate) fn set_members(&mut self, mut members: Vec<Member>) {
         members.sort_unstable();
         if members != self.members {
+            self.computers.retain(|member, _| members.binary_search(member).is_ok());
             self.members = members;
             self.forget_need();
         }

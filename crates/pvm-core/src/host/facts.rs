@@ -24,7 +24,7 @@ impl Handler<'_> {
             Fact::HostOut { host, name, exit } => self.host_is_out(host, &name, exit),
             Fact::LastStays => self.host.departure.stop(),
             Fact::Draining { host, on, changed } => self.host_drained(host, on, changed),
-            Fact::HostChanged => self.tell_hosts(),
+            Fact::HostChanged => self.tell_shell_hosts(),
             Fact::RulesChanged => self.tell_rules(),
             Fact::Departed { group, tid, gone, left } => self.member_gone(&group, tid, gone, left),
             Fact::Frozen { group, asks, size } => self.frozen(&group, asks, size),

@@ -244,14 +244,15 @@ impl Handler<'_> {
     /// A host was let in, on every host at this place of the log.
     pub(super) fn host_is_in(&mut self, host: HostIndex, ticket: Option<u64>) {
         let start = ticket.and_then(|ticket| self.host.pending.starts.remove(&ticket));
-        self.tell_order(OrderInput::In { host });
+        let computer = self.agreed.hosts().facts(host).map(|facts| facts.computer.clone());
+        self.tell_order(OrderInput::In { host, computer: computer.unwrap_or_default() });
         match (start, ticket) {
             (Some(start), Some(ticket)) => self.start_is_in(&start, ticket, host),
             // No request waits for it any more.
             (_, Some(_)) => self.propose(Asker::Nobody, Command::RemoveHost { host, dead: false }),
             (_, None) => {}
         }
-        self.tell_hosts();
+        self.tell_changed();
         if let (true, Some(facts)) = (self.order.log().is_leader(), self.agreed.hosts().facts(host))
         {
             let text =

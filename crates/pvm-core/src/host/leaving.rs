@@ -138,7 +138,7 @@ impl Handler<'_> {
             self.log(format!("host {name} {how}"));
         }
         self.forget_seat(host);
-        self.tell_hosts();
+        self.tell_changed();
         self.host_gone(host);
         self.alone_now();
     }

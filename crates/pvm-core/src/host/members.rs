@@ -23,6 +23,12 @@ impl Handler<'_> {
         self.tell_order_hosts();
     }
 
+    /// A host is in or out, and the order has been told which: the list of all is the shell's.
+    pub(super) fn tell_changed(&mut self) {
+        self.tell_shell_hosts();
+        self.tell_order(OrderInput::Changed);
+    }
+
     pub(super) fn tell_shell_hosts(&mut self) {
         let hosts = self.agreed.hosts().list();
         self.act(Act::Hosts { hosts });
@@ -30,8 +36,7 @@ impl Handler<'_> {
 
     pub(super) fn tell_order_hosts(&mut self) {
         let computer = |host| Some((host, self.agreed.hosts().facts(host)?.computer.clone()));
-        let all = self.agreed.hosts().indices().into_iter().filter_map(computer);
-        let computers = all.filter(|(_, computer)| !computer.0.is_empty()).collect();
+        let computers = self.agreed.hosts().indices().into_iter().filter_map(computer).collect();
         self.tell_order(OrderInput::Hosts { computers });
     }
 

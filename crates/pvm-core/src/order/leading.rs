@@ -54,11 +54,16 @@ impl Order {
         self.leadership.wake(now) && self.consensus.is_joined()
     }
 
-    /// The members, to the library.
-    pub(super) fn tell_hosts(&mut self, computers: Vec<(HostIndex, Blob)>) {
+    /// The computers of members, to the library. It is told of those that are known.
+    pub(super) fn tell_computers(&mut self, computers: Vec<(HostIndex, Blob)>) {
+        let known = computers.into_iter().filter(|(_, computer)| !computer.0.is_empty());
         let member = |(host, computer)| Some((self.consensus.member(host)?, computer));
-        let of = computers.into_iter().filter_map(member).collect();
+        let of = known.filter_map(member).collect();
         self.tell(QuorumInput::Computers { of });
+    }
+
+    /// The members, to the library.
+    pub(super) fn tell_members(&mut self) {
         // The library forgets the members that a sole voter needs, so they are told again.
         self.pair.forget_told();
         let members = self.consensus.members();
