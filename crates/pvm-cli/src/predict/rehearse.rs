@@ -1,7 +1,7 @@
 //! `pvm predict rehearse`: a trace's messages for real, while computing is slept.
 
 use super::input::Trace;
-use super::script::{Script, Step, WORDS_MAX};
+use super::script::{self, BYTES_MAX, Script, Step, WORDS_MAX};
 use super::simulate::interrupt;
 use super::stage::{self, Played, Setting};
 use crate::failure::{Failure, Status};
@@ -63,6 +63,14 @@ fn scripts(trace: &Trace, source: &mut dyn Source) -> Result<Vec<Script>, Failur
             script.push(&Step::Await);
         }
         while let Some(action) = next(trace, source, task)? {
+            let bytes = script::sent(&action);
+            if bytes > BYTES_MAX {
+                let text = format!(
+                    "task {task} sends a message of {bytes} bytes; a rehearsal sends {BYTES_MAX} \
+                     at most\n  `pvm predict` simulates longer ones"
+                );
+                return Err(Failure::new(Status::Refused, text));
+            }
             if !script.act(&action, matching) {
                 let text = format!(
                     "task {task}: more than {} MiB of actions, which a rehearsal holds in memory",

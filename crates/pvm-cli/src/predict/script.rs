@@ -5,6 +5,9 @@ use pvm_predict::{Action, Matching, Time};
 /// Words of a script at most: a task's script is held in memory there and here.
 pub(super) const WORDS_MAX: usize = 8 << 20;
 
+/// Bytes of a message at most: a part holds one in memory.
+pub(super) const BYTES_MAX: u64 = 1 << 30;
+
 /// A receive of so many bytes takes a message, whatever its length.
 pub(super) const MESSAGE: u64 = u64::MAX;
 
@@ -34,6 +37,14 @@ const MEET: u64 = 4;
 const ENTER: u64 = 5;
 const START: u64 = 6;
 const AWAIT: u64 = 7;
+
+/// The bytes of each message that an action sends.
+pub(super) const fn sent(action: &Action) -> u64 {
+    match action {
+        Action::Send { bytes, .. } | Action::Multicast { bytes, .. } => *bytes,
+        _ => 0,
+    }
+}
 
 /// Steps of a task, and what its receives take.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -118,7 +129,8 @@ fn step(left: &mut &[u64]) -> Option<Step> {
     Some(match word(left)? {
         BUSY => Step::Busy(word(left)?),
         SEND => {
-            let (bytes, tag) = (word(left)?, i32::try_from(word(left)?).ok()?);
+            let bytes = word(left).filter(|bytes| *bytes <= BYTES_MAX)?;
+            let tag = i32::try_from(word(left)?).ok()?;
             Step::Send { bytes, tag, to: tasks(left)? }
         }
         RECEIVE => {
@@ -175,5 +187,18 @@ mod tests {
         }
         let long = [SEND, 1, 1, u64::MAX].map(u64::to_le_bytes).concat();
         assert_eq!(Script::from_bytes(&long), None);
+    }
+
+    #[test]
+    fn a_message_that_no_memory_holds_is_refused() {
+        let send = |bytes| [SEND, bytes, 1, 0].map(u64::to_le_bytes).concat();
+        assert!(Script::from_bytes(&send(BYTES_MAX)).is_some());
+        assert_eq!(Script::from_bytes(&send(BYTES_MAX + 1)), None);
+        let largest = |bytes| {
+            let (time, to, tag) = (Time::ZERO, Box::from([1]), 0);
+            let action = Action::Multicast { time, bytes, to, tag };
+            sent(&action) <= BYTES_MAX
+        };
+        assert!(largest(BYTES_MAX) && !largest(1_000_000_000_000));
     }
 }
