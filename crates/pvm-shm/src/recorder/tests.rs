@@ -179,6 +179,7 @@ fn a_process_that_outlived_its_task_and_went_on_claiming_held_the_reader_for_eve
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri knows no memory files")]
 fn a_reader_that_came_later_did_not_know_what_the_task_was_called() {
     let fd = segment::create_sparse(SEGMENT_SIZE, FIRST_SIZE).expect("memory");
     let mapping =
