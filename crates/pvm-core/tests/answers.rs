@@ -270,6 +270,20 @@ fn notices_come_once_and_at_once_for_what_is_gone() {
     assert_eq!(notices(host.ask(1, notify(2, 54, vec![ME]))), []);
 }
 
+/// [`Effect::Forget`] marks the lanes of a dead task, which may have published a message without
+/// saying so. A watcher that had the notice first took that message behind it.
+#[test]
+fn a_notice_came_before_the_lanes_of_the_dead_task_were_marked() {
+    let host = &mut Host::with_task();
+    let two = host.enrol(2, None).tid;
+    host.ask(1, notify(1, 50, vec![two]));
+    let effects = host.give(Event::Exited { tid: two, status: 9 });
+    let is_notice = |effect: &Effect| matches!(effect, Effect::Deliver { to: ME, .. });
+    let notice = effects.iter().position(is_notice).expect("a notice");
+    let forgotten = effects.iter().position(|effect| *effect == Effect::Forget { tid: two });
+    assert!(forgotten.expect("forgotten") < notice, "{effects:?}");
+}
+
 #[test]
 fn output_without_a_receiver_goes_to_the_log_line_by_line() {
     let host = &mut Host::with_task();
@@ -542,8 +556,9 @@ fn thousands_of_tasks_are_started_in_one_call_and_no_frame_grows_beyond_its_boun
     assert_eq!(welcomed, 4000);
     assert!(largest < FRAME_BYTES_MAX / 2, "{largest}");
 
+    // The arguments of one task have a bound, not those of all together.
     let mut large = spawn("/x", 4000, 0, "");
-    large.args = vec![Blob(vec![b'x'; 100_000])];
+    large.args = vec![Blob(vec![b'x'; 100_000]); 200];
     assert_eq!(host.reply(Request::Spawn { spawn: large }), failed(Code::OutOfRes));
 }
 

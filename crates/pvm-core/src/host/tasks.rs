@@ -188,6 +188,9 @@ impl Handler<'_> {
 
     pub(super) fn task_ended(&mut self, tid: Tid) {
         let Some(task) = self.host.tasks.remove(tid) else { return };
+        // The parent marks the lanes of the task: one that was killed may have published a message
+        // without saying so, and whoever is told of the death below takes that message first.
+        self.effect(Effect::Forget { tid });
         if self.host.tasks.child(tid).is_none() {
             self.end_for_manager(tid, 0);
             self.trace_ends(tid, 0);
@@ -198,7 +201,6 @@ impl Handler<'_> {
         if let Some(client) = task.connection.and_then(|c| self.host.tasks.client_mut(c)) {
             client.tid = None;
         }
-        self.effect(Effect::Forget { tid });
     }
 
     /// Ends the task's own requests, and tells its watchers: after the command that removes its
