@@ -155,7 +155,7 @@ unsafe fn copy_text(text: &[u8], to: *mut c_char, room: u64) {
     }
     for (at, byte) in text.iter().copied().chain([0]).enumerate() {
         // SAFETY: `at` is at most `most`, which is below `room`.
-        unsafe { store(to.wrapping_add(at), byte.cast_signed()) };
+        unsafe { store(to.wrapping_add(at), c_char::from_ne_bytes([byte])) };
     }
 }
 
