@@ -202,7 +202,7 @@ pub(crate) fn a_token_that_nobody_wants_comes_in_time() -> Verdict {
 }
 
 /// On a ring without length the token is everywhere, and a frame goes at once.
-pub(crate) fn a_token_on_a_ring_without_length_waits() -> Told {
+pub(crate) fn a_token_on_a_ring_without_length_waits() -> Verdict {
     let rules = fddi::Rules {
         rate: Rate::megabits(100),
         latency: Time::ZERO,
