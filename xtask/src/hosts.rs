@@ -4,7 +4,7 @@
 //! where this is not root their part says so and passes.
 
 use crate::outside;
-use crate::programs::Program;
+use crate::programs::{Program, Target};
 use std::path::Path;
 
 /// The test target of pvm-e2e that needs such hosts.
@@ -35,7 +35,8 @@ pub(crate) const NEEDS_ALL: &str = "a_hundred_thousand_ping_pongs_need_hardly_a_
 
 /// Whether a test program of pvm-e2e needs nothing special, and so runs in the part of that name.
 pub(crate) fn is_ordinary(program: &Program) -> bool {
-    program.is_library || ![NETWORKS, BENCH, NAS, FIGURES].contains(&program.name.as_str())
+    program.target != Target::Test
+        || ![NETWORKS, BENCH, NAS, FIGURES].contains(&program.name.as_str())
 }
 
 /// The programs with tests of what only root may do, each of which skips that for everybody else;
@@ -58,8 +59,8 @@ const OF_ROOT: [(&str, &[&str]); 6] = [
 /// The tests of an end-to-end program that do all that they can only as root: none, those with
 /// these names, or, if there are no names, all.
 pub(crate) fn tests_of_root(program: &Program) -> Option<&'static [&'static str]> {
-    let of_root = OF_ROOT.iter().find(|(name, _)| *name == program.name && !program.is_library);
-    of_root.map(|(_, tests)| *tests)
+    let is_it = |name: &str| program.target == Target::Test && name == program.name;
+    OF_ROOT.iter().find(|(name, _)| is_it(name)).map(|(_, tests)| *tests)
 }
 
 #[cfg(test)]

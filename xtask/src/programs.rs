@@ -4,6 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The kind of cargo's target of which a program has the tests; libraries come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Target {
+    Library,
+    /// A program that may have the name of a test of its package.
+    Program,
+    Test,
+}
+
 /// A test program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Program {
@@ -11,8 +20,7 @@ pub(crate) struct Program {
     pub(crate) package: String,
     /// The name of the test, of the library or of the program whose unit tests these are.
     pub(crate) name: String,
-    /// Whether it has the unit tests of a library.
-    pub(crate) is_library: bool,
+    pub(crate) target: Target,
     pub(crate) path: PathBuf,
     /// The folder of the package, where cargo runs its tests.
     pub(crate) folder: PathBuf,
@@ -32,9 +40,7 @@ impl Program {
 /// in a stable order.
 pub(crate) fn in_messages(messages: &str) -> Vec<Program> {
     let mut all: Vec<Program> = messages.lines().filter_map(in_message).collect();
-    all.sort_by(|a, b| {
-        (&a.package, !a.is_library, &a.name).cmp(&(&b.package, !b.is_library, &b.name))
-    });
+    all.sort_by(|a, b| (&a.package, a.target, &a.name).cmp(&(&b.package, b.target, &b.name)));
     all
 }
 
@@ -46,11 +52,16 @@ fn in_message(message: &str) -> Option<Program> {
     }
     let folder = Path::new(text(message, "manifest_path")?).parent()?.to_path_buf();
     let (_, target) = message.split_once("\"target\":{")?;
+    let kinds = target.split(']').next()?;
     Some(Program {
         package: folder.file_name()?.to_string_lossy().into_owned(),
         name: text(target, "name")?.to_owned(),
-        // A library's kinds are lib, rlib, staticlib and the like.
-        is_library: target.split(']').next()?.contains("lib\""),
+        target: match kinds {
+            // A library's kinds are lib, rlib, staticlib and the like.
+            kinds if kinds.contains("lib\"") => Target::Library,
+            kinds if kinds.contains("\"bin\"") => Target::Program,
+            _ => Target::Test,
+        },
         path,
         folder,
     })
@@ -76,15 +87,23 @@ mod tests {
     const PROGRAM: &str = r#"{"manifest_path":"/w/crates/pvmd/Cargo.toml",
 "target":{"kind":["bin"],"name":"pvmd"},
 "executable":"/w/target/debug/pvmd"}"#;
+    const UNITS: &str = r#"{"manifest_path":"/w/crates/pvmd/Cargo.toml",
+"target":{"kind":["bin"],"name":"libraries"},
+"executable":"/w/target/debug/deps/libraries-3"}"#;
     const NONE: &str = r#"{"manifest_path":"/w/x/Cargo.toml","target":{"kind":["lib"],"name":"x"},
 "executable":null}"#;
 
     #[test]
     fn tests_are_told_from_programs_and_libraries_and_know_their_package() {
-        let messages = [TEST, LIBRARY, PROGRAM, NONE, "warning: x"];
+        let messages = [TEST, LIBRARY, PROGRAM, UNITS, NONE, "warning: x"];
         let found = in_messages(&messages.map(|message| message.replace('\n', "")).join("\n"));
-        let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.is_library)).collect();
-        assert_eq!(names, [("pvm_capi", true), ("libraries", false)]);
+        let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.target)).collect();
+        let expected = [
+            ("pvm_capi", Target::Library),
+            ("libraries", Target::Test),
+            ("libraries", Target::Program),
+        ];
+        assert_eq!(names, expected);
         assert_eq!(found[0].package, "pvm-capi");
         assert_eq!(found[0].folder, Path::new("/w/crates/pvm-capi"));
         assert_eq!(found[1].path, Path::new("/w/target/debug/deps/libraries-2"));

@@ -53,7 +53,7 @@ pub(crate) const PARTS: &[Part] = &[
 mod tests {
     use super::*;
     use crate::hosts;
-    use crate::programs::Program;
+    use crate::programs::{Program, Target};
     use std::collections::BTreeSet;
     use std::path::Path;
 
@@ -92,7 +92,7 @@ mod tests {
             let own = [hosts::NETWORKS, hosts::BENCH, hosts::NAS, hosts::FIGURES]
                 .contains(&name.as_str());
             let (package, path) = (String::new(), path.clone());
-            let one = Program { package, name, is_library: false, folder: path.clone(), path };
+            let one = Program { package, name, target: Target::Test, folder: path.clone(), path };
             assert!(own != hosts::is_ordinary(&one), "{one:?}");
         }
     }

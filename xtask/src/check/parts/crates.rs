@@ -2,6 +2,7 @@
 
 use super::shared::*;
 use crate::fuzzing::{self, Watch};
+use crate::programs::Target;
 use crate::tools::{self, UNOPTIMISED};
 
 /// The time for which each decoder is fuzzed: its kept inputs first, then new ones. `make soak`
@@ -139,7 +140,8 @@ pub(super) const LOOM: Part = Part {
 
 fn planted(run: &Run<'_>) -> Result<(), String> {
     let all = run.programs(SIMULATED_LIST)?;
-    let search = some(all.clone(), |one| one.package == "pvm-quorum" && one.is_library);
+    let search =
+        some(all.clone(), |one| one.package == "pvm-quorum" && one.target == Target::Library);
     every([
         run.run_programs(&some(all, is_planted), &[]),
         run.run_programs(&search, &["exhaustive"]),
