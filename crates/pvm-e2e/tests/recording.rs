@@ -188,11 +188,11 @@ fn what_a_task_noted_before_it_was_killed_is_in_the_trace() {
     assert!(eventually(LIMIT, || !running.is_running()), "{}", running.errors_so_far());
     let lines = lines(&machine, &file);
     assert!(lines.iter().all(|line| line.lost == 0), "{lines:?}");
-    // They were killed in the midst of a ring, so they differ by no more than one message on its
-    // way.
+    // The first one has sent two messages before the ring began, and one more while the token is on
+    // its way; a task that was stopped between a send and its record has noted one less.
     let most = lines.iter().map(|line| line.sent).max().unwrap_or(0);
     let shown = || machine.pvm(&["trace", "show", &file.to_string_lossy()]).out;
-    assert!(most > 20 && lines.iter().all(|line| line.sent + 3 >= most), "{}", shown());
+    assert!(most > 20 && lines.iter().all(|line| line.sent + 4 >= most), "{}", shown());
     machine.halt();
 }
 
