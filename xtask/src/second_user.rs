@@ -4,7 +4,7 @@
 //! signals, limits) goes right for root. The tests are compiled by whoever runs this and executed
 //! as `nobody`.
 
-use crate::programs::{Program, Target};
+use crate::programs::Program;
 
 /// The script that becomes another user; it says in its head what it takes care of.
 const SCRIPT: &str = "xtask/second-user.sh";
@@ -46,7 +46,8 @@ mod tests {
     fn conformance_and_tests_run_as_the_other_user() {
         let (package, name) = ("pvm-e2e".to_owned(), "x".to_owned());
         let (path, folder) = (PathBuf::from("/t/deps/x-1"), PathBuf::from("/c"));
-        let program = Program { package, name, target: Target::Test, path, folder };
+        let program =
+            Program { package, name, target: crate::programs::Target::Test, path, folder };
         let commands =
             [conformance("/stage"), super::tests("/stage", &[program], &["--skip", "y"])].concat();
         assert_eq!(commands.len(), 3);

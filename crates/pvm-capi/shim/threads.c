@@ -46,3 +46,12 @@ void _neopvm_set_here(const void *data)
 {
     _neopvm_here_word = data;
 }
+
+/* glibc has it since 2.32. */
+extern char __libc_single_threaded __attribute__((weak));
+
+/* True where no other thread can be: for src/guard.rs. */
+int _neopvm_has_one_thread(void)
+{
+    return &__libc_single_threaded != 0 && __libc_single_threaded != 0;
+}

@@ -273,12 +273,24 @@ fn take(
     read: Read<'_>,
 ) -> Result<(), Code> {
     let mut vigil = call.vigil(from);
-    let task = inside(session::task)?;
-    // Whether the member lives is asked only behind a look that has found nothing.
-    let mut is_first = true;
+    // Most messages are there at the first look, which does not ask whether the member lives.
+    let (task, first) = inside(|| {
+        let task = session::task()?;
+        if let Some(due) = handler::arrivals(task)? {
+            return Ok((task, Look::Handler(due)));
+        }
+        if call.receive(task, &vigil, message)? {
+            return read(message).map(|()| (task, Look::Done(())));
+        }
+        Ok((task, Look::Nothing))
+    })?;
+    match first {
+        Look::Done(()) => return Ok(()),
+        Look::Handler(due) => due.run(),
+        _ => {}
+    }
     let result = look_until(Patience::FOR_EVER, |task, token| {
-        let is_first = std::mem::replace(&mut is_first, false);
-        let in_vain = !is_first && vigil.is_in_vain(task)?;
+        let in_vain = vigil.is_in_vain(task)?;
         let token = vigil.narrow(task, token);
         if let Some(due) = handler::arrivals(task)? {
             return Ok(Look::Handler(due));
@@ -286,11 +298,7 @@ fn take(
         if call.receive(task, &vigil, message)? {
             return read(message).map(Look::Done);
         }
-        match in_vain {
-            true => Err(Code::NoTask),
-            false if is_first => Ok(Look::Again),
-            false => Ok(Look::Sleep(token)),
-        }
+        if in_vain { Err(Code::NoTask) } else { Ok(Look::Sleep(token)) }
     });
     vigil.end(task);
     result.map(drop)

@@ -49,8 +49,6 @@ pub(crate) enum Look<T> {
     Nothing,
     /// Nothing has come yet; this token, made of the look's own, says what ends the sleep.
     Sleep(WaitToken),
-    /// Something else has come in between: look again.
-    Again,
 }
 
 impl<T> Look<T> {
@@ -64,7 +62,6 @@ impl<T> Look<T> {
             Self::Handler(due) => Look::Handler(due),
             Self::Nothing => Look::Nothing,
             Self::Sleep(token) => Look::Sleep(token),
-            Self::Again => Look::Again,
         })
     }
 }
@@ -106,7 +103,6 @@ pub(crate) fn look_until<T>(
             Look::Done(value) => Step::Done(value),
             Look::Nothing => Step::Sleep(token),
             Look::Sleep(token) => Step::Sleep(token),
-            Look::Again => Step::Again,
             Look::Handler(due) => {
                 due.run();
                 Step::Again
