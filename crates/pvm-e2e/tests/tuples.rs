@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::Machine;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 #[test]
@@ -137,5 +138,25 @@ fn a_program_makes_a_durable_space_and_hears_what_was_damaged() {
     let folder = machine.place().home().join("kept");
     std::fs::create_dir(&folder).expect("a new directory");
     machine.run("opened.c", &["durable", &folder.to_string_lossy()]);
+    machine.halt();
+}
+
+/// A program in a folder into which others write, such as /tmp, started whatever lay there under
+/// that name as its user's server.
+#[test]
+fn a_file_beside_the_program_was_started_instead_of_the_installed_tuple_server() {
+    let machine = Machine::start();
+    let folder = machine.place().folder().join("elsewhere");
+    std::fs::create_dir(&folder).expect("a folder");
+    let program = folder.join("opened");
+    std::fs::copy(machine.place().compile("opened.c"), &program).expect("a copy");
+    let (planted, mark) = (folder.join("pvmtuples"), folder.join("mark"));
+    let script = format!("#!/bin/sh\ntouch {}\n", mark.display());
+    std::fs::write(&planted, script).expect("a script");
+    std::fs::set_permissions(&planted, PermissionsExt::from_mode(0o755)).expect("a program");
+    let mut opened = machine.place().command(&program);
+    opened.arg("options");
+    machine.succeed(opened);
+    assert!(!mark.exists());
     machine.halt();
 }

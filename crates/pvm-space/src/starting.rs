@@ -7,6 +7,8 @@
 use pvm::Task;
 use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 /// The name of the program.
@@ -14,13 +16,19 @@ pub(crate) const PROGRAM: &str = "pvmtuples";
 /// The number of `PvmTaskHost`.
 const ON_HOST: i32 = 1;
 
-/// The paths at which the program may be: beside this program, then on the machine's search path.
+/// The paths at which the program may be: on the machine's search path, which has the folder of the
+/// installation, then beside this program. A file there is only started if it belongs to this user
+/// or to root: a program may lie in a folder such as /tmp, into which anybody writes.
 fn places() -> Vec<Blob> {
     let own = std::env::current_exe().ok();
     let beside: Option<PathBuf> = own.map(|path| path.with_file_name(PROGRAM));
-    let beside =
-        beside.filter(|path| path.is_file()).map(|path| path.to_string_lossy().into_owned());
-    beside.into_iter().map(Blob::from).chain([Blob::from(PROGRAM)]).collect()
+    let user = rustix::process::geteuid().as_raw();
+    let is_ours = |path: &PathBuf| {
+        let file = std::fs::symlink_metadata(path);
+        file.is_ok_and(|file| file.is_file() && [0, user].contains(&file.uid()))
+    };
+    let beside = beside.filter(is_ours).map(|path| Blob(path.into_os_string().into_vec()));
+    [Blob::from(PROGRAM)].into_iter().chain(beside).collect()
 }
 
 /// Starts the server of a host. It is ready when its entry is in the names.
