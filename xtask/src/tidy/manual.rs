@@ -1,26 +1,45 @@
-//! The manual keeps up with the header: every call that `pvm3.h` declares stands in the page of all
-//! calls.
+//! The manual keeps up with the headers: every call that `pvm3.h` or `neotuple.h` declares stands in
+//! the page of its calls.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};
 
 const HEADER: &str = "include/pvm3.h";
 const PAGE: &str = "doc/man/pvm3-calls.3";
+const TUPLES_HEADER: &str = "include/neotuple.h";
+const TUPLES_PAGE: &str = "doc/man/neotuple.3";
 /// The macro around the arguments, which only declarations of functions have.
 const DECLARES: &str = " NEOPVM_ARGS((";
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     let text = |path| sources.iter().find(|s: &&Source| s.path == path).map(|s| s.text.as_str());
-    let (Some(header), Some(page)) = (text(HEADER), text(PAGE)) else { return Vec::new() };
-    let missing = declared(header).into_iter().filter(|name| !page.contains(&format!("{name}(")));
-    missing.map(|name| Finding::error(PAGE, format!("{name} of {HEADER} is not in it"))).collect()
+    let compare = |header, page, declared: fn(&str) -> Vec<&str>| {
+        let (Some(declares), Some(says)) = (text(header), text(page)) else { return Vec::new() };
+        let missing = declared(declares).into_iter();
+        let missing = missing.filter(|name| !says.contains(&format!("{name}(")));
+        missing
+            .map(|name| Finding::error(page, format!("{name} of {header} is not in it")))
+            .collect()
+    };
+    let mut found = compare(HEADER, PAGE, declared);
+    found.extend(compare(TUPLES_HEADER, TUPLES_PAGE, declared_plainly));
+    found
 }
 
 fn declared(header: &str) -> Vec<&str> {
-    let ends = header.match_indices(DECLARES).map(|(end, _)| end);
-    let names = ends.map(|end| {
-        let start = header[..end].rfind(|c| !is_word(c)).map_or(0, |at| at + 1);
-        &header[start..end]
+    names_before(header, DECLARES)
+}
+
+/// The functions whose declarations begin their lines.
+fn declared_plainly(header: &str) -> Vec<&str> {
+    let begins = |line: &&str| line.starts_with("int32_t ") || line.starts_with("const char ");
+    header.lines().filter(begins).flat_map(|line| names_before(line, "(")).collect()
+}
+
+fn names_before<'a>(text: &'a str, end: &str) -> Vec<&'a str> {
+    let names = text.match_indices(end).map(|(end, _)| {
+        let start = text[..end].rfind(|c| !is_word(c)).map_or(0, |at| at + 1);
+        &text[start..end]
     });
     names.filter(|name| !name.is_empty()).collect()
 }
@@ -40,5 +59,18 @@ mod tests {
         let found = check(&sources);
         assert_eq!(found.len(), 1);
         assert!(found[0].what.starts_with("pvm_recv "));
+    }
+
+    #[test]
+    fn a_call_of_tuples_without_a_word_in_the_manual_is_found() {
+        let header = "/* neotuple_in(x) takes. */\nint32_t neotuple_in(int32_t space);\n\
+                      int32_t neotuple_rd(int32_t space,\n                    int32_t tuple);\n";
+        let sources = [
+            Source::new(TUPLES_HEADER, header),
+            Source::new(TUPLES_PAGE, ".B int32_t neotuple_in(int32_t space)\n"),
+        ];
+        let found = check(&sources);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].what.starts_with("neotuple_rd "));
     }
 }
