@@ -1,5 +1,5 @@
-//! The manual keeps up with the headers: every call that `pvm3.h` or `neotuple.h` declares stands in
-//! the page of its calls.
+//! The manual keeps up with the headers: every call that `pvm3.h` or `neotuple.h` declares stands
+//! in the page of its calls.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};
