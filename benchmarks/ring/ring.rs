@@ -18,7 +18,7 @@
 
 use pvm_shm::inbox::{Header, LANE_BITS, Marked};
 use pvm_shm::lane::{Kind, Receiver, Ring, Sender, room_for};
-use pvm_wire::{Envelope, Tid};
+use pvm_wire::{Address, Context, Envelope, Tag, Tid};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -136,7 +136,7 @@ impl Queue for Lanes {
     }
 
     fn send(&self, (me, sender): &mut Self::End, number: u64, stop: impl FnOnce()) {
-        let mut envelope = Envelope::new(Tid(*me), Tid(99), 3, 0);
+        let mut envelope = Envelope::new(Tid(*me), Address::new(Tid(99), Tag(3), Context::FIRST));
         (envelope.sequence, envelope.data_size) = (number, 8);
         // Nothing is begun before it is complete, so this is as bad a moment as any.
         stop();

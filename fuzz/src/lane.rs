@@ -5,7 +5,7 @@ use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::{Head, Key};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox};
-use pvm_wire::{Bytes, Context, Envelope, Tid};
+use pvm_wire::{Address, Bytes, Context, Envelope, Tag, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) fn run(bytes: &[u8]) {
     let mut outbox = Outbox::new(&mut keeper.broker(SENDER)).expect("memory");
     // A lane and a slab to scribble on: the first segments after activity and inboxes.
     for size in [8, 1000] {
-        let mut envelope = Envelope::new(SENDER, RECEIVER, 1, 0);
+        let mut envelope = Envelope::new(SENDER, Address::new(RECEIVER, Tag(1), Context::FIRST));
         envelope.encoding = pvm_wire::Encoding::Raw;
         envelope.data_size = size;
         let body = vec![1; size as usize];

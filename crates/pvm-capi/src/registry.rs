@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_int};
 
 use pvm::Buffer;
 use pvm_wire::request::{MailboxInfo, Reply, Request, inserted_tag};
-use pvm_wire::{Code, Encoding, Envelope, Kind, Tid};
+use pvm_wire::{Address, Code, Context, Encoding, Envelope, Kind, Tag, Tid};
 
 use crate::buffer;
 use crate::guard::{call, inside};
@@ -123,7 +123,12 @@ fn refusal(code: Code) -> Result<Buffer, Code> {
     answer.pack(Kind::Int, &number)?;
     answer.unpack(Kind::Int, &mut number)?;
     let own = session::task()?.tid();
-    answer.edit(|about| *about = Envelope::new(Tid::from_c_int(c_int::MIN), own, TAG, CONTEXT));
+    answer.edit(|about| {
+        *about = Envelope::new(
+            Tid::from_c_int(c_int::MIN),
+            Address::new(own, Tag(TAG), Context(CONTEXT)),
+        )
+    });
     Ok(answer)
 }
 

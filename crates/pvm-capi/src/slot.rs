@@ -7,7 +7,7 @@
 use std::ops::{Deref, DerefMut};
 
 use pvm::{Biased, Buffer, FastGuard, Forked, Form, Gate, GateGuard, Owner, Remains};
-use pvm_wire::{Code, Encoding, Envelope, Kind};
+use pvm_wire::{Address, Code, Context, Encoding, Envelope, Kind, Tag};
 
 /// A buffer and how it is used.
 pub(crate) struct Content {
@@ -48,7 +48,10 @@ impl Content {
         }
         let Envelope { src, dst, tag, context, wait_id, .. } = self.buffer.envelope();
         self.buffer.begin(encoding);
-        let about = Envelope { wait_id, ..Envelope::new(src, dst, tag, context) };
+        let about = Envelope {
+            wait_id,
+            ..Envelope::new(src, Address::new(dst, Tag(tag), Context(context)))
+        };
         self.buffer.edit(|envelope| *envelope = about);
     }
 

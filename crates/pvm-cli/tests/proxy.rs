@@ -8,7 +8,7 @@ use place::Place;
 use pvm_wire::proxy::{Answer, Ask, PART_BYTES_MAX};
 use pvm_wire::request::{Change, Reply, Request, Role, Welcome};
 use pvm_wire::{
-    Blob, Code, Encoding, Envelope, FRAME_BYTES_MAX, FrameBuffer, Kind, Layout, Message,
+    Address, Blob, Code, Encoding, Envelope, FRAME_BYTES_MAX, FrameBuffer, Kind, Layout, Message,
     PROTOCOL_VERSION, RunList, Tid, Wire, write_frame,
 };
 use std::collections::BTreeMap;
@@ -156,7 +156,7 @@ impl Drop for Remote {
 fn bytes(body: Vec<u8>) -> Message {
     let mut runs = RunList::new();
     runs.push(Kind::Byte, body.len());
-    let mut envelope = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
+    let mut envelope = Envelope::new(Tid::NONE, Address::untagged(Tid::NONE));
     envelope.describe(Encoding::Default, body.len(), &runs);
     Message { envelope, body: Blob(body) }
 }

@@ -19,7 +19,7 @@
 
 use pvm_wire::peer::OutputNews;
 use pvm_wire::request::Target;
-use pvm_wire::{Blob, Encoding, Envelope, Kind, Message, RunList, Tid};
+use pvm_wire::{Address, Blob, Context, Encoding, Envelope, Kind, Message, RunList, Tag, Tid};
 
 const END: i32 = 0;
 const BEGINS: i32 = -1;
@@ -52,7 +52,10 @@ fn message(target: &Target, ints: &[i32], bytes: &[u8]) -> Message {
     runs.push(Kind::Byte, bytes.len());
     let mut body: Vec<u8> = ints.iter().flat_map(|i| i.to_ne_bytes()).collect();
     body.extend_from_slice(bytes);
-    let mut envelope = Envelope::new(Tid::NOTICE_SOURCE, target.tid, target.tag, target.context);
+    let mut envelope = Envelope::new(
+        Tid::NOTICE_SOURCE,
+        Address::new(target.tid, Tag(target.tag), Context(target.context)),
+    );
     envelope.describe(Encoding::Default, body.len(), &runs);
     if runs.len() > 1 {
         body.extend(runs.iter().flat_map(|run| run.to_word().to_le_bytes()));

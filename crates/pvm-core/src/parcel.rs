@@ -4,7 +4,8 @@
 //! 0 at its end, then its bytes.
 
 use pvm_wire::{
-    Blob, Body, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid, foreign,
+    Address, Blob, Body, Code, Context, Cursor, Encoding, Envelope, Kind, Message, RunList, Tag,
+    Tid, foreign,
 };
 
 /// A message that is being written.
@@ -56,7 +57,7 @@ impl Parcel {
     /// The message: from whom, with what tag, and the number that its answer will carry.
     pub(crate) fn message(self, from: Tid, to: Tid, tag: i32, wait: i32) -> Message {
         let Self { data: mut body, runs } = self;
-        let mut envelope = Envelope::new(from, to, tag, 0);
+        let mut envelope = Envelope::new(from, Address::new(to, Tag(tag), Context::FIRST));
         envelope.wait_id = wait;
         envelope.describe(Encoding::Default, body.len(), &runs);
         if runs.len() > 1 {

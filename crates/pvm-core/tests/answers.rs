@@ -9,7 +9,9 @@ use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{
     Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions, Welcome,
 };
-use pvm_wire::{Blob, Code, Envelope, FRAME_BYTES_MAX, HostIndex, Message, Tid, Wire};
+use pvm_wire::{
+    Address, Blob, Code, Context, Envelope, FRAME_BYTES_MAX, HostIndex, Message, Tag, Tid, Wire,
+};
 
 const ME: Tid = Tid(0x40001);
 const HERE: Tid = Tid(0x40000);
@@ -164,7 +166,7 @@ fn a_put_that_is_read_behind_the_end_of_its_task_leaves_nothing() {
     let host = &mut Host::with_task();
     host.give(Event::Exited { tid: ME, status: 9 });
     let put = || {
-        let message = Message::of_ints(Envelope::new(ME, ME, 0, 0), &[7]);
+        let message = Message::of_ints(Envelope::new(ME, Address::untagged(ME)), &[7]);
         Request::PutInfo { name: "x".into(), flags: 0, message }
     };
     assert_eq!(host.reply(put()), failed(Code::SysErr));
@@ -180,7 +182,7 @@ fn a_put_that_is_read_behind_the_end_of_its_task_leaves_nothing() {
     let again = Request::PutInfo {
         name: "y".into(),
         flags: 0,
-        message: Message::of_ints(Envelope::new(ME, ME, 0, 0), &[8]),
+        message: Message::of_ints(Envelope::new(ME, Address::untagged(ME)), &[8]),
     };
     assert_eq!(host.reply(again), Some(Reply::Number { value: 0 }));
 }
@@ -253,7 +255,8 @@ fn notices_come_once_and_at_once_for_what_is_gone() {
         delivered.collect()
     };
     let of = |tag, int: Tid| {
-        let envelope = Envelope::new(Tid::NOTICE_SOURCE, ME, tag, 0);
+        let envelope =
+            Envelope::new(Tid::NOTICE_SOURCE, Address::new(ME, Tag(tag), Context::FIRST));
         (tag, Message::of_ints(envelope, &[int.as_c_int()]))
     };
     assert_eq!(notices(host.ask(1, notify(1, 50, vec![two, two]))), []);

@@ -9,7 +9,7 @@ use pvm_core::io::{Event, HostFacts, Input, News};
 use pvm_core::{Machine, Time};
 use pvm_wire::peer::{Operator, PeerMessage, Said};
 use pvm_wire::request::{Inherited, Request, Role, SpawnRequest, Target, TraceOptions};
-use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid, Wire};
+use pvm_wire::{Address, Blob, Code, Context, Envelope, HostIndex, Message, Tag, Tid, Wire};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -112,7 +112,7 @@ fn spawn() -> BoxedStrategy<SpawnRequest> {
 fn message() -> BoxedStrategy<Message> {
     (tid(), int(), prop::collection::vec(any::<u8>(), 0..40), any::<u32>())
         .prop_map(|(tid, tag, body, size)| {
-            let mut envelope = Envelope::new(tid, tid, tag, 0);
+            let mut envelope = Envelope::new(tid, Address::new(tid, Tag(tag), Context::FIRST));
             envelope.data_size = size.into();
             Message { envelope, body: Blob(body) }
         })

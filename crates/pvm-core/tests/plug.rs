@@ -11,7 +11,8 @@ use pvm_wire::request::{
     Failure, Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions,
 };
 use pvm_wire::{
-    Blob, Body, Code, Cursor, Encoding, Envelope, HostIndex, Kind, Message, RunList, Tid, plug,
+    Address, Blob, Body, Code, Context, Cursor, Encoding, Envelope, HostIndex, Kind, Message,
+    RunList, Tag, Tid, plug,
 };
 use std::collections::BTreeMap;
 
@@ -65,7 +66,7 @@ fn message(tag: i32, wait_id: i32, items: &[Item]) -> Message {
             runs.push(Kind::Byte, text.0.len() + 1);
         }
     }
-    let mut envelope = Envelope::new(Tid::NONE, Tid::NONE, tag, 0);
+    let mut envelope = Envelope::new(Tid::NONE, Address::new(Tid::NONE, Tag(tag), Context::FIRST));
     envelope.wait_id = wait_id;
     envelope.describe(Encoding::Default, body.len(), &runs);
     if runs.len() > 1 {

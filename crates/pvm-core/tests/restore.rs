@@ -10,7 +10,7 @@ use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{
     Failure, Inherited, LEAST_LOADED, Reply, Request, Role, SpawnRequest, Target, TraceOptions,
 };
-use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Blob, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -112,7 +112,7 @@ fn request() -> impl Strategy<Value = Request> {
     let tid = (1..4u16, 1..9u32).prop_map(|(host, local)| Tid::task(HostIndex(host), local));
     let name = prop_oneof![Just(Blob::from("a")), Just(Blob::from("b"))];
     let flags = prop_oneof![Just(0), Just(1), Just(2), Just(4), Just(16), Just(32), Just(48)];
-    let message = Message::of_ints(Envelope::new(Tid(1), Tid(1), 0, 0), &[7]);
+    let message = Message::of_ints(Envelope::new(Tid(1), Address::untagged(Tid(1))), &[7]);
     prop_oneof![
         1 => Just(Request::Leave),
         1 => Just(Request::Config),

@@ -7,7 +7,7 @@ use pvm_core::io::{Act, Event, Input, News, Output};
 use pvm_core::{Machine, Time};
 use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
 use pvm_wire::request::{Reply, Request, Target};
-use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Blob, Context, Encoding, Envelope, HostIndex, Message, Tag, Tid};
 use support::{facts, first_host};
 
 const FIRST: HostIndex = HostIndex(1);
@@ -64,7 +64,7 @@ impl Here {
 }
 
 fn message(from: Tid) -> Message {
-    let mut envelope = Envelope::new(from, OURS, 1, 0);
+    let mut envelope = Envelope::new(from, Address::new(OURS, Tag(1), Context::FIRST));
     envelope.encoding = Encoding::Raw;
     Message { envelope, body: Blob::default() }
 }

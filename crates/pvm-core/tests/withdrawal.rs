@@ -7,7 +7,7 @@ use config::{config, setup};
 use pvm_core::io::{Effect, Event, HostFacts, Input, Output};
 use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions};
-use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Blob, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
 
 const WAIT: i32 = 32;
@@ -92,7 +92,7 @@ impl Host {
     }
 
     fn put(&mut self, connection: u64) -> Vec<(u64, u32, Reply)> {
-        let message = Message::of_ints(Envelope::new(Tid(1), Tid(1), 0, 0), &[7]);
+        let message = Message::of_ints(Envelope::new(Tid(1), Address::untagged(Tid(1))), &[7]);
         self.ask(connection, 9, Request::PutInfo { name: "x".into(), flags: 4, message })
     }
 }

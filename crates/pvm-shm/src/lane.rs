@@ -45,7 +45,7 @@ mod tests {
     use super::cell::FOLLOWING;
     use super::*;
     use crate::sync::Ordering;
-    use pvm_wire::{Context, Encoding, Envelope, Layout, Tag, Tid};
+    use pvm_wire::{Address, Context, Encoding, Envelope, Layout, Tag, Tid};
 
     /// Takes the next message on the fast path, if it has this tag, or any.
     fn take(receiver: &mut Receiver, tag: Option<i32>, room: &mut [u8]) -> Option<(Head, usize)> {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     fn envelope(sequence: u64) -> Envelope {
-        let mut envelope = Envelope::new(Tid(1), Tid(2), 3, 0);
+        let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(3), Context::FIRST));
         envelope.sequence = sequence;
         envelope
     }
@@ -106,7 +106,7 @@ mod tests {
             data_size: 200,
             run_count: 1,
             first_run: u64::MAX - 7,
-            ..Envelope::new(Tid(u32::MAX), Tid(77), -1, i32::MIN)
+            ..Envelope::new(Tid(u32::MAX), Address::new(Tid(77), Tag(-1), Context(i32::MIN)))
         };
         sent.sequence = u64::MAX;
         sender.push(Kind::Inline, &sent, &[7; 200]).expect("room");

@@ -12,7 +12,7 @@ use pvm_shm::credit::{DESCRIPTORS_MAX, Limits};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Inlet, Keeper, Outbox, Payload, Sent};
-use pvm_wire::{Bytes, Code, Encoding, Envelope, Tid};
+use pvm_wire::{Address, Bytes, Code, Context, Encoding, Envelope, Tag, Tid};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn send(
     (src, dst): (Tid, Tid),
     (tag, size): (i32, usize),
 ) -> Result<Sent, Code> {
-    let mut envelope = Envelope::new(src, dst, tag, 0);
+    let mut envelope = Envelope::new(src, Address::new(dst, Tag(tag), Context::FIRST));
     envelope.encoding = Encoding::Raw;
     envelope.data_size = size as u64;
     let body = pattern(tag, size);

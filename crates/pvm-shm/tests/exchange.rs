@@ -39,7 +39,7 @@ fn outbox(keeper: &mut Keeper, me: Tid) -> Outbox {
 }
 
 fn envelope(src: Tid, tag: i32, body: &[u8]) -> Envelope {
-    let mut envelope = Envelope::new(src, B, tag, 0);
+    let mut envelope = Envelope::new(src, Address::new(B, Tag(tag), Context::FIRST));
     envelope.encoding = Encoding::Raw;
     envelope.data_size = body.len() as u64;
     envelope

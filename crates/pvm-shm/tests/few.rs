@@ -9,7 +9,7 @@ use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::{Head, Key, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox};
-use pvm_wire::{Context, Encoding, Envelope, Kind, Run, Tag, Tid};
+use pvm_wire::{Address, Context, Encoding, Envelope, Kind, Run, Tag, Tid};
 use std::sync::Arc;
 
 const SENDER: Tid = Tid(0x40001);
@@ -34,7 +34,7 @@ impl World {
         let mut inlet = Inlet::new(RECEIVER, Inbox::new(word), keeper.activity().clone());
         let mut outbox = Outbox::new(&mut keeper.broker(SENDER)).expect("memory");
         // Opens the lane, and has the receiver watch it.
-        let envelope = Envelope::new(SENDER, RECEIVER, 1, 0);
+        let envelope = Envelope::new(SENDER, Address::new(RECEIVER, Tag(1), Context::FIRST));
         let body = Body::Bytes(&[&[]]);
         outbox.send(&mut keeper.broker(SENDER), RECEIVER, &envelope, body).expect("memory");
         assert!(inlet.next(&mut keeper.broker(RECEIVER), true).is_some());
@@ -48,7 +48,7 @@ impl World {
     }
 
     fn send(&mut self, size: usize, tag: i32, typed: bool) {
-        let mut envelope = Envelope::new(SENDER, RECEIVER, tag, 0);
+        let mut envelope = Envelope::new(SENDER, Address::new(RECEIVER, Tag(tag), Context::FIRST));
         (envelope.encoding, envelope.data_size) = (Encoding::Raw, size as u64);
         if typed && size > 0 {
             let run = Run { shape: Kind::Int.shape().0, count: size / 4 };

@@ -27,7 +27,7 @@ fn take(receiver: &mut Receiver, tag: i32, room: &mut [u8]) -> Option<(u64, usiz
 }
 
 fn envelope(sequence: u64) -> Envelope {
-    let mut envelope = Envelope::new(Tid(1), Tid(2), 0, 0);
+    let mut envelope = Envelope::new(Tid(1), Address::untagged(Tid(2)));
     envelope.sequence = sequence;
     envelope
 }

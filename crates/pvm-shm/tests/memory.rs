@@ -6,7 +6,7 @@
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Inlet, Keeper, Outbox, Sent};
-use pvm_wire::{Encoding, Envelope, Tid};
+use pvm_wire::{Address, Context, Encoding, Envelope, Tag, Tid};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ fn a_receiver_without_memory_for_a_spanning_message_leaves_it_in_its_lane() {
     let mut inlet = Inlet::new(B, inbox, keeper.activity().clone());
     let mut out = Outbox::new(&mut keeper.broker(A)).expect("memory");
     let mut send = |keeper: &mut Keeper, size: usize| {
-        let mut envelope = Envelope::new(A, B, 1, 0);
+        let mut envelope = Envelope::new(A, Address::new(B, Tag(1), Context::FIRST));
         (envelope.encoding, envelope.data_size) = (Encoding::Raw, size as u64);
         let body = vec![7; size];
         let sent = out.send(&mut keeper.broker(A), B, &envelope, Body::Bytes(&[&body]));

@@ -7,7 +7,7 @@ use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::{Head, Key, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox, Sent};
-use pvm_wire::{Context, Encoding, Envelope, Tid};
+use pvm_wire::{Address, Context, Encoding, Envelope, Tag, Tid};
 use std::sync::Arc;
 
 const TASKS: usize = 4;
@@ -57,7 +57,8 @@ impl Host {
         let (keeper, task) = (&mut self.keeper, &mut self.tasks[from]);
         task.knows[from] += 1;
         let number = task.knows[from];
-        let mut envelope = Envelope::new(tid(from), tid(to), number as i32, 0);
+        let mut envelope =
+            Envelope::new(tid(from), Address::new(tid(to), Tag(number as i32), Context::FIRST));
         (envelope.encoding, envelope.data_size) = (Encoding::Raw, size as u64);
         task.out.follow(task.inlet.seen());
         let mut broker = keeper.broker(tid(from));
@@ -287,7 +288,7 @@ fn a_look_for_one_sender_leaves_nothing_urgent() {
     let mut host = Host::new();
     host.send(1, 0, 8);
     assert_eq!(host.receive_alone(0, 2), Glance::Nothing);
-    let envelope = Envelope::new(tid(3), tid(0), 1, URGENT);
+    let envelope = Envelope::new(tid(3), Address::new(tid(0), Tag(1), Context(URGENT)));
     let Host { keeper, tasks } = &mut host;
     let broker = &mut keeper.broker(tid(3));
     let sent = tasks[3].out.send(broker, tid(0), &envelope, Body::Bytes(&[]));

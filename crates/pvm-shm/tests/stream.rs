@@ -5,7 +5,7 @@
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Inlet, Keeper, Outbox, Payload, Sent, Slab};
-use pvm_wire::{Bytes, Encoding, Envelope, Tid};
+use pvm_wire::{Address, Bytes, Context, Encoding, Envelope, Tag, Tid};
 use std::sync::Arc;
 
 const A: Tid = Tid(0x40001);
@@ -58,7 +58,7 @@ impl Pair {
 }
 
 fn envelope(tag: i32, size: usize) -> Envelope {
-    let mut envelope = Envelope::new(A, B, tag, 0);
+    let mut envelope = Envelope::new(A, Address::new(B, Tag(tag), Context::FIRST));
     envelope.encoding = Encoding::Raw;
     envelope.data_size = size as u64;
     envelope

@@ -15,7 +15,7 @@ use pvm_shm::slab::Descriptor;
 use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Keeper, Outbox, Pushed, Sent, Transit};
 use pvm_wire::spread::Receiver;
-use pvm_wire::{Bytes as _, Code, Encoding, Envelope, HostIndex, Tid};
+use pvm_wire::{Address, Bytes as _, Code, Context, Encoding, Envelope, HostIndex, Tag, Tid};
 use std::sync::Arc;
 
 const A: Tid = Tid(0x40001);
@@ -43,7 +43,8 @@ fn transit(keeper: &mut Keeper) -> Transit {
 
 fn send(keeper: &mut Keeper, out: &mut Outbox, (from, host): (Tid, HostIndex), n: u64) {
     let size = size_of_message(n);
-    let mut envelope = Envelope::new(from, Tid::task(host, 9), n as i32, 0);
+    let mut envelope =
+        Envelope::new(from, Address::new(Tid::task(host, 9), Tag(n as i32), Context::FIRST));
     envelope.encoding = Encoding::Raw;
     envelope.data_size = size as u64;
     envelope.sequence = n;
@@ -159,7 +160,7 @@ fn a_message_to_many_lies_in_the_lane_once_with_the_list_of_its_receivers() {
         let receivers: Vec<_> = (1..=count)
             .map(|n| Receiver { tid: Tid::task(THERE, n), sequence: 1000 + u64::from(n) })
             .collect();
-        let mut envelope = Envelope::new(A, Tid::NONE, 0, 0);
+        let mut envelope = Envelope::new(A, Address::untagged(Tid::NONE));
         envelope.encoding = Encoding::Raw;
         envelope.data_size = size as u64;
         let bytes = vec![7; size];
@@ -194,7 +195,7 @@ fn a_message_to_many_lies_in_the_lane_once_with_the_list_of_its_receivers() {
 fn the_lane_of_a_direct_route_is_the_senders_until_it_is_released() {
     let to = Tid::task(THERE, 9);
     let envelope = |n: u64| {
-        let mut envelope = Envelope::new(A, to, n as i32, 0);
+        let mut envelope = Envelope::new(A, Address::new(to, Tag(n as i32), Context::FIRST));
         envelope.encoding = Encoding::Raw;
         envelope.data_size = size_of_message(n) as u64;
         envelope.sequence = n;
@@ -322,7 +323,8 @@ fn a_length_that_lies_about_a_file_ends_no_daemon() {
     // A list of receivers, a list that is not, a body.
     let lies = [(true, 1 << 40, 8), (true, 1 << 10, 0), (false, 1, 1 << 40), (false, 1, 4097)];
     for (spread, sequence, data_size) in lies {
-        let mut envelope = Envelope::new(A, Tid::task(THERE, 9), 1, 0);
+        let mut envelope =
+            Envelope::new(A, Address::new(Tid::task(THERE, 9), Tag(1), Context::FIRST));
         (envelope.sequence, envelope.data_size) = (sequence, data_size);
         envelope.flags = if spread { Envelope::SPREAD } else { Envelope::NO_FLAGS };
         sender.push(lane::Kind::Slab, &envelope, &descriptor.to_array()).expect("room");
@@ -360,7 +362,7 @@ fn a_lane_that_was_released_unseen_is_read_when_it_is_known() {
         let to = Tid::task(THERE, 9);
         let mut out = Outbox::new(&mut keeper.broker(A)).expect("memory");
         let mut pair = out.open_pair(&mut keeper.broker(A), to).expect("memory");
-        let mut envelope = Envelope::new(A, to, 5, 0);
+        let mut envelope = Envelope::new(A, Address::new(to, Tag(5), Context::FIRST));
         (envelope.encoding, envelope.data_size) = (Encoding::Raw, 3);
         let body = Body::Bytes(&[b"abc"]);
         let kept = out.push_pair(&mut keeper.broker(A), &mut pair, &envelope, body);

@@ -6,7 +6,7 @@ use crate::time::MS;
 use crate::world::World;
 use known::Known;
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Code, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `PvmMboxPersistent | PvmMboxMultiInstance`: doubled, it would be there twice.
@@ -274,7 +274,8 @@ impl Actors {
                 actor.next_at = world.now() + pause;
                 self.name_count += 1;
                 let name = format!("w{}", self.name_count);
-                let message = Message::of_ints(Envelope::new(actor.tid, actor.tid, 0, 0), &[1]);
+                let message =
+                    Message::of_ints(Envelope::new(actor.tid, Address::untagged(actor.tid)), &[1]);
                 let request =
                     Request::PutInfo { name: name.as_str().into(), flags: LEDGER_FLAGS, message };
                 (name, request)

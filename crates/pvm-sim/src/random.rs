@@ -10,7 +10,7 @@ use pvm_core::io::Event;
 use pvm_wire::request::{
     Inherited, LEAST_LOADED, Request, Role, SpawnRequest, Target, TraceOptions,
 };
-use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Blob, Envelope, HostIndex, Message, Tid};
 
 /// Hosts that a run may have at most.
 const HOST_COUNT_MAX: usize = 6;
@@ -274,7 +274,8 @@ impl Run {
             12 => Request::GroupMembers { group: name(&mut self.random) },
             13..15 => {
                 let flags = self.random.pick(&[0, 1, 2, 4, 3]).unwrap_or(0);
-                let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &[flags]);
+                let message =
+                    Message::of_ints(Envelope::new(tid, Address::untagged(tid)), &[flags]);
                 Request::PutInfo { name: name(&mut self.random), flags, message }
             }
             15 => {

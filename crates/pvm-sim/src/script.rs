@@ -18,7 +18,7 @@ use crate::time::MS;
 use crate::world::{Happening, World};
 use pvm_core::io::{Event, News};
 use pvm_wire::request::{Request, Role};
-use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Blob, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
 
 /// A script longer than this is no longer read as a whole.
@@ -202,7 +202,10 @@ impl Script {
             "barrier" => Request::Barrier { group: text(2)?, count: parse(words, 3)? },
             "put" => {
                 let tid = self.tid(who)?;
-                let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &[parse(words, 4)?]);
+                let message = Message::of_ints(
+                    Envelope::new(tid, Address::untagged(tid)),
+                    &[parse(words, 4)?],
+                );
                 Request::PutInfo { name: text(2)?, flags: parse(words, 3)?, message }
             }
             "get" => Request::RecvInfo {

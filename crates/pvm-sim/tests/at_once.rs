@@ -5,7 +5,7 @@ use pvm_core::Rules;
 use pvm_sim::World;
 use pvm_sim::random::Random;
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Envelope, HostIndex, Message, Tid};
 
 const MS: u64 = 1_000_000;
 const FIRST: HostIndex = HostIndex(1);
@@ -52,7 +52,7 @@ fn all_answer(world: &mut World, request: &Request, ms: u64, is: fn(&Reply) -> b
 }
 
 fn put(name: &str) -> Request {
-    let message = Message::of_ints(Envelope::new(Tid::NONE, Tid::NONE, 0, 0), &[1]);
+    let message = Message::of_ints(Envelope::new(Tid::NONE, Address::untagged(Tid::NONE)), &[1]);
     // Each has an entry of its own.
     Request::PutInfo { name: name.into(), flags: 2, message }
 }

@@ -3,7 +3,7 @@
 use pvm_core::Rules;
 use pvm_sim::World;
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Envelope, HostIndex, Message, Tid};
 
 const MS: u64 = 1_000_000;
 /// A host that hears no leader ends after a minute; before that it is asked whether others hear it.
@@ -21,7 +21,7 @@ fn ask(world: &mut World, host: HostIndex, request: Request, ms: u64) -> Option<
 }
 
 fn put() -> Request {
-    let message = Message::of_ints(Envelope::new(Tid::NONE, Tid::NONE, 0, 0), &[1]);
+    let message = Message::of_ints(Envelope::new(Tid::NONE, Address::untagged(Tid::NONE)), &[1]);
     Request::PutInfo { name: "after".into(), flags: 2, message }
 }
 

@@ -5,7 +5,7 @@ use pvm_core::Rules;
 use pvm_core::io::News;
 use pvm_sim::{Happening, World};
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Blob, Code, Encoding, Envelope, HostIndex, Message, RunList, Tid};
+use pvm_wire::{Address, Blob, Code, Encoding, Envelope, HostIndex, Message, RunList, Tid};
 
 const MS: u64 = 1_000_000;
 const FIRST: HostIndex = HostIndex(1);
@@ -62,7 +62,7 @@ fn heal(world: &mut World, host: HostIndex) {
 }
 
 fn put(name: &str, bytes: usize) -> Request {
-    let mut envelope = Envelope::new(Tid(0), Tid(0), 0, 0);
+    let mut envelope = Envelope::new(Tid(0), Address::untagged(Tid(0)));
     envelope.describe(Encoding::Raw, bytes, &RunList::new());
     let message = Message { envelope, body: Blob(vec![7; bytes]) };
     Request::PutInfo { name: name.into(), flags: 0, message }

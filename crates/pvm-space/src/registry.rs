@@ -9,7 +9,9 @@ use crate::Error;
 use pvm::Task;
 use pvm_tuples::frames::Entry;
 use pvm_wire::request::{Reply, Request, inserted_tag};
-use pvm_wire::{Blob, Code, Encoding, Envelope, HostIndex, Message, RunList, Tid, Wire};
+use pvm_wire::{
+    Address, Blob, Code, Context, Encoding, Envelope, HostIndex, Message, RunList, Tag, Tid, Wire,
+};
 
 /// The prefix of a space's name.
 const SPACE: &str = "neopvm.space:";
@@ -31,7 +33,10 @@ fn entry_name(space: &Blob) -> Blob {
 }
 
 fn message(task: &Task, body: Vec<u8>, index: i32) -> Message {
-    let mut envelope = Envelope::new(task.tid(), task.tid(), inserted_tag(index), 0);
+    let mut envelope = Envelope::new(
+        task.tid(),
+        Address::new(task.tid(), Tag(inserted_tag(index)), Context::FIRST),
+    );
     envelope.describe(Encoding::Raw, body.len(), &RunList::new());
     Message { envelope, body: Blob(body) }
 }

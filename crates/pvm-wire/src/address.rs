@@ -12,6 +12,11 @@ pub struct Tag(pub i32);
 #[repr(transparent)]
 pub struct Context(pub i32);
 
+impl Context {
+    /// The context in which all tasks begin.
+    pub const FIRST: Self = Self(0);
+}
+
 /// The destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Address {
@@ -21,4 +26,16 @@ pub struct Address {
     pub tag: Tag,
     /// The context in which it is sent.
     pub context: Context,
+}
+
+impl Address {
+    /// The address of messages to `to` with this tag in this context.
+    pub const fn new(to: Tid, tag: Tag, context: Context) -> Self {
+        Self { to, tag, context }
+    }
+
+    /// The address of messages to `to` with tag 0 in the first context.
+    pub const fn untagged(to: Tid) -> Self {
+        Self::new(to, Tag(0), Context::FIRST)
+    }
 }

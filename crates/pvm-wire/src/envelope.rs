@@ -1,6 +1,8 @@
 //! The envelope that every message has besides its data.
 
-use crate::{Blob, DecodeError, Encoding, Layout, Reader, Run, RunList, Tid, Wire};
+use crate::{
+    Address, Blob, Context, DecodeError, Encoding, Layout, Reader, Run, RunList, Tag, Tid, Wire,
+};
 
 /// The addresses, the encoding and the sizes of a message.
 ///
@@ -50,8 +52,9 @@ impl Envelope {
     /// the receivers, whose ids and numbers come behind the body (see [`crate::spread`]).
     pub const SPREAD: u16 = 1;
 
-    /// Makes the envelope of an empty message.
-    pub const fn new(src: Tid, dst: Tid, tag: i32, context: i32) -> Self {
+    /// Makes the envelope of an empty message from `src` to an address.
+    pub const fn new(src: Tid, address: Address) -> Self {
+        let Address { to: dst, tag: Tag(tag), context: Context(context) } = address;
         Self {
             src,
             dst,
@@ -241,7 +244,7 @@ mod tests {
                 .flat_map(|n| sizes.map(|size| (n, size)))
                 .flat_map(|(n, size)| words.map(|word| (n, size, word)))
             {
-                let about = Envelope::new(Tid(1), Tid(2), 3, 0);
+                let about = Envelope::new(Tid(1), Address::new(Tid(2), Tag(3), Context::FIRST));
                 let about = Envelope { encoding, run_count, data_size, first_run, ..about };
                 let list = about.runs(&[]);
                 let expected = list.as_ref().map(|list| list.get(0)).map_err(|_| ());
@@ -257,7 +260,8 @@ mod tests {
 
     #[test]
     fn the_fixed_form_comes_back_and_is_checked() {
-        let mut envelope = Envelope::new(Tid(0x40001), Tid(0x80002), -7, 3);
+        let mut envelope =
+            Envelope::new(Tid(0x40001), Address::new(Tid(0x80002), Tag(-7), Context(3)));
         envelope.sequence = u64::MAX - 1;
         envelope.data_size = 1 << 40;
         assert_eq!(Envelope::from_array(&envelope.to_array()), Ok(envelope));
@@ -268,7 +272,8 @@ mod tests {
 
     #[test]
     fn a_message_of_ints_is_sound_and_a_cut_one_is_not() {
-        let mut message = Message::of_ints(Envelope::new(Tid(1), Tid(2), 0, 0), &[1, -2, 3]);
+        let mut message =
+            Message::of_ints(Envelope::new(Tid(1), Address::untagged(Tid(2))), &[1, -2, 3]);
         assert!(message.is_sound());
         message.body.0.pop();
         assert!(!message.is_sound());

@@ -207,11 +207,12 @@ choice! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Wire as _;
+    use crate::{Address, Context, Tag, Wire as _};
 
     #[test]
     fn what_tasks_and_proxies_say_survives_the_way_there_and_back() {
-        let envelope = Envelope::new(Tid(0x40001), Tid(0x40002), 7, 0);
+        let envelope =
+            Envelope::new(Tid(0x40001), Address::new(Tid(0x40002), Tag(7), Context::FIRST));
         let message = Message::of_ints(envelope, &[1, -2]);
         let ask = Ask::Send { to: vec![Tid(0x40002)], context: 0, tag: 7, message };
         assert_eq!(Ask::from_bytes(&ask.to_bytes()), Ok(ask));

@@ -15,8 +15,8 @@
 //! These files are read by the builds for other machines, so each layout is proven on each.
 
 use pvm_wire::{
-    Blob, Body, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid, Wire,
-    foreign,
+    Address, Blob, Body, Code, Context, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList,
+    Tag, Tid, Wire, foreign,
 };
 
 #[test]
@@ -183,7 +183,8 @@ fn parse(text: &str) -> Vec<Vector> {
 impl Vector {
     /// The message as a daemon would hand it on.
     fn message(&self) -> Message {
-        let mut envelope = Envelope::new(Tid(0x40001), Tid(0x80001), 1, 0);
+        let mut envelope =
+            Envelope::new(Tid(0x40001), Address::new(Tid(0x80001), Tag(1), Context::FIRST));
         envelope.layout = self.layout;
         envelope.encoding = self.encoding;
         envelope.data_size = self.data.len() as u64;
@@ -239,7 +240,7 @@ fn check(text: &str) {
 
 #[test]
 fn raw_data_of_another_machine_are_refused_where_they_would_be_nonsense() {
-    let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
+    let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(1), Context::FIRST));
     let raw = Encoding::Raw;
     envelope.encoding = raw;
     for layout in Layout::ALL {
@@ -260,7 +261,7 @@ fn raw_data_of_another_machine_are_refused_where_they_would_be_nonsense() {
 
 #[test]
 fn a_run_list_that_lies_about_the_data_is_no_message() {
-    let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
+    let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(1), Context::FIRST));
     envelope.layout = Layout::ALL.into_iter().find(|l| *l != Layout::NATIVE).expect("four");
     let mut runs = RunList::new();
     runs.push(Kind::Int, 2);

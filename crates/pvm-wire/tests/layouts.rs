@@ -1,7 +1,10 @@
 //! Whatever a machine of any layout packs, this one unpacks: model senders against the reader.
 
 use proptest::prelude::*;
-use pvm_wire::{Body, Cursor, Encoding, Envelope, Kind, Layout, Run, RunList, Tid, foreign};
+use pvm_wire::{
+    Address, Body, Context, Cursor, Encoding, Envelope, Kind, Layout, Run, RunList, Tag, Tid,
+    foreign,
+};
 
 /// The items of one call: values that every machine's type can hold.
 #[derive(Clone, Debug)]
@@ -78,7 +81,7 @@ proptest! {
         piece in 1..5usize,
     ) {
         let sent = send(layout, &calls);
-        let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
+        let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(1), Context::FIRST));
         envelope.layout = layout;
         let mut runs = sent.runs.clone();
         let data = foreign::make_native(&mut envelope, &mut runs, sent.data).expect("sound");
@@ -105,7 +108,7 @@ proptest! {
             .iter()
             .map(|layout| {
                 let sent = send(*layout, &calls);
-                let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
+                let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(1), Context::FIRST));
                 envelope.layout = *layout;
                 let mut runs = sent.runs;
                 let data = foreign::make_native(&mut envelope, &mut runs, sent.data);
@@ -121,7 +124,7 @@ proptest! {
     #[test]
     fn a_part_of_a_foreign_message_keeps_its_items(calls in calls(), layout in layouts()) {
         let sent = send(layout, &calls);
-        let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
+        let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(1), Context::FIRST));
         envelope.layout = layout;
         let mut runs = sent.runs;
         let data = foreign::make_native(&mut envelope, &mut runs, sent.data).expect("sound");
@@ -142,7 +145,7 @@ proptest! {
     #[test]
     fn bulk_data_become_native(call in calls().prop_map(|c| c[0].clone()), layout in layouts()) {
         let sent = send(layout, std::slice::from_ref(&call));
-        let mut envelope = Envelope::new(Tid(1), Tid(2), 1, 0);
+        let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(1), Context::FIRST));
         envelope.layout = layout;
         envelope.describe(Encoding::Raw, sent.data.len(), &sent.runs);
         let mut runs = envelope.runs(&[]).expect("one run");

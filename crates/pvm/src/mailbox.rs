@@ -175,10 +175,10 @@ impl<M> Mailbox<M> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use pvm_wire::Tid;
+    use pvm_wire::{Address, Context, Tag, Tid};
 
     fn envelope(context: i32, source: u32, tag: i32) -> Envelope {
-        Envelope::new(Tid(source), Tid(9), tag, context)
+        Envelope::new(Tid(source), Address::new(Tid(9), Tag(tag), Context(context)))
     }
 
     #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use crate::console::session::{Next, Session};
 use crate::console::words::integer;
 use crate::text;
 use pvm_wire::request::{MailboxInfo, Reply, Request};
-use pvm_wire::{Code, Envelope, Message, Tid};
+use pvm_wire::{Address, Code, Envelope, Message, Tid};
 
 /// `names [PATTERN]`
 pub(crate) fn names(session: &mut Session, args: &[String]) -> Next {
@@ -37,7 +37,7 @@ pub(crate) fn put(session: &mut Session, args: &[String]) -> Next {
         session.complain("pvm_putinfo", Code::BadParam);
         return Next::Go;
     }
-    let message = Message::of_ints(Envelope::new(own, own, 0, 0), &[0]);
+    let message = Message::of_ints(Envelope::new(own, Address::untagged(own)), &[0]);
     let (name, flags) = (args[0].as_str().into(), integer(&args[1]));
     session.ask("pvm_putinfo", &Request::PutInfo { name, flags, message });
     Next::Go

@@ -121,13 +121,13 @@ fn frame(socket: &mut UnixStream, id: u32, answer: &Answer) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pvm_wire::{Envelope, Tid};
+    use pvm_wire::{Address, Context, Envelope, Tag, Tid};
 
     #[test]
     fn a_long_body_goes_in_parts_and_comes_out_whole() {
         let (mut near, far) = UnixStream::pair().unwrap();
         let body: Vec<u8> = (0..=255).cycle().take(3 * PART_BYTES_MAX + 5).collect();
-        let envelope = Envelope::new(Tid(1), Tid(2), 3, 0);
+        let envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(3), Context::FIRST));
         let sent = body.clone();
         let writer = std::thread::spawn(move || {
             for part in sent[..2 * PART_BYTES_MAX].chunks(PART_BYTES_MAX) {

@@ -112,12 +112,13 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pvm_wire::{Address, Context, Tag};
     use std::time::Duration;
 
     const ANY: Pattern = Pattern { context: 0, source: None, tag: None };
 
     fn message(source: u32, tag: i32) -> Envelope {
-        Envelope::new(Tid(source), Tid(9), tag, 0)
+        Envelope::new(Tid(source), Address::new(Tid(9), Tag(tag), Context::FIRST))
     }
 
     fn take(waiting: &mut Waiting, envelope: &Envelope) -> Option<u32> {

@@ -313,19 +313,23 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pvm_wire::Envelope;
     use pvm_wire::request::inserted_tag;
+    use pvm_wire::{Address, Context, Envelope, Tag};
 
     const ME: Tid = Tid(0x4000a);
     const OTHER: Tid = Tid(0x4000b);
 
     fn put(registry: &mut Registry, name: &str, flags: i32, owner: Tid) -> i32 {
-        let message = Message::of_ints(Envelope::new(owner, owner, 9, 9), &[flags]);
+        let message = Message::of_ints(
+            Envelope::new(owner, Address::new(owner, Tag(9), Context(9))),
+            &[flags],
+        );
         registry.put(&name.into(), flags, owner, message).unwrap_or_else(Code::number)
     }
 
     fn insert(registry: &mut Registry, name: &str, index: i32) -> i32 {
-        let envelope = Envelope::new(ME, ME, inserted_tag(index), 0);
+        let envelope =
+            Envelope::new(ME, Address::new(ME, Tag(inserted_tag(index)), Context::FIRST));
         let message = Message::of_ints(envelope, &[index]);
         let flags = PERSISTENT | MULTI_INSTANCE;
         registry.put(&name.into(), flags, ME, message).unwrap_or_else(Code::number)
@@ -417,7 +421,7 @@ mod tests {
     #[test]
     fn what_would_not_fit_a_snapshot_is_refused() {
         let registry = &mut Registry::new();
-        let mut message = Message::of_ints(Envelope::new(ME, ME, 0, 0), &[]);
+        let mut message = Message::of_ints(Envelope::new(ME, Address::untagged(ME)), &[]);
         message.body = Blob(vec![0; BYTES_MAX / 2 + 1]);
         assert_eq!(registry.put(&"a".into(), 0, ME, message.clone()), Ok(0));
         assert_eq!(registry.put(&"b".into(), 0, ME, message), Err(Code::OutOfRes));

@@ -4,7 +4,7 @@ use super::*;
 use crate::io::GroupState;
 use proptest::prelude::*;
 use pvm_wire::peer::HostFacts;
-use pvm_wire::{Envelope, Message, Wire as _};
+use pvm_wire::{Address, Envelope, Message, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn host() -> impl Strategy<Value = HostIndex> {
@@ -43,8 +43,9 @@ fn host_command() -> impl Strategy<Value = Command> {
 
 fn name_command() -> impl Strategy<Value = Command> {
     let flags = || (0..64i32, 0..3i32).prop_map(|(flags, index)| flags | index << 10);
-    let message = (task(), any::<i32>())
-        .prop_map(|(of, value)| Message::of_ints(Envelope::new(of, of, 0, 0), &[value]));
+    let message = (task(), any::<i32>()).prop_map(|(of, value)| {
+        Message::of_ints(Envelope::new(of, Address::untagged(of)), &[value])
+    });
     let owner = || prop_oneof![4 => task(), 1 => Just(Tid::NONE)];
     prop_oneof![
         3 => (name(), flags(), owner(), message)

@@ -6,7 +6,7 @@ use crate::pending::{Asker, Reader, Want};
 use crate::tasks::nothing_inherited;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Inherited, Reply, Request};
-use pvm_wire::{Blob, Code, Encoding, Envelope, Message, RunList, Tid, Wire};
+use pvm_wire::{Address, Blob, Code, Encoding, Envelope, Message, RunList, Tid, Wire};
 
 /// `PVMNORESETCLASS`: the tasks that `reset` spares.
 const NO_RESET: &str = "###_PVM_NO_RESET_###";
@@ -107,7 +107,8 @@ impl Handler<'_> {
             return self.answer(asker, Reply::Done);
         }
         self.known_everywhere(tid);
-        let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &[tid.as_c_int()]);
+        let message =
+            Message::of_ints(Envelope::new(tid, Address::untagged(tid)), &[tid.as_c_int()]);
         let command = Command::PutInfo { name, flags: MULTI_INSTANCE, owner: tid, message };
         self.propose_for(asker, Some(Reply::Done), None, command);
     }
@@ -161,7 +162,7 @@ impl Handler<'_> {
 /// The message that a service puts under its name: its options, or nothing.
 fn service_message(tid: Tid, given: Option<&Inherited>) -> Message {
     let body = given.map_or_else(Vec::new, Wire::to_bytes);
-    let mut envelope = Envelope::new(tid, tid, 0, 0);
+    let mut envelope = Envelope::new(tid, Address::untagged(tid));
     envelope.describe(Encoding::Raw, body.len(), &RunList::new());
     Message { envelope, body: Blob(body) }
 }

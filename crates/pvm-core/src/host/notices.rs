@@ -7,7 +7,7 @@ use crate::pending::Asker;
 use crate::planted::{self, Bug};
 use pvm_wire::peer::Said;
 use pvm_wire::request::Reply;
-use pvm_wire::{Code, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Code, Context, Envelope, HostIndex, Message, Tag, Tid};
 
 /// Things that one call may watch.
 const WATCH_COUNT_MAX: usize = 1 << 16;
@@ -153,7 +153,10 @@ impl Handler<'_> {
 
     pub(super) fn deliver_notice(&mut self, watch: &Watch, ints: &[i32]) {
         let to = watch.owner;
-        let envelope = Envelope::new(Tid::NOTICE_SOURCE, to, watch.tag, watch.context);
+        let envelope = Envelope::new(
+            Tid::NOTICE_SOURCE,
+            Address::new(to, Tag(watch.tag), Context(watch.context)),
+        );
         if self.host.tasks.alive(to).is_some() {
             self.effect(Effect::Deliver { to, message: Message::of_ints(envelope, ints) });
         }

@@ -180,7 +180,7 @@ impl Head {
 
     /// The envelope in place of a head that makes no sense.
     pub const fn no_envelope() -> Envelope {
-        Envelope::new(Tid::NONE, Tid::NONE, 0, 0)
+        Envelope::new(Tid::NONE, Address::untagged(Tid::NONE))
     }
 
     /// The head of the last cell of a ring: its payload is the number of a segment.

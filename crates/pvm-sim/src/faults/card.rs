@@ -6,7 +6,7 @@
 use super::{Run, SECOND};
 use crate::time::MS;
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Envelope, HostIndex, Message, Tid};
 
 /// The time until the links are given up and the silence counts, and another host leads.
 const UNHEARD: u64 = 9 * SECOND;
@@ -66,7 +66,8 @@ impl Run {
     pub(super) fn is_served(&mut self, host: HostIndex) -> Result<bool, String> {
         let Some(operator) = self.world.connect(host, Role::Operator) else { return Ok(false) };
         self.go(10 * MS)?;
-        let message = Message::of_ints(Envelope::new(Tid::NONE, Tid::NONE, 0, 0), &[1]);
+        let message =
+            Message::of_ints(Envelope::new(Tid::NONE, Address::untagged(Tid::NONE)), &[1]);
         let name = format!("served at {host}").as_str().into();
         self.world.request(host, operator, Request::PutInfo { name, flags: 2, message });
         self.go(400 * MS)?;

@@ -10,7 +10,7 @@
 use super::{Run, SECOND};
 use crate::time::MS;
 use pvm_wire::request::{Request, Role};
-use pvm_wire::{Envelope, HostIndex, Message};
+use pvm_wire::{Address, Envelope, HostIndex, Message};
 
 /// A latency so long that cuts fit between the sending of a message and its arrival.
 const LATENCY: u64 = 20 * MS;
@@ -79,7 +79,8 @@ impl Run {
             let node = self.world.nodes.get(&host);
             let task = node.and_then(|node| node.tasks().find(|task| task.0 == connection));
             let Some((_, tid)) = task else { return Ok(()) };
-            let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &vec![1; INTS]);
+            let message =
+                Message::of_ints(Envelope::new(tid, Address::untagged(tid)), &vec![1; INTS]);
             let name = format!("much {number}").as_str().into();
             self.world.request(host, connection, Request::PutInfo { name, flags: 0, message });
         }

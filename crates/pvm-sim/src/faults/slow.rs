@@ -3,7 +3,7 @@
 use super::{Run, SECOND};
 use crate::time::MS;
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, RunList, Tid};
+use pvm_wire::{Address, Blob, Encoding, Envelope, HostIndex, Message, RunList, Tid};
 use std::collections::BTreeMap;
 
 /// Bytes in a second: 10 Mb/s.
@@ -52,7 +52,7 @@ impl Putter {
     }
 
     fn put(&mut self, run: &mut Run, bytes: u64) {
-        let mut envelope = Envelope::new(Tid(0), Tid(0), 0, 0);
+        let mut envelope = Envelope::new(Tid(0), Address::untagged(Tid(0)));
         let body = vec![7; bytes as usize];
         envelope.describe(Encoding::Raw, body.len(), &RunList::new());
         let message = Message { envelope, body: Blob(body) };

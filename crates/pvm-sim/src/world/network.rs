@@ -10,7 +10,7 @@ use crate::tally::Fault;
 use crate::time::MS;
 use pvm_core::io::{Input, News};
 use pvm_wire::peer::PeerMessage;
-use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Address, Blob, Context, Envelope, HostIndex, Message, Tag, Tid};
 
 const CONNECT_NS: u64 = 2 * MS;
 /// After which silence a host counts as dead.
@@ -113,7 +113,10 @@ impl World {
     /// Tasks of one host send so much to another one that `bytes` bytes always wait on the link.
     pub fn send_bulk(&mut self, from: HostIndex, to: HostIndex, bytes: usize) {
         while self.cables.bulk(from, to) < bytes && self.links.made(from, to).is_some() {
-            let envelope = Envelope::new(Tid::host_id(from), Tid::host_id(to), 1, 0);
+            let envelope = Envelope::new(
+                Tid::host_id(from),
+                Address::new(Tid::host_id(to), Tag(1), Context::FIRST),
+            );
             let message = Message { envelope, body: Blob(vec![7; BULK_BYTES]) };
             self.send(from, to, PeerMessage::Forward { message });
         }

@@ -1,7 +1,9 @@
 //! Messages inside of messages.
 
 use super::{Buffer, Data, Store};
-use pvm_wire::{Body, Code, Cursor, Encoding, Envelope, Kind, Layout, RunList, Tid};
+use pvm_wire::{
+    Address, Body, Code, Context, Cursor, Encoding, Envelope, Kind, Layout, RunList, Tag, Tid,
+};
 
 impl Buffer {
     /// Packs another message's data into this one (`pvm_pkmesgbody`), items as items.
@@ -119,8 +121,10 @@ impl Buffer {
         };
         inner.edit(|about| {
             let (source, to) = (Tid::from_c_int(field(6)), Tid::from_c_int(field(7)));
-            *about =
-                Envelope { wait_id: field(3), ..Envelope::new(source, to, field(2), field(1)) };
+            *about = Envelope {
+                wait_id: field(3),
+                ..Envelope::new(source, Address::new(to, Tag(field(2)), Context(field(1))))
+            };
             if !encoding.has_runs() {
                 // Bytes are as they were on the machine that packed them.
                 about.layout = layout.unwrap_or(Layout::NATIVE);

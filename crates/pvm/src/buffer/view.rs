@@ -81,7 +81,7 @@ mod tests {
     use pvm_shm::inbox::Inbox;
     use pvm_shm::segment::Mapping;
     use pvm_shm::{Body as Sending, Inlet, Keeper, Outbox, Payload, Sent};
-    use pvm_wire::{Envelope, Tid};
+    use pvm_wire::{Address, Context, Envelope, Tag, Tid};
 
     #[test]
     fn views_show_the_items_and_refuse_what_needs_conversion() {
@@ -109,7 +109,7 @@ mod tests {
         let mapping = Mapping::new(fd, Inbox::SIZE, true).expect("mapped");
         let mut inlet = Inlet::new(TO, Inbox::new(mapping.into()), keeper.activity().clone());
         let mut out = Outbox::new(&mut keeper.broker(FROM)).expect("memory");
-        let mut envelope = Envelope::new(FROM, TO, 1, 0);
+        let mut envelope = Envelope::new(FROM, Address::new(TO, Tag(1), Context::FIRST));
         envelope.encoding = Encoding::Raw;
         // The first look is at everything, the second at what is told of.
         for _ in 0..2 {

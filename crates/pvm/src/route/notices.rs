@@ -4,7 +4,7 @@
 //! and the descriptor of the route, -1 for one that has ended. A request about a route that is not
 //! there is answered at once, and so is one that is taken back.
 
-use pvm_wire::{Context, Envelope, Tag, Tid};
+use pvm_wire::{Address, Context, Envelope, Tag, Tid};
 
 #[derive(Debug)]
 struct Add {
@@ -47,7 +47,7 @@ impl RouteNotices {
     }
 
     fn notice(&self, context: Context, tag: Tag, peer: Tid, descriptor: i32) -> Notice {
-        let envelope = Envelope::new(self.me, self.me, tag.0, context.0);
+        let envelope = Envelope::new(self.me, Address::new(self.me, tag, context));
         Notice { envelope, peer, descriptor }
     }
 

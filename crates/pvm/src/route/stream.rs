@@ -191,13 +191,13 @@ pub fn read_route(bytes: &[u8], cut: usize) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pvm_wire::{Encoding, Tid};
+    use pvm_wire::{Address, Encoding, Tid};
 
     #[test]
     fn messages_and_confirmations_come_out_however_the_data_are_cut() {
         let mut bytes = Vec::new();
         for n in 0..50u64 {
-            let mut envelope = Envelope::new(Tid(1), Tid(2), 0, 0);
+            let mut envelope = Envelope::new(Tid(1), Address::untagged(Tid(2)));
             envelope.encoding = Encoding::Raw;
             envelope.data_size = n * 3;
             bytes.extend_from_slice(&message_head(n, &envelope));

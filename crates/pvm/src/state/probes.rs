@@ -85,7 +85,7 @@ impl State {
         (head, size): (&Head, usize),
     ) {
         let Some(begin) = begin else { return };
-        let mut envelope = Envelope::new(self.me, to.to, to.tag.0, to.context.0);
+        let mut envelope = Envelope::new(self.me, to);
         envelope.encoding = head.encoding();
         envelope.data_size = size as u64;
         self.probe_sent_here(Some(begin), to.to, &envelope);

@@ -132,11 +132,12 @@ pub(crate) enum BodyHead<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pvm_wire::{Tid, write_frame};
+    use pvm_wire::{Address, Context, Tag, Tid, write_frame};
 
     #[test]
     fn bodies_are_written_as_the_frames_that_are_read() {
-        let envelope = Envelope::new(Tid(0x40001), Tid(0x80000), 3, 0);
+        let envelope =
+            Envelope::new(Tid(0x40001), Address::new(Tid(0x80000), Tag(3), Context::FIRST));
         let receivers = vec![Receiver { tid: Tid(0x80001), sequence: 7 }];
         let bytes = Blob(b"some bytes".to_vec());
         let head = BodyHead::Begin { stream: 9, envelope: &envelope, receivers: &receivers };

@@ -268,7 +268,7 @@ mod tests {
     const PART: usize = CHUNK_BYTES / 4;
     use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
     use pvm_shm::Payload;
-    use pvm_wire::{Envelope, FrameBuffer, Tid, Wire as _};
+    use pvm_wire::{Address, Envelope, FrameBuffer, Tid, Wire as _};
 
     /// Lanes with messages in them; those read and not confirmed come first.
     #[derive(Default)]
@@ -281,7 +281,7 @@ mod tests {
     impl Source for Lanes {
         fn next(&mut self, lane: LaneNumber) -> Option<Parcel> {
             let number = self.lanes.get_mut(&lane)?.pop_front()?;
-            let mut envelope = Envelope::new(Tid(lane as u32), Tid(0x80001), 0, 0);
+            let mut envelope = Envelope::new(Tid(lane as u32), Address::untagged(Tid(0x80001)));
             envelope.sequence = number;
             envelope.data_size = 100;
             let mut bytes = pvm_shm::lane::room_for(100);

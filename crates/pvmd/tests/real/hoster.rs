@@ -4,7 +4,9 @@ use crate::client::{Client, Host};
 use crate::hosts::hosts;
 use crate::task::Task;
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Encoding, Envelope, Kind, Message, RunList, Tid, plug};
+use pvm_wire::{
+    Address, Blob, Context, Encoding, Envelope, Kind, Message, RunList, Tag, Tid, plug,
+};
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -33,7 +35,10 @@ fn answer(asked: &Envelope, host: i32, text: &str) -> Message {
     let mut runs = RunList::new();
     runs.push(Kind::Int, 3);
     runs.push(Kind::Byte, text.len() + 1);
-    let mut envelope = Envelope::new(asked.dst, asked.src, plug::START_HOST_ACK, 0);
+    let mut envelope = Envelope::new(
+        asked.dst,
+        Address::new(asked.src, Tag(plug::START_HOST_ACK), Context::FIRST),
+    );
     envelope.wait_id = asked.wait_id;
     envelope.describe(Encoding::Default, body.len(), &runs);
     body.extend(runs.iter().flat_map(|run| run.to_word().to_le_bytes()));

@@ -6,7 +6,9 @@ use pvm_shm::inlet::Arrival;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Broker, Inlet, Outbox, Sent};
 use pvm_wire::request::{Reply, Request, Role, Segment, SegmentId};
-use pvm_wire::{Bytes as _, Code, Encoding, Envelope, PROTOCOL_VERSION, Tid};
+use pvm_wire::{
+    Address, Bytes as _, Code, Context, Encoding, Envelope, PROTOCOL_VERSION, Tag, Tid,
+};
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -46,7 +48,7 @@ impl Task {
 
     /// Sends raw bytes: to a task here, or through the daemon.
     pub(crate) fn send(&mut self, to: Tid, tag: i32, bytes: &[u8]) -> Sent {
-        let mut envelope = Envelope::new(self.tid, to, tag, 0);
+        let mut envelope = Envelope::new(self.tid, Address::new(to, Tag(tag), Context::FIRST));
         envelope.encoding = Encoding::Raw;
         envelope.data_size = bytes.len() as u64;
         self.sequence += 1;

@@ -3,7 +3,7 @@
 use crate::client::{Client, Host};
 use crate::life::kill;
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Blob, Envelope, Message, PROTOCOL_VERSION, Tid};
+use pvm_wire::{Address, Blob, Envelope, Message, PROTOCOL_VERSION, Tid};
 
 const WAIT: i32 = 32;
 const TAKE: i32 = 16;
@@ -36,7 +36,7 @@ fn what_was_given_up_around_the_death_of_a_daemon_is_answered_and_has_no_effect(
         asker.send(&Request::GiveUp { question: id });
         assert_eq!(asker.answer(id), Reply::Withdrawn, "{question:?}");
     }
-    let message = Message::of_ints(Envelope::new(Tid(1), Tid(1), 0, 0), &[7]);
+    let message = Message::of_ints(Envelope::new(Tid(1), Address::untagged(Tid(1))), &[7]);
     let put = Request::PutInfo { name: "x".into(), flags: 4, message };
     assert_eq!(other.ask(&put), Reply::Number { value: 0 });
     let there = other.ask(&get(TAKE));
