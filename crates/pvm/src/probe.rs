@@ -5,25 +5,25 @@
 //! the call that it is a part of. The only message of a call is told with the call itself, further
 //! ones as parts. Nothing here has a destructor, so a handler may leave a call by `longjmp`.
 
-use crate::order::Stamp;
+mod transfers;
+mod waits;
+
+pub(crate) use waits::{forget_sleep, sleep, take_sleep, wait};
+
 use crate::pattern::Pattern;
 use crate::sys;
 use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 pub(crate) use pvm_shm::probe::RECORDS;
 use pvm_shm::recorder::Recorder;
-use pvm_wire::record::{
-    Class, Processor, Reason, Record, RouteKind, RouteStep, Transfer, What, calls,
-};
+use pvm_wire::record::{Class, Reason, Record, RouteKind, RouteStep, Transfer, What, calls};
 use pvm_wire::{Address, Encoding, Envelope, Tid};
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use transfers::{origin, sent, taken, wire_bytes};
 
 /// Numbers of names in a task's records.
 pub(crate) type Numbers = BTreeMap<(Class, Vec<u8>), u32>;
-
-/// Daemons on the way between two hosts: that of the sender and that of the receiver.
-const HOPS: u8 = 2;
 
 /// The call that this thread is in, and the number of calls around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,7 +99,6 @@ thread_local! {
     static TOLD: Cell<Option<Told>> = const { Cell::new(None) };
     /// The call has sent or taken more than one message.
     static SEVERAL: Cell<bool> = const { Cell::new(false) };
-    static SLEPT: Cell<Option<Processor>> = const { Cell::new(None) };
     /// The pieces in which the message that is sent just now has gone so far.
     static PIECES: Cell<u32> = const { Cell::new(0) };
 }
@@ -261,65 +260,6 @@ fn tell(recorder: &Recorder, told: Told) {
     }
 }
 
-/// A message from its envelope, as its receiver sees it.
-pub(crate) fn taken(envelope: &Envelope, me: Tid) -> Transfer {
-    Transfer {
-        tag: envelope.tag,
-        context: envelope.context,
-        bytes: envelope.data_size,
-        encoding: envelope.encoding,
-        ..origin((envelope.src, envelope.sequence), me)
-    }
-}
-
-/// The sender of a message and the way by which it came, found from its source and its sequence.
-#[inline]
-fn origin((peer, sequence): (Tid, u64), me: Tid) -> Transfer {
-    let near = peer.host() == me.host() || !peer.is_task();
-    let stamp = Stamp::from_raw(sequence);
-    let route = if peer == me {
-        RouteKind::Own
-    } else if near {
-        RouteKind::Memory
-    } else if stamp.is_direct() {
-        RouteKind::Direct
-    } else {
-        RouteKind::Daemons
-    };
-    Transfer {
-        peer,
-        tag: 0,
-        context: 0,
-        number: if near { sequence } else { stamp.number() },
-        bytes: 0,
-        encoding: Encoding::Raw,
-        route,
-        hops: if route == RouteKind::Daemons { HOPS } else { 0 },
-    }
-}
-
-/// A message to (or from) `peer`.
-fn sent(envelope: &Envelope, peer: Tid, route: RouteKind) -> Transfer {
-    Transfer {
-        peer,
-        tag: envelope.tag,
-        context: envelope.context,
-        number: envelope.sequence,
-        bytes: envelope.data_size,
-        encoding: envelope.encoding,
-        route,
-        hops: if route == RouteKind::Daemons { HOPS } else { 0 },
-    }
-}
-
-/// Bytes of a message with what is around it: between hosts its envelope goes along.
-const fn wire_bytes(bytes: u64, route: RouteKind) -> u64 {
-    match route {
-        RouteKind::Direct | RouteKind::Daemons => bytes + Envelope::SIZE as u64,
-        RouteKind::None | RouteKind::Memory | RouteKind::Own => bytes,
-    }
-}
-
 /// The moment now, if something is to be noted.
 #[inline]
 pub(crate) fn moment(probes: &Probes) -> Option<u64> {
@@ -385,58 +325,4 @@ pub(crate) fn note_route(probes: &Probes, peer: Tid, step: RouteStep) {
     if let Some(begin) = moment(probes) {
         note_part(probes, begin, What::Route { peer, step });
     }
-}
-
-/// The reason for which this thread's call waits.
-pub(crate) fn reason() -> Reason {
-    match CURRENT.get().call {
-        calls::RECV | calls::NRECV | calls::TRECV | calls::PRECV | calls::PROBE => Reason::Message,
-        calls::NEOPVM_RECEIVE | calls::NEOPVM_RECEIVE_ITEMS | calls::NEOPVM_WAIT => Reason::Message,
-        calls::BARRIER | calls::REDUCE | calls::GATHER | calls::SCATTER => Reason::Group,
-        calls::NEOPVM_BARRIER | calls::NEOPVM_BARRIER_UNTIL => Reason::Group,
-        calls::SEND | calls::PSEND | calls::MCAST | calls::BCAST => Reason::Room,
-        calls::NEOPVM_SEND | calls::NEOPVM_SEND_ITEMS => Reason::Room,
-        calls::NEOPVM_MULTICAST | calls::NEOPVM_BROADCAST => Reason::Room,
-        calls::PYTHON_RECEIVE | calls::PYTHON_RECV_ITEMS | calls::PYTHON_WAIT => Reason::Message,
-        calls::PYTHON_BARRIER | calls::PYTHON_REDUCE => Reason::Group,
-        calls::PYTHON_GATHER | calls::PYTHON_SCATTER => Reason::Group,
-        calls::PYTHON_SEND | calls::PYTHON_SEND_ITEMS | calls::PYTHON_BROADCAST => Reason::Room,
-        calls::NONE => Reason::Other,
-        _ => Reason::Answer,
-    }
-}
-
-/// A wait, noted. Nothing in here has a destructor: a handler may leave it by longjmp.
-#[inline]
-pub(crate) fn wait<T>(probes: &Probes, wait: impl FnOnce() -> T) -> T {
-    let Some(begin) = moment(probes) else { return wait() };
-    SLEPT.set(None);
-    let done = wait();
-    note_part(probes, begin, What::Wait { reason: reason(), processor: SLEPT.take() });
-    done
-}
-
-/// The earlier sleep of this thread counts no more.
-pub(crate) fn forget_sleep() {
-    SLEPT.set(None);
-}
-
-/// The processor's clock around the sleeps since [`forget_sleep`].
-pub(crate) fn take_sleep() -> Option<Processor> {
-    SLEPT.take()
-}
-
-/// A sleep of this thread within a wait: processor time is asked for here only, where its price
-/// does not count.
-#[inline]
-pub(crate) fn sleep<T>(is_noted: bool, sleep: impl FnOnce() -> T) -> T {
-    if !is_noted {
-        return sleep();
-    }
-    let begin = sys::processor_time();
-    let done = sleep();
-    // One wait may sleep twice; then the first begin counts.
-    let begin = SLEPT.get().map_or(begin, |before| before.begin);
-    SLEPT.set(Some(Processor { begin, end: sys::processor_time() }));
-    done
 }

@@ -1,5 +1,7 @@
 //! One direct route: a connected socket and the keys of its records.
 
+mod writing;
+
 use crate::buffer::Store;
 use crate::order::{Life, Stamp};
 use crate::probe;
@@ -8,14 +10,14 @@ use crate::route::stream::{MESSAGE_HEAD, Sink, Stream, confirmation, message_hea
 use crate::sys;
 use pvm_shm::probe::Probes;
 use pvm_shm::{PairLane, Slab};
-use pvm_wire::congestion::{Ahead, UnderWay};
+use pvm_wire::congestion::Ahead;
 use pvm_wire::record::RouteKind;
 use pvm_wire::route::Route;
 use pvm_wire::{Envelope, Tid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::RecvFlags;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,39 +29,11 @@ pub(crate) const INPUT_BYTES: usize = 256 << 10;
 const READS: usize = 8;
 /// A receiver that takes nothing for this long gets the rest by the daemons.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Like `PATIENCE`, where bytes wait in the network: on a slow cable that others fill, too, a
-/// segment takes its time.
-const NETWORK_PATIENCE: Duration = Duration::from_secs(1);
 /// Messages are confirmed after this many of them, or after this many bytes in large ones; the lane
 /// of a route holds four times as much. A task that answers, or that finds nothing more, confirms
 /// anyway.
 const CONFIRM_EACH: u64 = 64;
 const CONFIRM_BYTES: usize = 1 << 20;
-
-const WRITABLE: PollFlags = PollFlags::IN.union(PollFlags::OUT);
-
-/// The time for which a write has waited in vain.
-#[derive(Default)]
-struct WritePatience {
-    since: Option<Instant>,
-    /// The bytes that were under way in the network when they last became fewer.
-    least: Option<u64>,
-}
-
-impl WritePatience {
-    /// There is no room. While the network takes bytes that is only slow.
-    fn lose(&mut self, full: Option<UnderWay>) -> Result<(), Broken> {
-        let now = Instant::now();
-        if let Some(full) = full
-            && self.least.is_none_or(|least| full.bytes < least)
-        {
-            *self = Self { since: Some(now), least: Some(full.bytes) };
-        }
-        let since = *self.since.get_or_insert(now);
-        let patience = if full.is_some() { NETWORK_PATIENCE } else { PATIENCE };
-        if now - since > patience { Err(Broken) } else { Ok(()) }
-    }
-}
 
 /// The route is of no more use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -272,67 +246,6 @@ impl Direct {
         self.piece(end)
     }
 
-    /// Writes the sealed records. While there is no room, takes in what comes: the other task may
-    /// be doing the same. Room also lacks while much of this route stands in queues of the network,
-    /// where messages of daemons would have to wait behind it.
-    fn write(&mut self, around: &mut Around<'_>) -> Result<(), Broken> {
-        let mut written = 0;
-        let mut patience = WritePatience::default();
-        let mut waits = None;
-        while written < self.out.bytes().len() {
-            let room = self.ahead.room(sys::clock(), || sys::under_way(&self.socket));
-            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            let rest = &self.out.bytes()[written..];
-            let sent = match room {
-                Ok(room) => rustix::net::send(&self.socket, &rest[..rest.len().min(room)], flags),
-                Err(_) => Err(Errno::AGAIN),
-            };
-            match sent {
-                Ok(n) => {
-                    self.note_wait(&mut waits);
-                    written += n;
-                    self.ahead.went(n);
-                    patience = WritePatience::default();
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    self.begin_wait(&mut waits);
-                    let waited = match patience.lose(room.err()) {
-                        Ok(()) => self.wait_for_room(room.is_ok(), waits.is_some(), around),
-                        broken => broken,
-                    };
-                    if waited.is_err() {
-                        self.note_wait(&mut waits);
-                        return waited;
-                    }
-                }
-                Err(_) => {
-                    self.note_wait(&mut waits);
-                    return Err(Broken);
-                }
-            }
-        }
-        self.out.clear();
-        Ok(())
-    }
-
-    /// Takes in what comes, and waits for room in the socket, or for the network to take more.
-    fn wait_for_room(
-        &mut self,
-        in_socket: bool,
-        is_noted: bool,
-        around: &mut Around<'_>,
-    ) -> Result<(), Broken> {
-        self.receive(around)?;
-        let (wanted, time) = match in_socket {
-            true => (WRITABLE, PATIENCE / 8),
-            false => (PollFlags::IN, self.ahead.pause()),
-        };
-        let mut fds = [PollFd::new(&self.socket, wanted)];
-        let _ = probe::sleep(is_noted, || poll(&mut fds, Some(&sys::timespec(time))));
-        Ok(())
-    }
-
     /// A wait begins, if it has not begun yet and is to be noted.
     fn begin_wait(&self, since: &mut Option<u64>) {
         if since.is_none() {
@@ -425,30 +338,5 @@ impl Direct {
         self.rest.clear();
         self.rest.extend_from_slice(bytes);
         Ok(more)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const fn under_way(bytes: u64) -> UnderWay {
-        let (least, without_room) = (PATIENCE, Duration::ZERO);
-        UnderWay { bytes, sent: true, confirmed: 0, least, without_room }
-    }
-
-    #[test]
-    fn a_write_waits_while_the_network_takes_bytes_and_no_longer() {
-        let mut patience = WritePatience::default();
-        for bytes in (10..13).rev() {
-            assert_eq!(patience.lose(Some(under_way(bytes))), Ok(()));
-            std::thread::sleep(NETWORK_PATIENCE * 2 / 3);
-        }
-        std::thread::sleep(NETWORK_PATIENCE / 3);
-        assert_eq!(patience.lose(Some(under_way(10))), Err(Broken));
-        let mut patience = WritePatience::default();
-        assert_eq!(patience.lose(None), Ok(()));
-        std::thread::sleep(PATIENCE + PATIENCE / 10);
-        assert_eq!(patience.lose(None), Err(Broken), "the other task takes nothing");
     }
 }
