@@ -1,8 +1,6 @@
 //! The envelope that every message has besides its data.
 
-use crate::{
-    Address, Blob, Context, DecodeError, Encoding, Layout, Reader, Run, RunList, Tag, Tid, Wire,
-};
+use crate::{Address, Blob, DecodeError, Encoding, Layout, Reader, Run, RunList, Tid, Wire};
 
 /// The addresses, the encoding and the sizes of a message.
 ///
@@ -54,12 +52,11 @@ impl Envelope {
 
     /// Makes the envelope of an empty message from `src` to an address.
     pub const fn new(src: Tid, address: Address) -> Self {
-        let Address { to: dst, tag: Tag(tag), context: Context(context) } = address;
         Self {
             src,
-            dst,
-            tag,
-            context,
+            dst: address.to,
+            tag: address.tag.0,
+            context: address.context.0,
             encoding: Encoding::Default,
             layout: Layout::NATIVE,
             flags: Self::NO_FLAGS,
@@ -233,6 +230,7 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Context, Tag};
 
     #[test]
     fn the_only_run_is_what_the_list_says() {

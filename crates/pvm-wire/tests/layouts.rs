@@ -108,7 +108,8 @@ proptest! {
             .iter()
             .map(|layout| {
                 let sent = send(*layout, &calls);
-                let mut envelope = Envelope::new(Tid(1), Address::new(Tid(2), Tag(1), Context::FIRST));
+                let address = Address::new(Tid(2), Tag(1), Context::FIRST);
+                let mut envelope = Envelope::new(Tid(1), address);
                 envelope.layout = *layout;
                 let mut runs = sent.runs;
                 let data = foreign::make_native(&mut envelope, &mut runs, sent.data);

@@ -6,9 +6,7 @@
 //! ones as parts. Nothing here has a destructor, so a handler may leave a call by `longjmp`.
 
 mod transfers;
-mod waits;
-
-pub(crate) use waits::{forget_sleep, sleep, take_sleep, wait};
+pub(crate) mod waits;
 
 use crate::pattern::Pattern;
 use crate::sys;
@@ -16,7 +14,7 @@ use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 pub(crate) use pvm_shm::probe::RECORDS;
 use pvm_shm::recorder::Recorder;
-use pvm_wire::record::{Class, Reason, Record, RouteKind, RouteStep, Transfer, What, calls};
+use pvm_wire::record::{Class, Record, RouteKind, RouteStep, Transfer, What, calls};
 use pvm_wire::{Address, Encoding, Envelope, Tid};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -311,13 +309,6 @@ pub(crate) fn note_piece(
     PIECES.set(PIECES.get().saturating_add(1));
     let message = Transfer { bytes: bytes as u64, ..sent(envelope, to, route) };
     note_part(probes, begin, What::Chunk { message });
-}
-
-/// A wait for room that began at this moment is over.
-#[cold]
-pub(crate) fn note_wait_for_room(probes: &Probes, begin: u64) {
-    let (reason, processor) = (Reason::Room, take_sleep());
-    note_part(probes, begin, What::Wait { reason, processor });
 }
 
 /// A step of the negotiation of a direct route.

@@ -20,12 +20,13 @@ mod watching;
 use crate::connection::Connection;
 use crate::credit::Policy;
 use crate::memory::Memories;
+use crate::probe::{self, waits};
 use crate::state::State;
 use crate::sys::gate::Gate;
 use crate::sys::{self, Leaked};
 use crate::turns::Turns;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
-use crate::{locate, plug, probe, source};
+use crate::{locate, plug, source};
 use aside::{Aside, OVER};
 use mappings::Mappings;
 use pvm_shm::probe::Probes;
@@ -215,7 +216,7 @@ impl Task {
         let came = self.come_in().ok_or(Code::SysErr)?;
         self.turns.hand_on();
         let wait = || self.waiter.wait(&self.state, &self.generation, token, deadline);
-        let woken = probe::wait(&self.probes, wait);
+        let woken = waits::wait(&self.probes, wait);
         self.go_out(came);
         self.turns.await_turn();
         match woken? {

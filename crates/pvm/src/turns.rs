@@ -7,7 +7,8 @@
 
 mod line;
 
-use crate::{probe, sys};
+use crate::probe::{self, waits};
+use crate::sys;
 use pvm_shm::activity::Activity;
 use pvm_shm::baton::Baton;
 use pvm_shm::probe::Probes;
@@ -66,11 +67,11 @@ impl Turns {
     #[cold]
     fn stand_in_line(&self, before: impl FnOnce()) {
         let begin = probe::moment(&self.probes);
-        probe::forget_sleep();
+        waits::forget_sleep();
         before();
-        probe::sleep(begin.is_some(), || line::take(self.baton()));
+        waits::sleep(begin.is_some(), || line::take(self.baton()));
         if let Some(begin) = begin {
-            let processor = probe::take_sleep();
+            let processor = waits::take_sleep();
             probe::note_part(&self.probes, begin, What::Wait { reason: Reason::Turn, processor });
         }
     }

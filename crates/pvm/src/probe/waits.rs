@@ -29,6 +29,13 @@ fn reason() -> Reason {
     }
 }
 
+/// A wait for room that began at this moment is over.
+#[cold]
+pub(crate) fn note_for_room(probes: &Probes, begin: u64) {
+    let (reason, processor) = (Reason::Room, take_sleep());
+    note_part(probes, begin, What::Wait { reason, processor });
+}
+
 /// A wait, noted. Nothing in here has a destructor: a handler may leave it by longjmp.
 #[inline]
 pub(crate) fn wait<T>(probes: &Probes, wait: impl FnOnce() -> T) -> T {

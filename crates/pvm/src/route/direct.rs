@@ -4,7 +4,7 @@ mod writing;
 
 use crate::buffer::Store;
 use crate::order::{Life, Stamp};
-use crate::probe;
+use crate::probe::{self, waits};
 use crate::route::records::{DATA_MAX, Opener, Sealed, Sealer};
 use crate::route::stream::{MESSAGE_HEAD, Sink, Stream, confirmation, message_head};
 use crate::sys;
@@ -249,7 +249,7 @@ impl Direct {
     /// A wait begins, if it has not begun yet and is to be noted.
     fn begin_wait(&self, since: &mut Option<u64>) {
         if since.is_none() {
-            probe::forget_sleep();
+            waits::forget_sleep();
             *since = probe::moment(&self.probes);
         }
     }
@@ -257,7 +257,7 @@ impl Direct {
     /// A wait is over, if there was one.
     fn note_wait(&self, since: &mut Option<u64>) {
         if let Some(begin) = since.take() {
-            probe::note_wait_for_room(&self.probes, begin);
+            waits::note_for_room(&self.probes, begin);
         }
     }
 
@@ -287,7 +287,7 @@ impl Direct {
                 break;
             }
             let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
-            let _ = probe::sleep(is_noted, || poll(&mut fds, Some(&sys::timespec(left))));
+            let _ = waits::sleep(is_noted, || poll(&mut fds, Some(&sys::timespec(left))));
             self.receive(around)?;
         }
         Ok(self.prompt)

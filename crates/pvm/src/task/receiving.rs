@@ -5,7 +5,7 @@ use super::until::Step;
 use crate::buffer::{self, Buffer};
 use crate::mailbox::MessageKey;
 use crate::pattern::Pattern;
-use crate::probe;
+use crate::probe::waits;
 use crate::state::Others;
 use crate::wait::{Awaited, Deadline, WaitToken};
 use pvm_wire::{Code, Envelope};
@@ -81,7 +81,7 @@ impl Task {
         let Some(came) = self.come_in() else { return true };
         self.turns.hand_on();
         let linger = || self.waiter.linger_for(&self.generation, token, deadline);
-        let has_come = probe::wait(&self.probes, linger);
+        let has_come = waits::wait(&self.probes, linger);
         self.go_out(came);
         // A thread that has lingered in vain waits next, and is in nobody's way.
         if has_come || deadline.passed() {

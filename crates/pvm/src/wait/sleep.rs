@@ -1,7 +1,7 @@
 //! The sleep of a wait, on the doorbell and the sockets.
 
 use super::{Deadline, WaitToken, Waiter, Woken, for_one};
-use crate::probe;
+use crate::probe::waits;
 use crate::sys;
 use crate::sys::cancellation::{Descriptor, HeldBefore, hold_signals, sleep_until_ready};
 use pvm_shm::inbox::Header;
@@ -84,7 +84,7 @@ impl Waiter {
         let routes = if routes < 0 { self.socket } else { routes };
         let mut list = [self.bell, self.socket, routes].map(Descriptor::new);
         let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;
-        let polled = probe::sleep(noted, || sleep_until_ready(&mut list, timeout, held));
+        let polled = waits::sleep(noted, || sleep_until_ready(&mut list, timeout, held));
         self.inbox.disarm(&self.activity);
         match polled {
             Ok(0) if !deadline.passed() => {

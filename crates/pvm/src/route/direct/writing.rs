@@ -1,7 +1,7 @@
 //! Writes of sealed records to the socket of a route, and how long they wait for room.
 
 use super::{Around, Broken, Direct, PATIENCE};
-use crate::probe;
+use crate::probe::waits;
 use crate::sys;
 use pvm_wire::congestion::UnderWay;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -96,7 +96,7 @@ impl Direct {
             false => (PollFlags::IN, self.ahead.pause()),
         };
         let mut fds = [PollFd::new(&self.socket, wanted)];
-        let _ = probe::sleep(is_noted, || poll(&mut fds, Some(&sys::timespec(time))));
+        let _ = waits::sleep(is_noted, || poll(&mut fds, Some(&sys::timespec(time))));
         Ok(())
     }
 }
