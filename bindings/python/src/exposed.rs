@@ -10,7 +10,7 @@ use crate::memory::{self, Region, View};
 use crate::session::generation;
 use crate::task::Task;
 use crate::wait;
-use pvm::Held;
+use pvm::ExposedMemory;
 use pvm_wire::request::{Change, Reply, Request};
 use pvm_wire::{Code, Kind, Tid};
 use pyo3::prelude::*;
@@ -167,7 +167,7 @@ impl WordSize {
 pub(crate) struct Exposed {
     task: &'static pvm::Task,
     number: u32,
-    held: Held,
+    held: ExposedMemory,
     writable: bool,
     /// The process that exposes it, counted by forks.
     generation: u32,

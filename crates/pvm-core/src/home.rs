@@ -31,7 +31,7 @@ impl Asked {
 
 /// The knowledge of a leader; all hosts keep the barriers that it has released.
 #[derive(Debug)]
-pub(crate) struct Home {
+pub(crate) struct LeaderView {
     /// The term in which this host leads, 0 where another leads.
     pub(crate) term: u64,
     /// Hosts that have reported; when this leader is sure that it leads, those it waits for.
@@ -53,7 +53,7 @@ pub(crate) struct Home {
     pub(crate) heard: Slot<u64>,
 }
 
-impl Home {
+impl LeaderView {
     pub(crate) const fn new() -> Self {
         Self {
             term: 0,

@@ -45,7 +45,7 @@ use crate::Time;
 use crate::agreed::{Agreed, Fact, Group, done, number};
 use crate::contexts::Contexts;
 use crate::departure::Departure;
-use crate::home::Home;
+use crate::home::LeaderView;
 use crate::io::{self, Act, Effect, Event, HostFacts, News, Output};
 use crate::launches::Launches;
 use crate::notify::Watches;
@@ -169,7 +169,7 @@ pub(crate) struct Host {
     tasks: Tasks,
     contexts: Contexts,
     watches: Watches,
-    home: Home,
+    home: LeaderView,
     placement: Placement,
     launches: Launches,
     pending: Pending,
@@ -201,7 +201,7 @@ impl Host {
             tasks: Tasks::new(me),
             contexts: Contexts::new(me),
             watches: Watches::new(),
-            home: Home::new(),
+            home: LeaderView::new(),
             placement: Placement::new(me),
             launches: Launches::new(),
             pending: Pending::new(),

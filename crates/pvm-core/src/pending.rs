@@ -144,7 +144,7 @@ record! {
     }
 
     /// A request that waits for the host table.
-    pub struct Held {
+    pub struct HostTableRequest {
         /// The command that must have been applied, 0 while it is not known.
         pub after: u64,
         pub asker: Asker,
@@ -258,7 +258,7 @@ pub(crate) struct Pending {
     pub(crate) readers: Table<u64, Reader>,
     pub(crate) home_asks: Table<u64, HomeAsk>,
     pub(crate) late: Table<u64, Late>,
-    pub(crate) held: Table<u64, Held>,
+    pub(crate) held: Table<u64, HostTableRequest>,
     pub(crate) lists: Table<u64, List>,
     pub(crate) starts: Table<u64, Start>,
     pub(crate) additions: Table<u64, Addition>,

@@ -8,7 +8,7 @@ use pvm_wire::{Blob, Tid, record};
 
 record! {
     /// A task that a tasker is to start, until its end is known.
-    pub struct Given {
+    pub struct TaskerTask {
         pub tasker: Tid,
         /// The number with which the task says hello.
         pub cookie: u32,
@@ -59,7 +59,7 @@ record! {
 /// Everything of that kind.
 #[derive(Debug)]
 pub(crate) struct Plugs {
-    pub(crate) given: Table<Tid, Given>,
+    pub(crate) given: Table<Tid, TaskerTask>,
     pub(crate) calls: Table<u32, Call>,
     pub(crate) hostings: Table<u32, Hosting>,
     /// Tasks here that a manager on another host has ordered.

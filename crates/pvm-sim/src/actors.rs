@@ -4,7 +4,7 @@ mod known;
 
 use crate::time::MS;
 use crate::world::World;
-use known::Known;
+use known::KnownNames;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Address, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,7 @@ pub(crate) struct Actors {
     /// Names whose put was confirmed.
     pub(crate) confirmed: BTreeSet<String>,
     /// These names, and names that a reader was shown: every later reader must be shown them, too.
-    known: Known,
+    known: KnownNames,
     /// Confirmed puts may be lost: readers are not judged.
     pub(crate) may_lose: bool,
     /// Answers to readers that were judged.

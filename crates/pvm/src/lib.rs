@@ -37,7 +37,7 @@ pub use buffer::{Buffer, Form, Remains};
 pub use credit::Policy;
 pub use mailbox::MessageKey;
 pub use members::Members;
-pub use memory::{Held, Memory};
+pub use memory::{ExposedMemory, Memory};
 pub use pattern::Pattern;
 pub use pvm_shm::Glance;
 pub use pvm_shm::bias::Bias;

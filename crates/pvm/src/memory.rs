@@ -21,9 +21,9 @@ pub struct Memory {
 /// A task's own exposed memory, which stays mapped while this lives: also when it is withdrawn, and
 /// nobody else reaches it any more.
 #[derive(Clone, Debug)]
-pub struct Held(pub(crate) Exposed);
+pub struct ExposedMemory(pub(crate) Exposed);
 
-impl Held {
+impl ExposedMemory {
     /// Its address and its size.
     pub fn memory(&self) -> Memory {
         Memory { address: self.0.address(), bytes: self.0.bytes() }

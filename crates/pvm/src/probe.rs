@@ -38,7 +38,7 @@ impl Current {
 
 /// A message that a call has sent or taken.
 #[derive(Clone, Copy)]
-struct Told {
+struct CallRecord {
     begin: u64,
     length: u64,
     message: Transfer,
@@ -52,7 +52,7 @@ enum How {
     Taken { any_source: bool, any_tag: bool },
 }
 
-impl Told {
+impl CallRecord {
     fn what(self) -> What {
         let message = self.message;
         match self.how {
@@ -94,7 +94,7 @@ pub fn tell_group(more: impl FnOnce(&mut GroupTold)) {
 thread_local! {
     static GROUP: Cell<GroupTold> = const { Cell::new(GroupTold::NONE) };
     static CURRENT: Cell<Current> = const { Cell::new(Current::NONE) };
-    static TOLD: Cell<Option<Told>> = const { Cell::new(None) };
+    static TOLD: Cell<Option<CallRecord>> = const { Cell::new(None) };
     /// The call has sent or taken more than one message.
     static SEVERAL: Cell<bool> = const { Cell::new(false) };
     /// The pieces in which the message that is sent just now has gone so far.
@@ -234,7 +234,7 @@ impl Noting {
 }
 
 /// Notes a message as a part of the call that this thread is in.
-fn flush(recorder: &Recorder, told: Told) {
+fn flush(recorder: &Recorder, told: CallRecord) {
     put_part(recorder, (told.begin, told.length), 0, told.what());
 }
 
@@ -247,7 +247,7 @@ fn put_part(recorder: &Recorder, (begin, length): (u64, u64), result: i32, what:
 }
 
 /// A message, as it was sent or taken within a call.
-fn tell(recorder: &Recorder, told: Told) {
+fn tell(recorder: &Recorder, told: CallRecord) {
     if CURRENT.get() == Current::NONE {
         // Nobody will end this.
         return flush(recorder, told);
@@ -277,7 +277,7 @@ pub(crate) fn note_sent(
     let pieces = PIECES.take().max(1);
     let how = How::Sent { wire: wire_bytes(message.bytes, route), pieces };
     let length = recorder.now().saturating_sub(begin);
-    tell(recorder, Told { begin, length, message, how });
+    tell(recorder, CallRecord { begin, length, message, how });
 }
 
 /// A call that looked for `pattern` has taken a message.
@@ -286,7 +286,7 @@ pub(crate) fn note_taken(probes: &Probes, me: Tid, envelope: &Envelope, pattern:
     let Some(recorder) = probes.recorder() else { return };
     let how = How::Taken { any_source: pattern.source.is_none(), any_tag: pattern.tag.is_none() };
     let begin = recorder.now();
-    tell(recorder, Told { begin, length: 0, message: taken(envelope, me), how });
+    tell(recorder, CallRecord { begin, length: 0, message: taken(envelope, me), how });
 }
 
 /// Something else within a call, from `begin` until now.

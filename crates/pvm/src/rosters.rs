@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A group as its roster said last.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct GroupView {
     pub(crate) roster: Roster,
     pub(crate) version: u64,
     pub(crate) members: Arc<Members>,
@@ -22,7 +22,7 @@ pub(crate) struct Known {
 /// All of them.
 #[derive(Debug, Default)]
 pub(crate) struct Rosters {
-    known: BTreeMap<Vec<u8>, Known>,
+    known: BTreeMap<Vec<u8>, GroupView>,
     /// Members of the groups that this task has frozen.
     frozen: BTreeMap<Vec<u8>, Arc<Members>>,
     /// Rosters that could not be read, as their groups are gone or were being written, for as long
@@ -31,7 +31,7 @@ pub(crate) struct Rosters {
     pub(crate) bells: Bells,
 }
 
-impl Known {
+impl GroupView {
     fn new(roster: Roster, version: u64, listed: Listed) -> Self {
         let (defunct, lost) = (listed.defunct, listed.lost);
         let members = Arc::new(Members { tids: listed.members, frozen: listed.frozen });
@@ -56,7 +56,7 @@ impl Rosters {
     }
 
     /// The group, if its roster has not changed since it was read.
-    pub(crate) fn current(&self, group: &[u8]) -> Option<&Known> {
+    pub(crate) fn current(&self, group: &[u8]) -> Option<&GroupView> {
         let known = self.known.get(group);
         known.filter(|known| known.roster.table().version() == known.version)
     }
@@ -68,7 +68,7 @@ impl Rosters {
         broker: &mut dyn Broker,
         group: &[u8],
         watched: bool,
-    ) -> Option<&Known> {
+    ) -> Option<&GroupView> {
         if self.current(group).is_some() {
             return self.known.get(group);
         }
@@ -113,7 +113,7 @@ impl Rosters {
     fn renew(&mut self, group: &[u8], roster: Roster) -> Option<Roster> {
         match roster.table().read() {
             Read::Group(version, listed) => {
-                self.known.insert(group.to_vec(), Known::new(roster, version, listed));
+                self.known.insert(group.to_vec(), GroupView::new(roster, version, listed));
                 None
             }
             Read::Gone | Read::Unfinished(_) | Read::Unsure => Some(roster),

@@ -27,7 +27,7 @@ use pvm_wire::record::RouteKind;
 use pvm_wire::{Address, Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use told::Told;
+use told::BacklogReport;
 
 /// The receiver of an in-place message is told of each piece of this many bytes, while they are
 /// still in the cache.
@@ -72,7 +72,7 @@ pub(crate) struct State {
     fruitless: u32,
     pub(crate) probes: Arc<Probes>,
     /// The number of waiting messages that senders were told, in thousands.
-    told: Told,
+    told: BacklogReport,
 }
 
 impl State {
@@ -98,7 +98,7 @@ impl State {
             groups: Rosters::default(),
             fruitless: 0,
             probes,
-            told: Told::default(),
+            told: BacklogReport::default(),
         }
     }
 

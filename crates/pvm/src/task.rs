@@ -24,7 +24,7 @@ use crate::probe::{self, waits};
 use crate::state::State;
 use crate::sys::gate::Gate;
 use crate::sys::{self, Leaked};
-use crate::turns::Turns;
+use crate::turns::TurnTaking;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use aside::{Aside, OVER};
@@ -81,7 +81,7 @@ pub struct Task {
     policy: AtomicU32,
     /// Threads that look at rosters.
     group_waits: AtomicU32,
-    turns: Turns,
+    turns: TurnTaking,
 }
 
 impl Task {
@@ -128,7 +128,7 @@ impl Task {
         }
         let alone = *options & ALONE != 0;
         *options &= !ALONE;
-        let turns = Turns::new(alone, activity.clone(), probes.clone());
+        let turns = TurnTaking::new(alone, activity.clone(), probes.clone());
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),

@@ -23,14 +23,14 @@ const POLLING: Duration = Duration::from_millis(10);
 
 /// Whether a task takes turns, and since when it polls in vain.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct TurnTaking {
     taken: AtomicBool,
     polls: Polls,
     activity: Activity,
     probes: Arc<Probes>,
 }
 
-impl Turns {
+impl TurnTaking {
     pub(crate) fn new(taken: bool, activity: Activity, probes: Arc<Probes>) -> Self {
         Self { taken: AtomicBool::new(taken), polls: Polls::default(), activity, probes }
     }

@@ -29,12 +29,12 @@ use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Endpoint;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
-use crate::link::peer::{DEAD_TIME, Made, Peer};
+use crate::link::peer::{ConnectionOrigin, DEAD_TIME, Peer};
 use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::Routes;
 use crate::link::tokens::Tokens;
 use crate::link::traffic::Traffic;
-use crate::tls::{Fingerprint, Identity, Known};
+use crate::tls::{AllowedKeys, Fingerprint, Identity};
 use anyhow::Result;
 use pvm_core::io::News;
 use pvm_wire::peer::{HostFacts, PeerMessage};
@@ -115,7 +115,7 @@ pub(crate) struct Membership {
 #[derive(Debug)]
 pub(crate) struct Links {
     identity: Identity,
-    known: Known,
+    known: AllowedKeys,
     wiring: Arc<Wiring>,
     place: Option<Membership>,
     hosts: Vec<(HostIndex, Arc<HostFacts>)>,
@@ -160,7 +160,7 @@ impl Links {
     pub(crate) fn new(identity: Identity, wiring: Arc<Wiring>) -> Self {
         Self {
             identity,
-            known: Known::default(),
+            known: AllowedKeys::default(),
             wiring,
             place: None,
             hosts: Vec::new(),
@@ -188,7 +188,7 @@ impl Links {
     pub(crate) fn listen(&self, listener: TcpListener) -> Result<()> {
         let door = Door {
             members: self.identity.server(&self.known)?,
-            bearers: self.identity.server(&Known::anybody())?,
+            bearers: self.identity.server(&AllowedKeys::anybody())?,
             own: self.identity.fingerprint().clone(),
             relays: self.relays.clone(),
             tokens: self.tokens.clone(),
@@ -344,7 +344,7 @@ impl Links {
         self.owners.insert(connection.id, Owner::Peer(host));
         connection.send(&hello(me));
         peer.connection = Some((connection, false));
-        peer.made = Some(Made { by_higher, at: Instant::now() });
+        peer.made = Some(ConnectionOrigin { by_higher, at: Instant::now() });
         events
     }
 

@@ -35,7 +35,7 @@ use crate::log::Log;
 use crate::parent::connections::Connections;
 use crate::parent::daemon::{Daemon, Restarts};
 use crate::parent::feed::Feeds;
-use crate::parent::given::Given;
+use crate::parent::given::RouteSockets;
 use crate::parent::journal::Journal;
 use crate::parent::leftovers::Leftovers;
 use crate::parent::output::Outputs;
@@ -81,7 +81,7 @@ pub(crate) struct Parent {
     feeds: Feeds,
     leftovers: Leftovers,
     /// Direct routes that tasks have.
-    given: Given,
+    given: RouteSockets,
     journal: Journal,
     proxies: Proxies,
     recorder: Recorder,

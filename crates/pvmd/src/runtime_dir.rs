@@ -70,7 +70,7 @@ fn remedy(path: &Path, error: Errno) -> String {
 
 /// The number that a host takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seat {
+pub(crate) enum HostSlot {
     /// The first host of a machine.
     First,
     /// A host that joins from elsewhere: the only one of its machine here, unless it starts more.
@@ -79,7 +79,7 @@ pub(crate) enum Seat {
     Further,
 }
 
-impl Seat {
+impl HostSlot {
     const fn places(self) -> std::ops::RangeInclusive<u16> {
         match self {
             Self::First => 1..=1,
@@ -99,7 +99,7 @@ pub(crate) struct RuntimeDir {
 
 impl RuntimeDir {
     /// Takes the lowest free folder of machine `vmid` that fits.
-    pub(crate) fn take(temporary: &Path, vmid: &str, seat: Seat) -> Result<Self, DirError> {
+    pub(crate) fn take(temporary: &Path, vmid: &str, seat: HostSlot) -> Result<Self, DirError> {
         let user = user_folder(temporary);
         let machine = user.join(vmid);
         for place in seat.places() {
@@ -110,14 +110,14 @@ impl RuntimeDir {
             let chain = [&*user, &*machine, &*path];
             let mut taken = Self::take_one(&chain);
             for _ in 0..LEAVING_TRIES {
-                if seat == Seat::Further || !matches!(taken, Err(DirError::Running(_))) {
+                if seat == HostSlot::Further || !matches!(taken, Err(DirError::Running(_))) {
                     break;
                 }
                 std::thread::sleep(ORPHAN_PAUSE);
                 taken = Self::take_one(&chain);
             }
             match taken {
-                Err(DirError::Running(_)) if seat == Seat::Further => {}
+                Err(DirError::Running(_)) if seat == HostSlot::Further => {}
                 other => return other,
             }
         }
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn an_orphan_does_not_clean_the_folder_of_a_new_owner() {
         let place = TestFolder::new("orphan");
-        let owner = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
+        let owner = RuntimeDir::take(&place.0, "vm", HostSlot::First).unwrap();
         let path = owner.path().to_path_buf();
         remove_orphan(&path);
         assert!(path.join("bell").is_dir());
@@ -299,21 +299,24 @@ mod tests {
     #[test]
     fn a_second_first_host_is_refused_and_a_joining_one_gets_the_next_place() {
         let place = TestFolder::new("second");
-        let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
-        assert!(matches!(RuntimeDir::take(&place.0, "vm", Seat::First), Err(DirError::Running(_))));
-        let second = RuntimeDir::take(&place.0, "vm", Seat::Further).unwrap();
-        let third = RuntimeDir::take(&place.0, "vm", Seat::Further).unwrap();
+        let first = RuntimeDir::take(&place.0, "vm", HostSlot::First).unwrap();
+        assert!(matches!(
+            RuntimeDir::take(&place.0, "vm", HostSlot::First),
+            Err(DirError::Running(_))
+        ));
+        let second = RuntimeDir::take(&place.0, "vm", HostSlot::Further).unwrap();
+        let third = RuntimeDir::take(&place.0, "vm", HostSlot::Further).unwrap();
         assert!(first.path().ends_with("vm/1"));
         assert!(second.path().ends_with("vm/2") && third.path().ends_with("vm/3"));
-        assert!(RuntimeDir::take(&place.0, "other", Seat::First).is_ok());
-        let guest = RuntimeDir::take(&place.0, "vm", Seat::Guest);
+        assert!(RuntimeDir::take(&place.0, "other", HostSlot::First).is_ok());
+        let guest = RuntimeDir::take(&place.0, "vm", HostSlot::Guest);
         assert!(matches!(guest, Err(DirError::Running(_))));
     }
 
     #[test]
     fn a_running_daemon_is_found_by_its_socket_and_a_dead_one_is_not() {
         let place = TestFolder::new("running");
-        let guest = RuntimeDir::take(&place.0, "vm", Seat::Guest).unwrap();
+        let guest = RuntimeDir::take(&place.0, "vm", HostSlot::Guest).unwrap();
         let listener = std::os::unix::net::UnixListener::bind(guest.socket()).unwrap();
         assert_eq!(running(&place.0, "vm"), Some(guest.socket()));
         assert_eq!(running(&place.0, "other"), None);
@@ -324,11 +327,11 @@ mod tests {
     #[test]
     fn what_a_dead_owner_left_is_cleaned() {
         let place = TestFolder::new("stale");
-        let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
+        let first = RuntimeDir::take(&place.0, "vm", HostSlot::First).unwrap();
         std::fs::write(first.socket(), "").unwrap();
         std::fs::write(first.bells().join("t40001"), "").unwrap();
         drop(first);
-        let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
+        let first = RuntimeDir::take(&place.0, "vm", HostSlot::First).unwrap();
         assert!(!first.socket().exists() && !first.bells().join("t40001").exists());
         remove(first.path());
         assert!(!place.user().exists());
@@ -340,13 +343,13 @@ mod tests {
         let elsewhere = place.0.join("elsewhere");
         std::fs::create_dir(&elsewhere).unwrap();
         symlink(&elsewhere, place.user()).unwrap();
-        let refused = RuntimeDir::take(&place.0, "vm", Seat::First);
+        let refused = RuntimeDir::take(&place.0, "vm", HostSlot::First);
         assert!(matches!(refused, Err(DirError::Unsafe { what: "not a folder", .. })));
         std::fs::remove_file(place.user()).unwrap();
 
         std::fs::create_dir(place.user()).unwrap();
         std::fs::set_permissions(place.user(), PermissionsExt::from_mode(0o755)).unwrap();
-        let refused = RuntimeDir::take(&place.0, "vm", Seat::First);
+        let refused = RuntimeDir::take(&place.0, "vm", HostSlot::First);
         assert!(matches!(refused, Err(DirError::Unsafe { what: "open to others", .. })));
     }
 
@@ -354,7 +357,7 @@ mod tests {
     fn a_path_that_fits_no_socket_is_named() {
         let place = TestFolder::new("long");
         let vmid = "v".repeat(100);
-        let refused = RuntimeDir::take(&place.0, &vmid, Seat::First);
+        let refused = RuntimeDir::take(&place.0, &vmid, HostSlot::First);
         assert!(matches!(refused, Err(DirError::TooLong(_))));
     }
 }

@@ -59,13 +59,13 @@ fn fingerprint_of(public_key: &[u8]) -> Fingerprint {
 
 /// The keys that may connect.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct AllowedKeys {
     keys: Arc<RwLock<BTreeSet<Fingerprint>>>,
     /// All keys: what their owners may do is decided by something else.
     all: bool,
 }
 
-impl Known {
+impl AllowedKeys {
     /// From now on these and no others.
     pub(crate) fn set(&self, fingerprints: BTreeSet<Fingerprint>) {
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = fingerprints;
@@ -107,7 +107,7 @@ impl Identity {
     }
 
     /// For incoming connections: any of the known keys.
-    pub(crate) fn server(&self, known: &Known) -> Result<Arc<ServerConfig>> {
+    pub(crate) fn server(&self, known: &AllowedKeys) -> Result<Arc<ServerConfig>> {
         let verifier = self.verifier(known);
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
@@ -147,7 +147,7 @@ impl Identity {
         provider: Arc<CryptoProvider>,
         fingerprint: &Fingerprint,
     ) -> Result<ClientConfig> {
-        let known = Known::default();
+        let known = AllowedKeys::default();
         known.set(BTreeSet::from([fingerprint.clone()]));
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&TLS13])?
@@ -161,7 +161,7 @@ impl Identity {
         Ok(config)
     }
 
-    fn verifier(&self, known: &Known) -> Pinned {
+    fn verifier(&self, known: &AllowedKeys) -> Pinned {
         Pinned { known: known.clone(), provider: self.provider.clone() }
     }
 }
@@ -204,7 +204,7 @@ pub(crate) fn peer_fingerprint(connection: &rustls::CommonState) -> Option<Finge
 /// Accepts known keys; that the peer owns its key is checked by the handshake's signature.
 #[derive(Debug)]
 struct Pinned {
-    known: Known,
+    known: AllowedKeys,
     provider: Arc<CryptoProvider>,
 }
 
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn hosts_that_know_each_other_prove_their_keys() {
         let (a, b) = (identity(), identity());
-        let known = Known::default();
+        let known = AllowedKeys::default();
         known.set(BTreeSet::from([a.fingerprint().clone()]));
         let (client, server) = (a.client(b.fingerprint()).unwrap(), b.server(&known).unwrap());
         let (client, server) = handshake(client, server).unwrap();
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn a_stranger_is_refused_on_either_side() {
         let (a, b, stranger) = (identity(), identity(), identity());
-        let known = Known::default();
+        let known = AllowedKeys::default();
         known.set(BTreeSet::from([a.fingerprint().clone()]));
         let server = b.server(&known).unwrap();
         let client = stranger.client(b.fingerprint()).unwrap();
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn a_known_key_does_not_help_who_does_not_own_it() {
         let (a, b, thief) = (identity(), identity(), identity());
-        let known = Known::default();
+        let known = AllowedKeys::default();
         known.set(BTreeSet::from([a.fingerprint().clone()]));
         // Shows the key of `a`, signs with its own.
         let stolen = CertifiedKey::new(a.key.cert.clone(), thief.key.key.clone());
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn no_other_bytes_are_a_handshake() {
         let mut server =
-            ServerConnection::new(identity().server(&Known::default()).unwrap()).unwrap();
+            ServerConnection::new(identity().server(&AllowedKeys::default()).unwrap()).unwrap();
         server.read_tls(&mut &b"GET / HTTP/1.1\r\n\r\n"[..]).unwrap();
         assert!(server.process_new_packets().is_err());
     }

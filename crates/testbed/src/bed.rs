@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use testbed::hosts::{self, Network};
 use testbed::keeper::{self, Caller};
-use testbed::{Home, Place, eventually, machine, process, shell};
+use testbed::{HomeFolder, Place, eventually, machine, process, shell};
 
 /// The variable that names the folder.
 const FOLDER: &str = "TESTBED";
@@ -199,7 +199,7 @@ pub(crate) fn down() -> Result<(), Failure> {
         let found = variables.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| PathBuf::from(value))
     };
-    let home = if value("HOME").is_some() { Home::Own } else { Home::Callers };
+    let home = if value("HOME").is_some() { HomeFolder::Own } else { HomeFolder::Callers };
     let place = Place::found(folder);
     let keeper = place.keeper();
     let left = value("PVM_ROOT").map(|prefix| machine::halt(&place, &prefix, home));

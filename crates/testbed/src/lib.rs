@@ -20,6 +20,6 @@ pub mod shell;
 mod sweep;
 
 pub use patience::eventually;
-pub use place::{Home, Place};
+pub use place::{HomeFolder, Place};
 pub use program::{copy_program, write_program};
 pub use sweep::kill_all_of;

@@ -1,7 +1,7 @@
 //! Starting and halting a machine in a place, for the program `testbed`.
 
 use crate::patience::eventually;
-use crate::place::{Home, Place};
+use crate::place::{HomeFolder, Place};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -18,7 +18,12 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// # Errors
 ///
 /// With the daemon's own words if it does not start.
-pub fn start(place: &Place, prefix: &Path, hosts: u32, home: Home) -> Result<Vec<Child>, String> {
+pub fn start(
+    place: &Place,
+    prefix: &Path,
+    hosts: u32,
+    home: HomeFolder,
+) -> Result<Vec<Child>, String> {
     match hosts {
         0 => Ok(Vec::new()),
         1 => Ok(vec![daemon(place, prefix, home)?]),
@@ -27,7 +32,7 @@ pub fn start(place: &Place, prefix: &Path, hosts: u32, home: Home) -> Result<Vec
 }
 
 /// A program of the installation in the place, with the caller's other variables.
-pub(crate) fn installed(place: &Place, prefix: &Path, program: &str, home: Home) -> Command {
+pub(crate) fn installed(place: &Place, prefix: &Path, program: &str, home: HomeFolder) -> Command {
     let mut command = Command::new(prefix.join("bin").join(program));
     Place::CLEARED.iter().for_each(|name| {
         command.env_remove(name);
@@ -36,7 +41,7 @@ pub(crate) fn installed(place: &Place, prefix: &Path, program: &str, home: Home)
     command
 }
 
-fn daemon(place: &Place, prefix: &Path, home: Home) -> Result<Child, String> {
+fn daemon(place: &Place, prefix: &Path, home: HomeFolder) -> Result<Child, String> {
     let mut command = installed(place, prefix, "pvmd", home);
     let [out, err] = ["pvmd.out", "pvmd.err"].map(|name| place.folder().join(name));
     let create =
@@ -53,7 +58,7 @@ fn daemon(place: &Place, prefix: &Path, home: Home) -> Result<Child, String> {
     Err(format!("pvmd did not start: {}{}", read(&out), read(&err)))
 }
 
-fn local(place: &Place, prefix: &Path, hosts: u32, home: Home) -> Result<(), String> {
+fn local(place: &Place, prefix: &Path, hosts: u32, home: HomeFolder) -> Result<(), String> {
     let mut up = installed(place, prefix, "pvm", home);
     up.args(["up", "--local", &hosts.to_string()]).stdin(Stdio::null()).stdout(Stdio::null());
     let err = place.folder().join("up.err");
@@ -78,7 +83,7 @@ fn unstarted(prefix: &Path, program: &str, error: &std::io::Error) -> String {
 
 /// Halts the machine of the place and waits until its processes and files are gone. Returns what
 /// is left.
-pub fn halt(place: &Place, prefix: &Path, home: Home) -> Vec<String> {
+pub fn halt(place: &Place, prefix: &Path, home: HomeFolder) -> Vec<String> {
     let mut halt = installed(place, prefix, "pvm", home);
     halt.arg("halt").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Ok(mut halt) = halt.spawn() {

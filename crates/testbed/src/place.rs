@@ -22,7 +22,7 @@ const END: Duration = Duration::from_secs(60);
 
 /// The HOME of what runs in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum HomeFolder {
     /// A folder in the place.
     Own,
     /// The caller's home and language: for tools that keep what they have fetched.
@@ -135,7 +135,7 @@ impl Place {
     }
 
     /// The variables that are the place. Beside these only PATH matters.
-    pub fn environment(&self, home: Home) -> Vec<(&'static str, OsString)> {
+    pub fn environment(&self, home: HomeFolder) -> Vec<(&'static str, OsString)> {
         let mut variables: Vec<(&'static str, OsString)> = vec![
             ("TMPDIR", self.temporary().into()),
             ("PVM_TMP", self.runtime().into()),
@@ -145,7 +145,7 @@ impl Place {
             // An ordinary user finds leftovers by their environment only where it may be read.
             ("PVM_DUMPABLE", "1".into()),
         ];
-        if home == Home::Own {
+        if home == HomeFolder::Own {
             variables.extend([("HOME", self.home().into()), ("LC_ALL", "C".into())]);
         }
         variables
@@ -155,7 +155,7 @@ impl Place {
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         let path = std::env::var_os("PATH").unwrap_or_default();
-        command.env_clear().env("PATH", path).envs(self.environment(Home::Own));
+        command.env_clear().env("PATH", path).envs(self.environment(HomeFolder::Own));
         command.current_dir(self.home());
         command
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use testbed::Home;
+use testbed::HomeFolder;
 
 /// The words that are not read yet.
 pub(crate) struct Arguments(VecDeque<String>);
@@ -28,14 +28,15 @@ pub(crate) struct UpOptions {
     /// Operands: a number of hosts, a rate.
     pub(crate) operands: Vec<String>,
     pub(crate) prefix: Option<PathBuf>,
-    pub(crate) home: Home,
+    pub(crate) home: HomeFolder,
     /// The process with which all ends.
     pub(crate) caller: Option<u32>,
 }
 
 impl UpOptions {
     pub(crate) fn read(mut words: Arguments) -> Result<Self, String> {
-        let mut wanted = Self { operands: Vec::new(), prefix: None, home: Home::Own, caller: None };
+        let mut wanted =
+            Self { operands: Vec::new(), prefix: None, home: HomeFolder::Own, caller: None };
         while let Some(word) = words.next() {
             if !word.starts_with("--") {
                 wanted.operands.push(word);
@@ -55,8 +56,8 @@ impl UpOptions {
                 let found = std::fs::canonicalize(&value);
                 self.prefix = Some(found.map_err(|error| format!("testbed: {value}: {error}"))?);
             }
-            ("--home", "own") => self.home = Home::Own,
-            ("--home", "callers") => self.home = Home::Callers,
+            ("--home", "own") => self.home = HomeFolder::Own,
+            ("--home", "callers") => self.home = HomeFolder::Callers,
             ("--for", _) => self.caller = Some(value.parse().map_err(|_| wrong())?),
             _ => return Err(wrong()),
         }
@@ -82,7 +83,10 @@ mod tests {
     fn operands_and_options_come_in_any_order() {
         let wanted = read("--for 7 3 --prefix / 10mbit --home callers").unwrap();
         assert_eq!(wanted.operands, ["3", "10mbit"]);
-        assert_eq!((wanted.caller, wanted.home, wanted.count()), (Some(7), Home::Callers, Ok(3)));
+        assert_eq!(
+            (wanted.caller, wanted.home, wanted.count()),
+            (Some(7), HomeFolder::Callers, Ok(3))
+        );
         assert_eq!(read("").unwrap().count(), Ok(1));
     }
 

@@ -191,7 +191,7 @@ fn phases(split: &Split) -> String {
 
 /// All of it, its keys in the order of the alphabet as in all our JSON.
 #[derive(Serialize)]
-pub(super) struct Told<'a> {
+pub(super) struct PredictionJson<'a> {
     collisions: Option<f64>,
     events: u64,
     high: f64,
@@ -216,10 +216,10 @@ impl Serialize for Stations<'_> {
     }
 }
 
-pub(super) fn as_json<'a>(prediction: &'a Prediction<'_>) -> Told<'a> {
+pub(super) fn as_json<'a>(prediction: &'a Prediction<'_>) -> PredictionJson<'a> {
     let (seconds, low, high) = prediction.seconds();
     let report = prediction.first();
-    Told {
+    PredictionJson {
         collisions: prediction.collisions(),
         events: report.events,
         high,

@@ -9,7 +9,7 @@
 use super::{ANSWER_NS, Handler, OrderInput};
 use crate::deadline::Deadline;
 use crate::home::Asked;
-use crate::pending::{Asker, Held, HomeAsk, Want};
+use crate::pending::{Asker, HomeAsk, HostTableRequest, Want};
 use crate::planted::{self, Bug};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{Released, Said};
@@ -208,7 +208,7 @@ impl Handler<'_> {
     /// Requests whose host table is there now.
     pub(super) fn serve_held(&mut self) {
         let applied = self.order.log().applied();
-        let due = |_: &u64, held: &Held| held.after != 0 && held.after <= applied;
+        let due = |_: &u64, held: &HostTableRequest| held.after != 0 && held.after <= applied;
         for number in self.host.pending.held.keys_where(due) {
             if let Some(held) = self.host.pending.held.remove(&number)
                 && !self.is_orphaned(&held)
@@ -219,7 +219,7 @@ impl Handler<'_> {
     }
 
     /// True if the asker is gone: tasks that it spawned now would belong to no run.
-    fn is_orphaned(&self, held: &Held) -> bool {
+    fn is_orphaned(&self, held: &HostTableRequest) -> bool {
         let Asker::Connection { connection, .. } = held.asker else { return false };
         self.host.tasks.client(connection).is_none_or(|c| c.tid.unwrap_or(Tid::NONE) != held.tid)
     }
@@ -233,7 +233,7 @@ impl Handler<'_> {
                 self.serve_held();
             }
             (Some(held), reply) => {
-                let Held { asker, tid, request, .. } = held.clone();
+                let HostTableRequest { asker, tid, request, .. } = held.clone();
                 self.host.pending.held.remove(&number);
                 match reply {
                     // Old news are better than none.

@@ -1,7 +1,7 @@
 //! Hosts that are silent, and when this host gives up.
 
 use super::{Handler, OrderInput};
-use crate::pending::Held;
+use crate::pending::HostTableRequest;
 use crate::planted::{self, Bug};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::Command;
@@ -54,7 +54,8 @@ impl Handler<'_> {
     pub(super) fn say_leaderless(&mut self) {
         let text = self.order.why_leaderless(self.host.now);
         self.log(text);
-        let waits = |_: &u64, held: &Held| held.after == 0 && held.request == Request::Config;
+        let waits =
+            |_: &u64, held: &HostTableRequest| held.after == 0 && held.request == Request::Config;
         for number in self.host.pending.held.keys_where(waits) {
             if let Some(held) = self.host.pending.held.remove(&number) {
                 self.serve_now(held.asker, held.tid, held.request);

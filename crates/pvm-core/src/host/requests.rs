@@ -2,7 +2,7 @@
 
 use super::{Handler, host_of};
 use crate::io::{Connection, Effect};
-use crate::pending::{Asker, Held};
+use crate::pending::{Asker, HostTableRequest};
 use crate::placement::TASK_HOST;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{DaemonStatus, Reply, Request, Role};
@@ -61,7 +61,10 @@ impl Handler<'_> {
         let is_ahead = !vain && (self.is_ahead(&request) || self.is_run_ahead(tid, &request));
         if is_ahead && self.agreed.hosts().count() > 1 {
             let number = self.host.pending.number();
-            self.host.pending.held.insert(number, Held { after: 0, asker, tid, request });
+            self.host
+                .pending
+                .held
+                .insert(number, HostTableRequest { after: 0, asker, tid, request });
             let ping = Request::HostStatus { name: ".".into() };
             return self.ask_home(Asker::Again { request: number }, Tid::NONE, ping);
         }

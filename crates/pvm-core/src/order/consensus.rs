@@ -31,7 +31,7 @@ record! {
     }
 
     /// A member of the machine, as all hosts know it.
-    pub struct Seat {
+    pub struct Membership {
         /// The number of the command that let it in.
         pub incarnation: u64,
         /// The number of its commands that have been applied.
@@ -55,7 +55,7 @@ pub(crate) struct Taken {
 
 /// A command that came to this host as the leader and is not in the log yet.
 #[derive(Debug)]
-struct Held {
+struct WaitingCommand {
     from: HostIndex,
     ticket: u64,
     command: Command,
@@ -69,13 +69,13 @@ pub(crate) struct Consensus {
     /// The term's leader, if one is known.
     leader: Option<(u64, HostIndex)>,
     applied: Slot<u64>,
-    seats: Table<HostIndex, Seat>,
+    seats: Table<HostIndex, Membership>,
     /// The number of times that members came or went while this daemon ran.
     seat_changes: u64,
     /// The pieces of long commands.
     pieces: Pieces,
     /// Commands that wait for the order to rest, and those behind them.
-    held: VecDeque<Held>,
+    held: VecDeque<WaitingCommand>,
     /// Records of the library that changed.
     changes: Vec<Change>,
     /// The outputs of the library that are to be handled.
@@ -228,7 +228,7 @@ impl Consensus {
 
     /// As a leader: keeps a command until its turn to be put into the log.
     pub(crate) fn hold(&mut self, from: HostIndex, ticket: u64, command: Command) {
-        self.held.push_back(Held { from, ticket, command });
+        self.held.push_back(WaitingCommand { from, ticket, command });
     }
 
     /// The command whose turn it is.
@@ -238,7 +238,7 @@ impl Consensus {
 
     /// As a leader: puts that command into the log.
     pub(crate) fn order_held(&mut self, now: Time) {
-        if let Some(Held { from, ticket, command }) = self.held.remove(self.turn()) {
+        if let Some(WaitingCommand { from, ticket, command }) = self.held.remove(self.turn()) {
             self.order(now, from, ticket, command);
         }
     }
@@ -311,7 +311,7 @@ impl Consensus {
     /// A host has its place from the command with this number on.
     pub(crate) fn seat(&mut self, host: HostIndex, incarnation: u64) {
         self.seat_changes += 1;
-        self.seats.insert(host, Seat { incarnation, ticket: 0 });
+        self.seats.insert(host, Membership { incarnation, ticket: 0 });
     }
 
     pub(crate) fn unseat(&mut self, host: HostIndex) {
@@ -392,7 +392,7 @@ impl Consensus {
 
     /// The members in such records.
     pub(crate) fn seats_in(&self, records: &[(Blob, Blob)]) -> Vec<Member> {
-        let mut seats = Table::<HostIndex, Seat>::new(SEAT_MARK);
+        let mut seats = Table::<HostIndex, Membership>::new(SEAT_MARK);
         for (Blob(key), Blob(value)) in records {
             let _known = seats.restore(key, value);
         }

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 /// Names in the order in which they became known. Thousands of answers are compared with thousands
 /// of names, so a name is kept once, and what a question is due is a number of them.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownNames {
     numbers: BTreeMap<Vec<u8>, usize>,
     names: Vec<Vec<u8>>,
 }
 
-impl Known {
+impl KnownNames {
     /// From now on every reader must be shown this name.
     pub(super) fn add(&mut self, name: &[u8]) {
         if !self.numbers.contains_key(name) {
@@ -20,7 +20,7 @@ impl Known {
         }
     }
 
-    /// The names that an answer to a question of now must show, for [`Known::missing`].
+    /// The names that an answer to a question of now must show, for [`KnownNames::missing`].
     pub(super) fn count(&self) -> usize {
         self.names.len()
     }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn what_was_known_before_a_question_is_missed_and_what_came_later_is_not() {
-        let mut known = Known::default();
+        let mut known = KnownNames::default();
         known.add(b"w1");
         known.add(b"w2");
         known.add(b"w1");

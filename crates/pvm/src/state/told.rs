@@ -4,9 +4,9 @@ use pvm_shm::Inlet;
 
 /// The number of thousands of such messages that senders were told last.
 #[derive(Debug, Default)]
-pub(super) struct Told(u32);
+pub(super) struct BacklogReport(u32);
 
-impl Told {
+impl BacklogReport {
     /// Tells senders roughly how many there are, if that has changed.
     #[inline]
     pub(super) fn tell(&mut self, unmatched: usize, inlet: &Inlet) {

@@ -2,7 +2,7 @@
 
 use super::Task;
 use super::asking::ANSWER;
-use crate::memory::{Held, Memory};
+use crate::memory::{ExposedMemory, Memory};
 use crate::wait::Deadline;
 use pvm_shm::exposed::Exposed;
 use pvm_wire::request::{Change, MEMORY_BYTES_MAX, Reply, Request};
@@ -46,8 +46,8 @@ impl Task {
     ///
     /// # Errors
     /// [`Code::NotFound`].
-    pub fn hold(&self, number: u32) -> Result<Held, Code> {
-        self.memories.own(number)?.map(Held).ok_or(Code::NotFound)
+    pub fn hold(&self, number: u32) -> Result<ExposedMemory, Code> {
+        self.memories.own(number)?.map(ExposedMemory).ok_or(Code::NotFound)
     }
 
     /// Exposes it no more; its address is of no more use here. Others are told

@@ -27,7 +27,7 @@ const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration
 
 /// The outcome of giving the core to others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Given {
+enum Yielded {
     /// Something has arrived.
     Arrived,
     /// Nothing has, and the core came back soon.
@@ -127,11 +127,11 @@ impl Waiter {
             }
             if !alone && self.is_crowded() {
                 match self.make_room(arrived) {
-                    Given::Arrived => return true,
-                    Given::Lost => return false,
+                    Yielded::Arrived => return true,
+                    Yielded::Lost => return false,
                     // The task that counts here may be gone, or wait for something else: the count
                     // is advice.
-                    Given::Back => alone = true,
+                    Yielded::Back => alone = true,
                 }
                 continue;
             }
@@ -145,7 +145,7 @@ impl Waiter {
             }
         }
         // The partner may wait for this very core.
-        self.give_way(arrived) == Given::Arrived
+        self.give_way(arrived) == Yielded::Arrived
     }
 
     /// True while another task of the machine is awake on this core, as far as is known.
@@ -158,21 +158,21 @@ impl Waiter {
     /// Another task of the machine needs this core, while there are enough for all: leaves it, or
     /// hands it over.
     #[cold]
-    fn make_room(&self, arrived: &dyn Fn() -> bool) -> Given {
+    fn make_room(&self, arrived: &dyn Fn() -> bool) -> Yielded {
         let here = self.inbox.settle(&self.activity).1;
         let tell = |core| self.inbox.settle_on(&self.activity, core);
         if self.moves.leave(sys::clock(), here, &self.activity, tell).is_some() {
-            return if arrived() { Given::Arrived } else { Given::Back };
+            return if arrived() { Yielded::Arrived } else { Yielded::Back };
         }
         self.give_way(arrived)
     }
 
     /// Gives the core to others a few times. Others of the machine give it back soon.
-    fn give_way(&self, arrived: &dyn Fn() -> bool) -> Given {
+    fn give_way(&self, arrived: &dyn Fn() -> bool) -> Yielded {
         let mut start = sys::clock();
         let yielding = self.activity.yielding(self.inbox.settle(&self.activity).1);
         if !yielding.is_due(start) {
-            return Given::Lost;
+            return Yielded::Lost;
         }
         for _ in 0..YIELDS {
             rustix::thread::sched_yield();
@@ -183,14 +183,14 @@ impl Waiter {
                 yielding.in_vain((start, now), YIELD_PAUSES);
             }
             if arrived {
-                return Given::Arrived;
+                return Yielded::Arrived;
             }
             if lost {
-                return Given::Lost;
+                return Yielded::Lost;
             }
             start = now;
         }
-        Given::Back
+        Yielded::Back
     }
 
     /// True when something came by a direct route.

@@ -10,14 +10,14 @@ const OURS: &str = "neopvm-missing-1";
 
 /// The paths at which pvmd may be on another computer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct DaemonPaths {
     /// `dx=`: a program's path or name, with `$NAME` in it; it is taken as it is.
     told: Option<String>,
     /// Words of a shell, best first.
     usual: Vec<String>,
 }
 
-impl Places {
+impl DaemonPaths {
     /// For the host of a line: where the line says, then where it is here, then the usual places.
     pub(crate) fn of(line: &HostLine) -> Self {
         let here = std::env::current_exe().ok().map(|path| quoted(&path.to_string_lossy()));
@@ -84,10 +84,10 @@ mod tests {
         };
         let usual = ["\"\"", "/no/such", "/etc", "/bin/sh"].map(str::to_owned).to_vec();
         let arguments = ["it's".to_owned()];
-        let none = Places { told: Some("$NONE/x".to_owned()), usual: usual.clone() };
+        let none = DaemonPaths { told: Some("$NONE/x".to_owned()), usual: usual.clone() };
         let tried = "neopvm-missing-1 $NONE/x /no/such /etc /bin/sh:not-NeoPVM\n";
         assert_eq!(run(&none.script(&arguments)), tried);
-        let told = Places { told: Some("/bin/echo".to_owned()), usual };
+        let told = DaemonPaths { told: Some("/bin/echo".to_owned()), usual };
         assert_eq!(run(&told.script(&arguments)), "it's\n");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::launch::invitation::{Invitation, expanding, quoted};
 use crate::launch::manual::{self, TYPING_SECONDS};
-use crate::launch::places::Places;
+use crate::launch::places::DaemonPaths;
 use crate::launch::push::push;
 use crate::launch::reach::Reached;
 use crate::launch::reply::Answer;
@@ -42,11 +42,11 @@ pub(crate) async fn start(line: &HostLine, invited: Invitation) -> Result<HostFa
             (Code::CantStart, Failure { stage: "pvmd".to_owned(), detail, remedy })
         });
     }
-    let first = attempt(&target, &invited, &Places::of(line)).await;
+    let first = attempt(&target, &invited, &DaemonPaths::of(line)).await;
     match first {
         Err((_, failure)) if line.push && PUSH_MENDS.contains(&failure.stage.as_str()) => {
             push(&target).await.map_err(|failure| (Code::CantStart, failure))?;
-            let copy = Places::pushed();
+            let copy = DaemonPaths::pushed();
             attempt(&target, &invited, &copy).await
         }
         other => other,
@@ -56,7 +56,7 @@ pub(crate) async fn start(line: &HostLine, invited: Invitation) -> Result<HostFa
 async fn attempt(
     target: &Target,
     words: &Invitation,
-    places: &Places,
+    places: &DaemonPaths,
 ) -> Result<HostFacts, NotStarted> {
     // The semaphore is never closed, so there is always a turn.
     let _turn = TURNS.acquire().await;

@@ -4,7 +4,7 @@
 //! `name route port key shell pvmd version callback join`, in this order; what comes behind the
 //! first that fails is not tried. All of it takes at most 15 seconds.
 
-use crate::launch::places::Places;
+use crate::launch::places::DaemonPaths;
 use crate::launch::reach::Reached;
 use crate::launch::sentences::{
     already, already_remedy, looked_for, no_call, other_version, push_remedy, versions,
@@ -121,7 +121,7 @@ pub(crate) async fn reach(
     (addresses, vmid): (&[String], &str),
 ) -> Heard {
     let arguments = [format!("--vmid={vmid}"), format!("--reach={}", addresses.join(","))];
-    let script = Places::of(line).script(&arguments);
+    let script = DaemonPaths::of(line).script(&arguments);
     target.verbose().run(&script, Stdio::null(), Instant::now() + SSH_TIME).await
 }
 

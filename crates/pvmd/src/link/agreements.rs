@@ -2,7 +2,7 @@
 //! tasks.
 
 use crate::inbox::Inbox;
-use crate::link::direct::Made;
+use crate::link::direct::DirectConnection;
 use crate::link::routes::End;
 use crate::link::{Links, ShellEvent};
 use pvm_core::io::News;
@@ -47,7 +47,11 @@ impl Links {
         }
     }
 
-    pub(super) fn direct_made(&mut self, made: Made, inbox: Option<&mut Inbox>) -> Vec<ShellEvent> {
+    pub(super) fn direct_made(
+        &mut self,
+        made: DirectConnection,
+        inbox: Option<&mut Inbox>,
+    ) -> Vec<ShellEvent> {
         let pair = (made.local, made.peer);
         let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
         // A caller speaks only for the tasks of its own host.

@@ -2,7 +2,7 @@
 
 use crate::link::ahead::Ahead;
 use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Endpoint, dial};
-use crate::link::direct::{self, Made};
+use crate::link::direct::{self, DirectConnection};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
 use crate::link::pulse::{self, Pulse, Turns};
@@ -91,7 +91,7 @@ pub(crate) enum LinkEvent {
         answer: oneshot::Sender<String>,
     },
     /// A connection for two tasks is made, or cannot be.
-    Direct(Made),
+    Direct(DirectConnection),
 }
 
 /// The channel for the events of connections.
@@ -360,7 +360,7 @@ impl Wiring {
             let calling = direct::call((&endpoints, &key), config, pair);
             let made = match timeout(DIRECT_TIME, calling).await {
                 Ok(Ok(made)) => made,
-                _ => Made { local: pair.0, peer: pair.1, key: None, route: None },
+                _ => DirectConnection { local: pair.0, peer: pair.1, key: None, route: None },
             };
             let _ = wiring.events.send(LinkEvent::Direct(made)).await;
         });

@@ -21,7 +21,7 @@ const ACCEPTED: u8 = 1;
 
 /// The outcome of a connection for two tasks.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct DirectConnection {
     /// The task here.
     pub(crate) local: Tid,
     /// The task there.
@@ -37,7 +37,7 @@ pub(crate) async fn call(
     (endpoints, key): (&[Endpoint], &Fingerprint),
     config: Arc<ClientConfig>,
     (local, peer): (Tid, Tid),
-) -> Result<Made> {
+) -> Result<DirectConnection> {
     let mut stream = dial_once(endpoints, key, &config).await.context("no way to the host")?;
     let mut whose = Vec::new();
     whose.extend_from_slice(&local.0.to_le_bytes());
@@ -50,11 +50,11 @@ pub(crate) async fn call(
     let (socket, connection) = stream.into_inner();
     let (seal, open) = tls::record_keys(connection.dangerous_extract_secrets()?);
     let route = Route { peer, first: true, seal, open };
-    Ok(Made { local, peer, key: None, route: Some((descriptor(socket)?, route)) })
+    Ok(DirectConnection { local, peer, key: None, route: Some((descriptor(socket)?, route)) })
 }
 
 /// Answers a peer that has proved a known key.
-pub(crate) async fn answer(mut stream: server::TlsStream<TcpStream>) -> Result<Made> {
+pub(crate) async fn answer(mut stream: server::TlsStream<TcpStream>) -> Result<DirectConnection> {
     let key = peer_fingerprint(stream.get_ref().1).context("no key")?;
     let peer = Tid(stream.read_u32_le().await?);
     let local = Tid(stream.read_u32_le().await?);
@@ -63,7 +63,7 @@ pub(crate) async fn answer(mut stream: server::TlsStream<TcpStream>) -> Result<M
     let (socket, connection) = stream.into_inner();
     let (seal, open) = tls::record_keys(connection.dangerous_extract_secrets()?);
     let route = Route { peer, first: false, seal, open };
-    Ok(Made { local, peer, key: Some(key), route: Some((descriptor(socket)?, route)) })
+    Ok(DirectConnection { local, peer, key: Some(key), route: Some((descriptor(socket)?, route)) })
 }
 
 fn descriptor(socket: TcpStream) -> Result<OwnedFd> {

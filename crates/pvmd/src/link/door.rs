@@ -151,7 +151,7 @@ impl Relays {
 }
 
 /// The host that a peer wants.
-enum Wanted {
+enum Destination {
     /// This host.
     Us,
     /// The host with this key.
@@ -170,17 +170,17 @@ pub(crate) async fn answer(stream: TcpStream, door: &Door, proved: impl Fn()) ->
         return None;
     };
     let (config, bears) = match wanted {
-        Wanted::Other(key) if key != door.own => {
+        Destination::Other(key) if key != door.own => {
             hand_on(stream, &door.relays, &key, proved).await;
             return None;
         }
         // Where no token is good there is nothing to try.
-        Wanted::Place if !door.tokens.any() => {
+        Destination::Place if !door.tokens.any() => {
             proved();
             return None;
         }
-        Wanted::Place => (door.bearers.clone(), true),
-        Wanted::Us | Wanted::Other(_) => (door.members.clone(), false),
+        Destination::Place => (door.bearers.clone(), true),
+        Destination::Us | Destination::Other(_) => (door.members.clone(), false),
     };
     let accepted = timeout_at(until, TlsAcceptor::from(config).accept(stream)).await;
     match accepted {
@@ -230,22 +230,22 @@ async fn carry(mut from: TcpStream, mut to: TcpStream, half: Duration) {
 }
 
 /// Takes the preface away, if there is one, and returns the host that the peer wants.
-async fn preface(mut stream: TcpStream) -> std::io::Result<(TcpStream, Wanted)> {
+async fn preface(mut stream: TcpStream) -> std::io::Result<(TcpStream, Destination)> {
     let mut first = [0];
     if stream.peek(&mut first).await? == 0 || first[0] != PREFACE[0] {
-        return Ok((stream, Wanted::Us));
+        return Ok((stream, Destination::Us));
     }
     let mut bytes = [0; PREFACE.len()];
     stream.read_exact(&mut bytes).await?;
     if bytes == TOKEN_PREFACE {
-        return Ok((stream, Wanted::Place));
+        return Ok((stream, Destination::Place));
     }
     if bytes != PREFACE {
         return Err(std::io::ErrorKind::InvalidData.into());
     }
     let mut key = vec![0; FINGERPRINT_BYTES];
     stream.read_exact(&mut key).await?;
-    Ok((stream, Wanted::Other(key)))
+    Ok((stream, Destination::Other(key)))
 }
 
 async fn reach(ways: Vec<SocketAddr>) -> Option<TcpStream> {

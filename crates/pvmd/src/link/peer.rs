@@ -28,7 +28,7 @@ const CALL_TIME: Duration = Duration::from_millis(400);
 
 /// The origin of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Made {
+pub(crate) struct ConnectionOrigin {
     /// By the host with the higher place.
     pub(crate) by_higher: bool,
     pub(crate) at: Instant,
@@ -57,7 +57,7 @@ pub(crate) struct Peer {
     /// The attempt to connect, if it is this side's part.
     pub(crate) calling: Option<AbortHandle>,
     /// The side that made the connection, and the moment.
-    pub(crate) made: Option<Made>,
+    pub(crate) made: Option<ConnectionOrigin>,
     /// A link is to stand at all times.
     pub(crate) near: bool,
     /// A link is wanted for now.

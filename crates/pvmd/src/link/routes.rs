@@ -1,6 +1,6 @@
 //! Direct routes that are being made: what one side has heard of and the other has not yet.
 
-use crate::link::direct::Made;
+use crate::link::direct::DirectConnection;
 use pvm_wire::route::Route;
 use pvm_wire::{HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ impl Routes {
     }
 
     /// A connection was made, or not. The end, if it is to be handed to the task.
-    pub(crate) fn made(&mut self, made: Made, now: Instant) -> Option<End> {
+    pub(crate) fn made(&mut self, made: DirectConnection, now: Instant) -> Option<End> {
         let pair = (made.local, made.peer);
         let end = made.route?;
         if made.key.is_none() {
@@ -99,7 +99,7 @@ mod tests {
 
     const PAIR: Pair = (Tid(0x40001), Tid(0x80001));
 
-    fn made(called_us: bool) -> Made {
+    fn made(called_us: bool) -> DirectConnection {
         let key = RecordKey {
             cipher: Cipher::Aes128,
             key: Secret(vec![1; 16]),
@@ -108,7 +108,7 @@ mod tests {
         };
         let route = Route { peer: PAIR.1, first: !called_us, seal: key.clone(), open: key };
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        Made {
+        DirectConnection {
             local: PAIR.0,
             peer: PAIR.1,
             key: called_us.then(Vec::new),

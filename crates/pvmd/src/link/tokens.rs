@@ -12,7 +12,7 @@ const WRONG_MAX: u32 = 5;
 
 record! {
     /// One of them.
-    pub struct Kept {
+    pub struct StoredToken {
         /// Its number, which is no secret.
         pub id: u64,
         /// The machine's number for the host that is waited for.
@@ -39,26 +39,26 @@ pub(crate) enum Tried {
 
 /// All of them. The door checks whether there are any before it lets a bearer try.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tokens(Arc<Mutex<Vec<Kept>>>);
+pub(crate) struct Tokens(Arc<Mutex<Vec<StoredToken>>>);
 
 impl Tokens {
-    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<StoredToken>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One more.
     pub(crate) fn add(&self, (id, ticket): (u64, u64), secret: &[u8], until: u64) {
         let digest = Blob(digest_of(secret));
-        self.lock().push(Kept { id, ticket, digest, until, wrong: 0 });
+        self.lock().push(StoredToken { id, ticket, digest, until, wrong: 0 });
     }
 
     /// Takes over the tokens of an earlier daemon.
-    pub(crate) fn set(&self, kept: Vec<Kept>) {
+    pub(crate) fn set(&self, kept: Vec<StoredToken>) {
         *self.lock() = kept;
     }
 
     /// To be kept for the next daemon.
-    pub(crate) fn kept(&self) -> Vec<Kept> {
+    pub(crate) fn kept(&self) -> Vec<StoredToken> {
         self.lock().clone()
     }
 

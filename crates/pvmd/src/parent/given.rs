@@ -21,7 +21,7 @@ type Pair = (Tid, Tid);
 /// Two tasks may have more than one for a moment: the next one is made while the last one breaks.
 /// So each has a number here, and what tells that a route is over is its own socket.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct RouteSockets {
     /// Copies of the sockets, by the two tasks and the number of the route.
     sockets: BTreeMap<(Pair, u64), OwnedFd>,
     /// Routes that were given so far.
@@ -30,7 +30,7 @@ pub(crate) struct Given {
     sweep_at: usize,
 }
 
-impl Given {
+impl RouteSockets {
     /// A task is about to get this. What is over of earlier routes of the two is forgotten.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ mod tests {
         let mut far = TcpStream::connect(listener.local_addr().expect("its address")).expect("one");
         let (mut task, _) = listener.accept().expect("a connection");
         task.set_read_timeout(Some(Duration::from_secs(10))).expect("a limit");
-        let mut given = Given::default();
+        let mut given = RouteSockets::default();
         let socket = OwnedFd::from(task.try_clone().expect("a descriptor"));
         given.keep((HERE, THERE), &socket).expect("a descriptor");
         drop(socket);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_route_that_broke_does_not_take_a_newer_one_out_of_reach_of_the_fence() {
-        let mut given = Given::default();
+        let mut given = RouteSockets::default();
         let ((first_far, first), (mut far, task)) = (route(), route());
         given.keep((HERE, THERE), &first).expect("a descriptor");
         given.keep((HERE, THERE), &task).expect("a descriptor");
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn two_routes_of_the_same_tasks_both_end_with_their_host() {
-        let mut given = Given::default();
+        let mut given = RouteSockets::default();
         let ((mut first_far, first), (mut far, second)) = (route(), route());
         given.keep((HERE, THERE), &first).expect("a descriptor");
         given.keep((HERE, THERE), &second).expect("a descriptor");
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_route_that_its_own_task_has_ended_is_kept_no_longer_than_until_the_next() {
-        let mut given = Given::default();
+        let mut given = RouteSockets::default();
         let ((_far, broken), (_other_far, other)) = (route(), route());
         given.keep((HERE, THERE), &broken).expect("a descriptor");
         given.keep((HERE, Tid(THERE.0 + 1)), &other).expect("a descriptor");
@@ -167,7 +167,7 @@ mod tests {
     fn routes_whose_other_task_is_gone_do_not_use_up_descriptors() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("its address");
-        let mut given = Given::default();
+        let mut given = RouteSockets::default();
         let mut lasting = Vec::new();
         for number in 0..1000 {
             let far = TcpStream::connect(address).expect("one");
@@ -190,7 +190,7 @@ mod tests {
         let mut far = TcpStream::connect(listener.local_addr().expect("its address")).expect("one");
         let (task, _) = listener.accept().expect("a connection");
         far.set_read_timeout(Some(Duration::from_secs(10))).expect("a limit");
-        let mut given = Given::default();
+        let mut given = RouteSockets::default();
         let socket = OwnedFd::from(task);
         given.keep((HERE, THERE), &socket).expect("a descriptor");
         drop(socket);

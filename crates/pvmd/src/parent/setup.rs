@@ -9,7 +9,7 @@ use crate::parent::poll::{Interest, Poll, Token};
 use crate::parent::program::Program;
 use crate::parent::segments::Segments;
 use crate::processes;
-use crate::runtime_dir::{self, RuntimeDir, Seat};
+use crate::runtime_dir::{self, HostSlot, RuntimeDir};
 use anyhow::{Context as _, Result};
 use rustix::process::{Resource, Rlimit};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
@@ -23,9 +23,9 @@ impl Parent {
     /// Takes the host's folder and everything that can only be had once.
     pub(crate) fn new(options: &ParentOptions, places: &Places) -> Result<Self> {
         let seat = match &options.join {
-            None => Seat::First,
-            Some(join) if join.again => Seat::Further,
-            Some(_) => Seat::Guest,
+            None => HostSlot::First,
+            Some(join) if join.again => HostSlot::Further,
+            Some(_) => HostSlot::Guest,
         };
         // Before there is anything that a signal could leave behind.
         let signals = Signals::new()?;

@@ -3,7 +3,7 @@
 
 use crate::launch::tunnel::Ends;
 use crate::link::Membership;
-use crate::link::tokens::Kept;
+use crate::link::tokens::StoredToken;
 use crate::ports::Ports;
 use pvm_core::io::Effect;
 use pvm_wire::peer::HostFacts;
@@ -29,7 +29,7 @@ pub(crate) struct OwnRecords {
     /// Tunnels that this host keeps.
     pub(crate) tunnels: Option<Vec<Ends>>,
     /// Tokens that are good.
-    pub(crate) tokens: Option<Vec<Kept>>,
+    pub(crate) tokens: Option<Vec<StoredToken>>,
     /// All hosts when this one joined.
     pub(crate) hosts: Vec<(HostIndex, Arc<HostFacts>)>,
 }

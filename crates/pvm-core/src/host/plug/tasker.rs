@@ -7,7 +7,7 @@ use super::super::names::TASKER;
 use super::{Handler, words};
 use crate::io::{Effect, Launch};
 use crate::parcel::{Opened, Parcel};
-use crate::plugs::Given;
+use crate::plugs::TaskerTask;
 use pvm_wire::plug;
 use pvm_wire::{Blob, Code, Message, Tid};
 
@@ -26,7 +26,7 @@ impl Handler<'_> {
             let cookie = self.host.plugs.cookie();
             launch.cookie = cookie;
             let number = |n: usize| u32::try_from(n).expect("the count is bounded");
-            let given = Given {
+            let given = TaskerTask {
                 tasker,
                 cookie,
                 flags,
