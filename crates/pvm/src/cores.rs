@@ -44,6 +44,12 @@ impl Moves {
         sched_setaffinity(None, &allowed).ok()?;
         Some(core as u32)
     }
+
+    /// True for a while after a move, or a try.
+    #[cfg(test)]
+    pub(crate) fn has_tried(&self, now: Duration) -> bool {
+        !self.0.is_due(now)
+    }
 }
 
 #[cfg(test)]

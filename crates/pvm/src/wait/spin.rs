@@ -21,6 +21,9 @@ const YIELDS: u32 = 16;
 /// A core that was given away longer than this went to a program of others, or to a task that
 /// computes.
 const YIELD_MAX: Duration = Duration::from_micros(500);
+/// A yield behind which a message lies, and that takes longer, has run another thread: one that
+/// finds nobody takes 1 us with the look, the partner's send 5 us.
+const SWITCH_MIN: Duration = Duration::from_micros(3);
 /// The shortest and the longest pause in which the core is not given away then: a woken task goes
 /// ahead of one that computes.
 const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
@@ -159,12 +162,18 @@ impl Waiter {
     /// hands it over.
     #[cold]
     fn make_room(&self, arrived: &dyn Fn() -> bool) -> Yielded {
-        let here = self.inbox.settle(&self.activity).1;
-        let tell = |core| self.inbox.settle_on(&self.activity, core);
-        if self.moves.leave(sys::clock(), here, &self.activity, tell).is_some() {
+        if self.leave_core() {
             return if arrived() { Yielded::Arrived } else { Yielded::Back };
         }
         self.give_way(arrived)
+    }
+
+    /// Moves this thread to a core on which no task of the host is awake: true if there is one, and
+    /// it is time for that.
+    fn leave_core(&self) -> bool {
+        let here = self.inbox.settle(&self.activity).1;
+        let tell = |core| self.inbox.settle_on(&self.activity, core);
+        self.moves.leave(sys::clock(), here, &self.activity, tell).is_some()
     }
 
     /// Gives the core to others a few times. Others of the machine give it back soon.
@@ -176,13 +185,20 @@ impl Waiter {
         }
         for _ in 0..YIELDS {
             rustix::thread::sched_yield();
-            let arrived = arrived() || self.has_routed();
+            let routed = !arrived() && self.has_routed();
             let now = sys::clock();
-            let lost = now.saturating_sub(start) > YIELD_MAX;
+            let away = now.saturating_sub(start);
+            let lost = away > YIELD_MAX;
             if lost {
                 yielding.in_vain((start, now), YIELD_PAUSES);
             }
-            if arrived {
+            if routed && away > SWITCH_MIN {
+                // The thread that ran here meanwhile may be the partner: tasks of two hosts that
+                // share a computer do not count each other. Two such tasks would hand this core to
+                // each other, never sleep, and so stay on it.
+                self.leave_core();
+            }
+            if routed || arrived() {
                 return Yielded::Arrived;
             }
             if lost {
@@ -201,5 +217,83 @@ impl Waiter {
         }
         let mut fds = [PollFd::from_borrowed_fd(sys::borrow(routes), PollFlags::IN)];
         poll(&mut fds, Some(&sys::timespec(Duration::ZERO))).is_ok_and(|ready| ready > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pvm_shm::activity::Activity;
+    use pvm_shm::inbox::Inbox;
+    use pvm_shm::segment::{Mapping, create};
+    use pvm_shm::watch::Watch;
+    use rustix::event::epoll;
+    use rustix::fd::{AsRawFd as _, OwnedFd};
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+
+    fn segment(size: usize) -> Arc<Mapping> {
+        let fd = create(size).expect("memory");
+        Arc::new(Mapping::new(fd, size, true).expect("memory"))
+    }
+
+    /// The waiter of the only awake task of its host.
+    fn waiter(routes: &OwnedFd) -> Waiter {
+        let activity = Activity::new(segment(Activity::SIZE));
+        let inbox = Inbox::new(segment(Inbox::SIZE));
+        inbox.start(&activity);
+        let waiter = Waiter::new((inbox, Arc::new(Watch::new())), activity, (-1, None), -1, 2);
+        waiter.routes.store(routes.as_raw_fd(), Ordering::Relaxed);
+        waiter
+    }
+
+    fn readable(socket: &UnixStream) -> OwnedFd {
+        let set = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
+        let data = epoll::EventData::new_u64(1);
+        epoll::add(&set, socket, data, epoll::EventFlags::IN).expect("room");
+        set
+    }
+
+    /// A task of another host on this computer, always on the same core. It answers when it has
+    /// the core for the second time, so the other one waits meanwhile.
+    fn answer(mut socket: UnixStream) {
+        let mut byte = [0];
+        while socket.read_exact(&mut byte).is_ok() {
+            rustix::thread::sched_yield();
+            let begun = Instant::now();
+            while begun.elapsed() < 5 * SWITCH_MIN {
+                std::hint::spin_loop();
+            }
+            if socket.write_all(&byte).is_err() {
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn tasks_of_two_hosts_shared_a_core_of_their_computer_for_long_beside_a_free_one() {
+        let (mut here, there) = UnixStream::pair().expect("a pair");
+        let routes = readable(&here);
+        let waiter = waiter(&routes);
+        let allowed = sched_getaffinity(None).expect("its own");
+        let mut core = CpuSet::new();
+        core.set(sched_getcpu());
+        sched_setaffinity(None, &core).expect("its own");
+        let partner = std::thread::spawn(|| answer(there));
+        sched_setaffinity(None, &allowed).expect("its own");
+
+        let generation = AtomicU32::new(0);
+        let has_moved = (0..2000).any(|_| {
+            here.write_all(&[1]).expect("a partner");
+            waiter.linger(&generation, WaitToken::new(0), Deadline::Never);
+            let has_moved = waiter.moves.has_tried(sys::clock());
+            here.read_exact(&mut [0]).expect("an answer");
+            has_moved
+        });
+        here.shutdown(std::net::Shutdown::Both).expect("open");
+        partner.join().expect("no panic");
+        assert!(has_moved);
     }
 }
