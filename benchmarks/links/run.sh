@@ -21,7 +21,7 @@ if [ -z "${LINKS_PASS:-}" ]; then
   # OUT on a folder that the hosts share, which /tmp is not.
   prefix=$(cd "$1" && pwd) && mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
   mkdir -p "$out/ours" "$out/original"
-  ${CC:-cc} -O2 -o "$out/tcp" "$here/tcp.c" || exit 1
+  ${CC:-cc} -O2 -o "$out/tcp" "$here/tcp.c" && ${CC:-cc} -O2 -o "$out/line" "$here/../compare/line.c" || exit 1
   if [ -z "${TLS:-}" ]; then
     (cd "$here" && cargo build --quiet --release --package pvmd --example tls) || exit 1
     TLS=${CARGO_TARGET_DIR:-$here/../../target}/release/examples/tls
@@ -146,10 +146,19 @@ two_hosts() {
   done
 }
 
+# A hypervisor moves the processors of this computer: the distance between them decides how long each way takes.
+distance() {
+  local us
+  us=$("$OUT/line" 0.1 | cut -f1)
+  note "{\"measure\":\"line\",\"us\":${us:-null}}"
+  echo "$us" >>"$OUT/distances.txt"
+}
+
 latency() {
   local round bytes way system route line port
   two_hosts
-  for ((round = 1; round <= rounds; round++)); do for bytes in $sizes; do for way in $(ways); do
+  : >"$OUT/distances.txt"
+  for ((round = 1; round <= rounds; round++)); do distance; for bytes in $sizes; do for way in $(ways); do
     system=${way%-*} route=${way#*-}
     if plain "$way"; then
       # bytes, trips, us, GB/s
@@ -169,6 +178,8 @@ latency() {
     $2 ~ /^ours-/ { print $1, $2 "/tcp", $3 / tcp; print $1, $2 "/tls", $3 / tls }' "$OUT/latency.txt" |
     table "ours as a multiple of the plain connection's time and of the TLS connection's, round by round" \
       "ours-direct/tcp ours-direct/tls ours-daemon/tcp ours-daemon/tls"
+  echo
+  echo "a cache line from one processor to the other, in us, before each round: $(paste -sd' ' "$OUT/distances.txt")"
   for system in $SYSTEMS; do finish "$system"; done
   return 0
 }
