@@ -145,6 +145,10 @@ fn expand<'a>(rest: &'a str, before: &[String], paths: &mut Vec<Vec<String>>) ->
         rest = after.trim_start();
         if let Some(mut group) = rest.strip_prefix('{') {
             loop {
+                // Behind the last comma of a list there may be nothing.
+                if let Some(after) = group.trim_start().strip_prefix('}') {
+                    return after;
+                }
                 let (word, after) = split_word(group.trim_start());
                 let mut inner = path.clone();
                 inner.extend((!word.is_empty()).then(|| word.to_owned()));
@@ -246,6 +250,15 @@ mod tests {
     fn a_direct_circle_is_found_once() {
         let files = [("a.rs", "use crate::b::B;"), ("b.rs", "fn f() { crate::a::g() }")];
         assert_eq!(circles(&files), ["import circle: a -> b -> a"]);
+    }
+
+    #[test]
+    fn a_list_over_two_lines_was_an_import_of_the_root() {
+        let files = [
+            ("lib.rs", "mod a;\nmod b;\npub use a::A;\n"),
+            ("a.rs", "use crate::{\n    b::B,\n};"),
+        ];
+        assert_eq!(circles(&[files[0], files[1], ("b.rs", "")]), [""; 0]);
     }
 
     #[test]
