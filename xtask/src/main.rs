@@ -118,8 +118,11 @@ fn number(word: &str) -> Result<u32, String> {
     word.parse().map_err(|_| format!("not a number: {word}"))
 }
 
-/// The folder that holds the workspace's Cargo.toml.
+/// The folder that holds the workspace's Cargo.toml. Cargo tells where this crate lies when it runs
+/// it; a program that came with a copied build folder was compiled for another tree.
 fn workspace_root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let told = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let told = told.filter(|folder| folder.ends_with("xtask"));
+    let here = told.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf());
     here.parent().expect("xtask lies in the workspace").to_path_buf()
 }
