@@ -1,6 +1,7 @@
 //! The end of the segments of a task that is gone.
 
-use super::{Keeper, Use};
+use super::Keeper;
+use super::kept::Use;
 use crate::bells;
 use crate::lane::Ring;
 use crate::segment::Mapping;

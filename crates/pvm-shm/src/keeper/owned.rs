@@ -1,6 +1,7 @@
 //! Segments that are a task's own and go with it: its exposed memory.
 
-use super::{Keeper, Use};
+use super::Keeper;
+use super::kept::Use;
 use crate::exposed::{self, Exposed};
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Code, Tid};

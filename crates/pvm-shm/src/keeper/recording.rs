@@ -1,6 +1,7 @@
 //! Trace rings: made for tasks, read by the host's recorder, kept after their tasks until it has.
 
-use super::{Keeper, Use};
+use super::Keeper;
+use super::kept::Use;
 use crate::recorder::{self, FIRST_SIZE, Reader, SEGMENT_SIZE};
 use crate::segment::{self, Mapping, PAGE};
 use crate::sync::Ordering;
