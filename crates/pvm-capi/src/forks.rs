@@ -6,14 +6,14 @@
 
 use pvm::Forked;
 
-use crate::handle::probes;
+use crate::handle::{enrolment, probes};
 use crate::message::matching;
 use crate::trace::told;
-use crate::{buffer, handle, handler, held, output, process, session, tuple};
+use crate::{buffer, handler, held, output, process, session, tuple};
 
 const ROOMS: [fn(&Forked); 11] = [
     buffer::reset_after_fork,
-    handle::reset_after_fork,
+    enrolment::reset_after_fork,
     handler::reset_after_fork,
     held::reset_after_fork,
     matching::reset_after_fork,

@@ -7,14 +7,17 @@
 //! The calls are thin: they turn the arguments into C's and make the C call. Those that PVM does
 //! differently for Fortran, one host or task per call, are in `fortran/tables.rs`.
 
+mod collective;
 mod marks;
+mod messages;
 mod number;
 mod tables;
 mod text;
 
-use std::ffi::{c_char, c_int, c_long, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use crate::guard::call;
+use crate::message::{receiving, sending};
 use crate::timeval::timeval;
 use crate::{
     buffer, group, handler, helpers, machine, message, options, output, pack, process, registry,
@@ -56,12 +59,12 @@ number_calls! {
     pvmfgetrbuf_() -> bufid = buffer::pvm_getrbuf;
     pvmfsetsbuf_(bufid) -> old = buffer::pvm_setsbuf;
     pvmfsetrbuf_(bufid) -> old = buffer::pvm_setrbuf;
-    pvmfpkmesg_(bufid) -> info = pack::pvm_pkmesg;
-    pvmfpkmesgbody_(bufid) -> info = pack::pvm_pkmesgbody;
-    pvmfupkmesg_() -> bufid = pack::pvm_upkmesg;
-    pvmfsend_(tid, tag) -> info = message::pvm_send;
-    pvmfrecv_(tid, tag) -> bufid = message::pvm_recv;
-    pvmfnrecv_(tid, tag) -> bufid = message::pvm_nrecv;
+    pvmfpkmesg_(bufid) -> info = pack::messages::pvm_pkmesg;
+    pvmfpkmesgbody_(bufid) -> info = pack::messages::pvm_pkmesgbody;
+    pvmfupkmesg_() -> bufid = pack::messages::pvm_upkmesg;
+    pvmfsend_(tid, tag) -> info = sending::pvm_send;
+    pvmfrecv_(tid, tag) -> bufid = receiving::pvm_recv;
+    pvmfnrecv_(tid, tag) -> bufid = receiving::pvm_nrecv;
     pvmfprobe_(tid, tag) -> bufid = message::pvm_probe;
     pvmfgetcontext_() -> context = message::pvm_getcontext;
     pvmfsetcontext_(new) -> old = message::pvm_setcontext;
@@ -253,145 +256,6 @@ pub(crate) unsafe extern "C" fn pvmfaddmhf_(
     number.put(result);
 }
 
-/// `pvmfbufinfo`
-///
-/// # Safety
-/// The arguments point to integers.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfbufinfo_(bufid: In, bytes: Out, tag: Out, tid: Out, info: Out) {
-    // SAFETY: each is null or the address of an integer: see `Out`.
-    let result = unsafe {
-        buffer::pvm_bufinfo(bufid.value(), bytes.address(), tag.address(), tid.address())
-    };
-    info.put(result);
-}
-
-/// Types of `pvmfpack` and `pvmfunpack`: PVM's numbers, where 0 is characters.
-macro_rules! typed {
-    ($what:expr, $count:expr, $stride:expr, $items:expr, $($kind:literal => $call:ident),*) => {
-        match $what {
-            // SAFETY: the program has `$count` items of this kind, `$stride` apart.
-            $($kind => unsafe { pack::$call($items.cast(), $count, $stride) },)*
-            _ => call("pvmfpack", || Err(pvm_wire::Code::BadParam)),
-        }
-    };
-}
-
-/// `pvmfpack`
-///
-/// # Safety
-/// The arguments point to integers, `items` to the items.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfpack_(
-    what: In,
-    items: *const c_void,
-    count: In,
-    stride: In,
-    info: Out,
-) {
-    let (what, count, stride) = (what.value(), count.value(), stride.value());
-    let result = typed!(what, count, stride, items,
-        0 => pvm_pkbyte, 1 => pvm_pkbyte, 2 => pvm_pkshort, 3 => pvm_pkint, 4 => pvm_pkfloat,
-        5 => pvm_pkcplx, 6 => pvm_pkdouble, 7 => pvm_pkdcplx, 8 => pvm_pklong);
-    info.put(result);
-}
-
-/// `pvmfunpack`
-///
-/// # Safety
-/// The arguments point to integers, `items` to room for the items.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfunpack_(
-    what: In,
-    items: *mut c_void,
-    count: In,
-    stride: In,
-    info: Out,
-) {
-    let (what, count, stride) = (what.value(), count.value(), stride.value());
-    let result = typed!(what, count, stride, items,
-        0 => pvm_upkbyte, 1 => pvm_upkbyte, 2 => pvm_upkshort, 3 => pvm_upkint,
-        4 => pvm_upkfloat, 5 => pvm_upkcplx, 6 => pvm_upkdouble, 7 => pvm_upkdcplx,
-        8 => pvm_upklong);
-    info.put(result);
-}
-
-/// `pvmfmcast`
-///
-/// # Safety
-/// The arguments point to integers, `tids` to `count` of them.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfmcast_(count: In, tids: *const c_int, tag: In, info: Out) {
-    // SAFETY: `tids` is null or has `count` ids, as pvmfmcast asks.
-    let result = unsafe { message::pvm_mcast(tids, count.value(), tag.value()) };
-    info.put(result);
-}
-
-/// `pvmfpsend`
-///
-/// # Safety
-/// The arguments point to integers, `items` to the items.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfpsend_(
-    tid: In,
-    tag: In,
-    items: *const c_void,
-    count: In,
-    kind: In,
-    info: Out,
-) {
-    let (tid, tag, count, kind) = (tid.value(), tag.value(), count.value(), kind.value());
-    // SAFETY: the program has `count` items of this kind.
-    let result = unsafe { message::bulk::pvm_psend(tid, tag, items, count, kind) };
-    info.put(result);
-}
-
-/// `pvmfprecv`
-///
-/// # Safety
-/// The arguments point to integers, `items` to room for the items.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfprecv_(
-    tid: In,
-    tag: In,
-    items: *mut c_void,
-    count: In,
-    kind: In,
-    from_tid: Out,
-    from_tag: Out,
-    length: Out,
-    info: Out,
-) {
-    let (tid, tag, count, kind) = (tid.value(), tag.value(), count.value(), kind.value());
-    // SAFETY: the program has room for `count` items, and for the answers.
-    let result = unsafe {
-        message::bulk::pvm_precv(
-            tid,
-            tag,
-            items,
-            count,
-            kind,
-            from_tid.address(),
-            from_tag.address(),
-            length.address(),
-        )
-    };
-    info.put(result);
-}
-
-/// `pvmftrecv`; -1 seconds are no limit.
-///
-/// # Safety
-/// The arguments point to integers.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmftrecv_(tid: In, tag: In, seconds: In, micros: In, bufid: Out) {
-    let limit = [c_long::from(seconds.value()), c_long::from(micros.value())];
-    let limit: *const _ = if limit[0] == -1 { std::ptr::null() } else { &raw const limit };
-    // SAFETY: null, which is no limit, or the array above.
-    let result = unsafe { message::pvm_trecv(tid.value(), tag.value(), limit) };
-    bufid.put(result);
-}
-
 /// `pvmfhostsync`
 ///
 /// # Safety
@@ -420,77 +284,4 @@ pub(crate) unsafe extern "C" fn pvmfhostsync_(
         Ok(0)
     });
     info.put(result);
-}
-
-/// `pvmfreduce`: the operation is an EXTERNAL with C's arguments.
-///
-/// # Safety
-/// As `pvm_reduce`; the text has `length` characters.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfreduce_(
-    operation: Option<crate::reduction::Function>,
-    data: *mut c_void,
-    count: In,
-    kind: In,
-    tag: In,
-    group: *const c_char,
-    root: In,
-    info: Out,
-    length: Length,
-) {
-    // SAFETY: Fortran passes the address of the text and its length.
-    let group = unsafe { input(group, length) };
-    let (count, kind, tag, root) = (count.value(), kind.value(), tag.value(), root.value());
-    // SAFETY: the array has `count` items; the group is a C text.
-    let result =
-        unsafe { group::pvm_reduce(operation, data, count, kind, tag, group.as_ptr(), root) };
-    info.put(result);
-}
-
-/// `pvmfgather`
-///
-/// # Safety
-/// As `pvm_gather`; the text has `length` characters.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfgather_(
-    result: *mut c_void,
-    data: *const c_void,
-    count: In,
-    kind: In,
-    tag: In,
-    group: *const c_char,
-    root: In,
-    info: Out,
-    length: Length,
-) {
-    // SAFETY: Fortran passes the address of the text and its length.
-    let group = unsafe { input(group, length) };
-    let (count, kind, tag, root) = (count.value(), kind.value(), tag.value(), root.value());
-    // SAFETY: the root has room for all; the group is a C text.
-    let code = unsafe { group::pvm_gather(result, data, count, kind, tag, group.as_ptr(), root) };
-    info.put(code);
-}
-
-/// `pvmfscatter`
-///
-/// # Safety
-/// As `pvm_scatter`; the text has `length` characters.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvmfscatter_(
-    result: *mut c_void,
-    data: *const c_void,
-    count: In,
-    kind: In,
-    tag: In,
-    group: *const c_char,
-    root: In,
-    info: Out,
-    length: Length,
-) {
-    // SAFETY: Fortran passes the address of the text and its length.
-    let group = unsafe { input(group, length) };
-    let (count, kind, tag, root) = (count.value(), kind.value(), tag.value(), root.value());
-    // SAFETY: the root has the items of all; the group is a C text.
-    let code = unsafe { group::pvm_scatter(result, data, count, kind, tag, group.as_ptr(), root) };
-    info.put(code);
 }

@@ -15,7 +15,8 @@ use pvm::{Among, Biased, Owner};
 use pvm_wire::Code;
 
 use crate::say::{say, tell};
-use crate::thread::{self, Parcel, Thread};
+use crate::thread::parcels::Parcel;
+use crate::thread::{self, Thread};
 use crate::{globals, probe, session};
 
 /// This thread is in the library for as long as this lives.

@@ -3,6 +3,9 @@
 //! None of them is documented; what they do was asked of PVM 3.4.6. Text that they return lives as
 //! long as the program.
 
+pub(crate) mod installation;
+mod printing;
+
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -12,13 +15,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::globals::DATA_SIGNATURE;
 use crate::guard::plain;
-use crate::say::{say, who};
 use crate::timeval::{Timeval, timeval};
 
 unsafe extern "C" {
     fn putenv(setting: *mut c_char) -> c_int;
-    fn strerror(number: c_int) -> *const c_char;
-    fn dladdr(address: *const c_void, info: *mut ObjectInfo) -> c_int;
 }
 
 /// Text for a caller that never gives it back. Each distinct answer is kept once.
@@ -41,51 +41,6 @@ fn variable(name: &str) -> Option<PathBuf> {
 
 fn temporary() -> PathBuf {
     variable("PVM_TMP").unwrap_or_else(|| "/tmp".into())
-}
-
-/// The answer of `dladdr` about an address.
-#[repr(C)]
-struct ObjectInfo {
-    file: *const c_char,
-    base: *mut c_void,
-    symbol: *const c_char,
-    address: *mut c_void,
-}
-
-/// The file that this library was loaded from; the program itself if it is linked statically.
-fn own_file() -> Option<PathBuf> {
-    let mut info = ObjectInfo {
-        file: ptr::null(),
-        base: ptr::null_mut(),
-        symbol: ptr::null(),
-        address: ptr::null_mut(),
-    };
-    let here = pvmgetroot as extern "C" fn() -> *mut c_char;
-    // SAFETY: the address is one of this library's, and `info` has the layout that is filled.
-    let found = unsafe { dladdr(here as *const c_void, &raw mut info) } != 0;
-    if !found || info.file.is_null() {
-        return None;
-    }
-    // SAFETY: dladdr answered with a text.
-    let file = unsafe { CStr::from_ptr(info.file) };
-    std::fs::canonicalize(OsStr::from_bytes(file.to_bytes())).ok()
-}
-
-/// The installation of the system: `PVM_ROOT`, else above this library, else above the program,
-/// else above the daemon on the search path.
-fn root() -> PathBuf {
-    if let Some(root) = variable("PVM_ROOT") {
-        return root;
-    }
-    let files = [own_file(), std::env::current_exe().ok()];
-    let prefixes = files.iter().flatten().filter_map(|file| file.ancestors().nth(2));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let searched = folders.iter().filter_map(|folder| folder.parent());
-    prefixes
-        .chain(searched)
-        .find(|prefix| prefix.join("bin/pvmd").exists())
-        .map_or_else(|| "/usr".into(), PathBuf::from)
 }
 
 /// # Safety
@@ -116,23 +71,6 @@ extern "C" fn pvmgettmp() -> *mut c_char {
 #[unsafe(no_mangle)]
 extern "C" fn pvmgethome() -> *mut c_char {
     plain(ptr::null_mut(), || forever(variable("HOME").unwrap_or_else(|| "/".into()).as_os_str()))
-}
-
-/// Returns the folder in which the system is installed.
-#[unsafe(no_mangle)]
-extern "C" fn pvmgetroot() -> *mut c_char {
-    plain(ptr::null_mut(), || forever(root().as_os_str()))
-}
-
-/// The daemon's program.
-pub(crate) fn daemon_program() -> PathBuf {
-    variable("PVM_DPATH").unwrap_or_else(|| root().join("bin/pvmd"))
-}
-
-/// The daemon's program.
-#[unsafe(no_mangle)]
-extern "C" fn pvmgetpvmd() -> *mut c_char {
-    plain(ptr::null_mut(), || forever(daemon_program().as_os_str()))
 }
 
 /// The name that PVM 3 would give its address file; ours lie elsewhere.
@@ -329,98 +267,6 @@ fn tag_name(tag: c_int) -> Option<String> {
     };
     let index = (tag & 0xffff).checked_sub(1)? as usize;
     Some(format!("{prefix}_{}", names.split_ascii_whitespace().nth(index)?))
-}
-
-/// Prints a message of this library.
-///
-/// # Safety
-/// `text` is null or ends with 0.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pvmlogerror(text: *const c_char) -> c_int {
-    plain(-1, || {
-        // SAFETY: `text` is null or ends with 0, by the call's contract.
-        let text = unsafe { bytes(text) };
-        say(&[format!("libpvm {}: ", who()).as_bytes(), text].concat());
-        0
-    })
-}
-
-/// Prints a message and what `errno` means.
-///
-/// # Safety
-/// `text` is null or ends with 0.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pvmlogperror(text: *const c_char) -> c_int {
-    let number = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-    plain(-1, || {
-        // SAFETY: the C library knows every number.
-        let reason = unsafe { strerror(number) };
-        // SAFETY: it answers with a text.
-        let reason = unsafe { bytes(reason) };
-        // SAFETY: `text` is null or ends with 0, by the call's contract.
-        let text = unsafe { bytes(text) };
-        say(&[format!("libpvm {} ", who()).as_bytes(), text, b": ", reason, b"\n"].concat());
-        0
-    })
-}
-
-/// Prints what the shim has formatted.
-///
-/// # Safety
-/// `text` ends with 0.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn _neopvm_log(text: *const c_char) -> c_int {
-    plain(-1, || {
-        // SAFETY: `text` is null or ends with 0, by the call's contract.
-        let text = unsafe { bytes(text) };
-        say(&[format!("libpvm {} ", who()).as_bytes(), text].concat());
-        c_int::try_from(text.len()).unwrap_or(c_int::MAX)
-    })
-}
-
-/// Keeps and tells a result as a call of the library does, and returns it.
-///
-/// # Safety
-/// `call` is null or ends with 0.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn lpvmerr(call: *const c_char, number: c_int) -> c_int {
-    let name = plain(String::new(), || {
-        // SAFETY: `call` is null or ends with 0, by the call's contract.
-        String::from_utf8_lossy(unsafe { bytes(call) }).into_owned()
-    });
-    match pvm_wire::Code::from_number(number) {
-        Some(code) => crate::guard::failed(&name, code),
-        None => number,
-    }
-}
-
-/// Prints bytes in hexadecimal, sixteen to a line.
-///
-/// # Safety
-/// `data` has `length` bytes; `prefix` is null or ends with 0.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pvmhdump(data: *const u8, length: c_int, prefix: *const c_char) -> c_int {
-    plain(-1, || {
-        let length = usize::try_from(length).unwrap_or(0);
-        if data.is_null() || length == 0 {
-            return 0;
-        }
-        // SAFETY: not null, and it has `length` bytes, which is not negative.
-        let data = unsafe { std::slice::from_raw_parts(data, length) };
-        // SAFETY: `prefix` is null or ends with 0, by the call's contract.
-        let prefix = if prefix.is_null() { b"" } else { unsafe { bytes(prefix) } };
-        for line in data.chunks(16) {
-            let mut text = format!("libpvm {}: ", who()).into_bytes();
-            text.extend_from_slice(prefix);
-            for byte in line {
-                text.extend_from_slice(format!("{byte:02x} ").as_bytes());
-            }
-            text.pop();
-            text.push(b'\n');
-            say(&text);
-        }
-        0
-    })
 }
 
 macro_rules! network_numbers {

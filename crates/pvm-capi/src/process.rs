@@ -1,18 +1,22 @@
 //! This task and others: their ids, spawn, kill, notices.
 
+mod notices;
+mod spawning;
+
 use std::ffi::{c_char, c_int};
 
-use pvm::{Forked, Gate, Task};
-use pvm_wire::request::{Reply, Request, SpawnRequest};
-use pvm_wire::{Blob, Code, Context, Tag, Tid};
+use pvm::{Forked, Gate};
+use pvm_wire::request::Request;
+use pvm_wire::{Code, Tid};
 
 use crate::guard::{call, failed, inside};
 use crate::own::{Own, ThreadOwned as _};
 use crate::say::{say, who};
-use crate::trace::{self};
-use crate::trace::{ints_at, list_at, text_at, traced};
-use crate::waiting::{self, Patience};
-use crate::{buffer, globals, handler, held, options, output, pointer, registry, session, tuple};
+use crate::trace::{self, list_at, traced};
+use crate::{buffer, globals, handler, held, output, pointer, registry, session, tuple};
+
+pub(crate) use notices::{Notice, notify, pvm_notify};
+pub(crate) use spawning::{Spawn, arguments, pvm_spawn, spawn, spawn_until, started};
 
 /// This task's id; the process becomes a task if it is none.
 #[unsafe(no_mangle)]
@@ -179,121 +183,6 @@ pub(crate) unsafe extern "C" fn pvm_siblings(tids: *mut *const c_int) -> c_int {
     })
 }
 
-/// The arguments of `pvm_spawn`.
-pub(crate) struct Spawn<'a> {
-    pub(crate) file: &'a [u8],
-    pub(crate) args: Vec<Blob>,
-    pub(crate) flags: c_int,
-    pub(crate) place: &'a [u8],
-    pub(crate) count: c_int,
-}
-
-impl Spawn<'_> {
-    /// The request to the daemon.
-    fn request(self) -> Result<Request, Code> {
-        if self.count <= 0 {
-            return Err(Code::BadParam);
-        }
-        // "host:directory", each of which may be missing.
-        let colon = self.place.iter().position(|&c| c == b':');
-        let (place, directory) = match colon {
-            Some(at) => (&self.place[..at], &self.place[at + 1..]),
-            None => (self.place, &[][..]),
-        };
-        let spawn = SpawnRequest {
-            file: self.file.to_vec().into(),
-            args: self.args,
-            flags: self.flags,
-            place: place.to_vec().into(),
-            count: self.count,
-            environment: options::environment(),
-            whole_environment: false,
-            directory: directory.to_vec().into(),
-            inherited: session::inherited(),
-        };
-        Ok(Request::Spawn { spawn })
-    }
-}
-
-/// Spawns, and returns the ids of the started tasks before the codes of the others.
-pub(crate) fn spawn(wish: Spawn<'_>) -> Result<Vec<c_int>, Code> {
-    let request = wish.request()?;
-    let task = session::task()?;
-    outcomes(task, task.request(&request)?)
-}
-
-/// [`spawn`] for a caller that may give up: none if it did, and no task has been started.
-pub(crate) fn spawn_until<'a>(
-    wish: impl FnOnce() -> Result<Spawn<'a>, Code>,
-    patience: Patience<'_>,
-) -> Result<Option<Vec<c_int>>, Code> {
-    let Some(reply) = waiting::ask_until(|_| wish()?.request(), patience)? else { return Ok(None) };
-    inside(|| outcomes(session::task()?, reply).map(Some))
-}
-
-fn outcomes(task: &Task, reply: Reply) -> Result<Vec<c_int>, Code> {
-    let Reply::Spawned { mut outcomes, .. } = reply else { return Err(session::unexpected()) };
-    outcomes.sort_by_key(|&outcome| outcome <= 0);
-    output::expect(task, &outcomes)?;
-    Ok(outcomes)
-}
-
-/// Starts programs.
-///
-/// # Safety
-/// The texts are null or end with 0; `args` is null or ends with null; `tids` is null or has
-/// `count` elements.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvm_spawn(
-    file: *const c_char,
-    args: *const *const c_char,
-    flags: c_int,
-    place: *const c_char,
-    count: c_int,
-    tids: *mut c_int,
-) -> c_int {
-    traced!(
-        unsafe SPAWN,
-        pvm_spawn(file, args, flags, place, count, tids),
-        [SE: text_at(file), SW: text_at(place), SF: flags, SC: count],
-        |r| [CC: r, STL: ints_at(tids, r)]
-    );
-    call("pvm_spawn", || {
-        // SAFETY: `file` is null or ends with 0, by the call's contract.
-        let file = unsafe { pointer::text(file) }?;
-        // SAFETY: `place` is null or ends with 0, by the call's contract.
-        let place = unsafe { pointer::text_or_none(place) }.unwrap_or_default();
-        // SAFETY: `args` is null or a list of texts that ends with null, by the call's contract.
-        let args = unsafe { arguments(args) };
-        let outcomes = spawn(Spawn { file, args, flags, place, count })?;
-        for (i, &outcome) in outcomes.iter().enumerate().filter(|_| !tids.is_null()) {
-            // SAFETY: not null, and it has `count` elements: as many as there are outcomes.
-            unsafe { tids.add(i).write(outcome) };
-        }
-        started(&outcomes)
-    })
-}
-
-/// The number of outcomes that are tasks.
-pub(crate) fn started(outcomes: &[c_int]) -> Result<c_int, Code> {
-    c_int::try_from(outcomes.iter().filter(|&&outcome| outcome > 0).count())
-        .map_err(|_| Code::Overflow)
-}
-
-/// # Safety
-/// `list` is null or an array of texts that ends with null.
-pub(crate) unsafe fn arguments(list: *const *const c_char) -> Vec<Blob> {
-    let mut args = Vec::new();
-    if list.is_null() {
-        return args;
-    }
-    // SAFETY: the element exists, as the one before was not the last.
-    while let Some(arg) = unsafe { pointer::text_or_none(list.add(args.len()).read()) } {
-        args.push(arg.to_vec().into());
-    }
-    args
-}
-
 /// Sends a signal to a task.
 pub(crate) fn signal(tid: c_int, signal: c_int) -> Result<c_int, Code> {
     let tid = Tid::from_c_int(tid);
@@ -331,87 +220,6 @@ pub(crate) extern "C" fn pvm_pstat(tid: c_int) -> c_int {
             return Err(Code::BadParam);
         }
         session::task()?.request(&Request::TaskStatus { tid })?;
-        Ok(0)
-    })
-}
-
-const TASK_EXIT: c_int = 1;
-const HOST_DELETE: c_int = 2;
-const HOST_ADD: c_int = 3;
-const ROUTE_ADD: c_int = 4;
-const ROUTE_DELETE: c_int = 5;
-const CANCEL: c_int = 256;
-
-/// The arguments of `pvm_notify`.
-pub(crate) struct Notice<'a> {
-    pub(crate) kind: c_int,
-    pub(crate) tag: c_int,
-    pub(crate) context: c_int,
-    pub(crate) count: c_int,
-    /// The ids that it is about, for kinds that are about some.
-    pub(crate) tids: &'a [c_int],
-}
-
-/// True for a kind of notice that is about tasks or hosts that are named.
-fn has_subjects(kind: c_int) -> bool {
-    matches!(kind & !CANCEL, TASK_EXIT | HOST_DELETE | ROUTE_DELETE)
-}
-
-/// Asks for notices.
-pub(crate) fn notify(notice: Notice<'_>) -> Result<(), Code> {
-    let cancel = notice.kind & CANCEL != 0;
-    let kind = notice.kind & !CANCEL;
-    let reserved = session::option(session::RESERVED) != 0;
-    if !(TASK_EXIT..=ROUTE_DELETE).contains(&kind) || notice.tag < 0 && !reserved {
-        return Err(Code::BadParam);
-    }
-    let watched = if has_subjects(kind) { notice.tids } else { &[] };
-    // As in PVM hosts are not looked at: where a number names none, that host is gone.
-    let good = |&tid: &c_int| kind == HOST_DELETE || Tid::from_c_int(tid).may_be_task();
-    if has_subjects(kind) && watched.is_empty() || !watched.iter().all(good) {
-        return Err(Code::BadParam);
-    }
-    let tids: Vec<Tid> = watched.iter().map(|&tid| Tid::from_c_int(tid)).collect();
-    let count = if kind >= HOST_ADD { notice.count } else { 0 };
-    let Notice { context, tag, .. } = notice;
-    match kind {
-        ROUTE_ADD => {
-            let (context, tag) = (Context(context), Tag(tag));
-            return session::task()?.notify_route_add(context, tag, count, cancel);
-        }
-        ROUTE_DELETE => {
-            let (context, tag) = (Context(context), Tag(tag));
-            return session::task()?.notify_route_delete(context, tag, &tids, cancel);
-        }
-        _ => {}
-    }
-    session::task()?.request(&Request::Notify { kind, cancel, context, tag, count, tids })?;
-    Ok(())
-}
-
-/// Asks for notices.
-///
-/// # Safety
-/// `tids` has `count` elements where the kind uses them.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvm_notify(
-    kind: c_int,
-    tag: c_int,
-    count: c_int,
-    tids: *const c_int,
-) -> c_int {
-    traced!(
-        unsafe NOTIFY,
-        pvm_notify(kind, tag, count, tids),
-        [NE: kind, NMC: tag, NTL: ints_at(tids, count)],
-        |r| [CC: r]
-    );
-    call("pvm_notify", || {
-        let number = usize::try_from(count).unwrap_or(0);
-        let number = if has_subjects(kind) { number } else { 0 };
-        // SAFETY: `tids` is null or has `number` elements, by the call's contract.
-        let tids = unsafe { pointer::array(tids, number) }?;
-        notify(Notice { kind, tag, context: session::context(), count, tids })?;
         Ok(0)
     })
 }

@@ -56,3 +56,13 @@ impl Info {
         Self::new(&buffer.envelope(), buffer.encoding(), bytes, left)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structures_have_no_holes_that_a_binding_could_miss() {
+        assert_eq!(size_of::<Info>(), 40);
+    }
+}

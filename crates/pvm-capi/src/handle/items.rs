@@ -9,12 +9,14 @@ use pvm::{Buffer, Glance, Head};
 use pvm_wire::record::calls;
 use pvm_wire::{Address, Code, Encoding, Kind, Run};
 
+use super::buffers::neopvm_free;
 use super::fast::few;
 use super::info::Info;
-use super::{limit, long_receive, neopvm_free, status};
+use super::messages::long_receive;
+use super::{limit, status};
 use crate::guard::{self, inside};
 use crate::message::fast::{FirstLook, receive_items, receive_new, send_items_of};
-use crate::pack::{self, Items};
+use crate::pack::items::{Items, pack};
 use crate::pointer::store;
 use crate::selection::{self, Selection};
 use crate::trace::noted;
@@ -84,8 +86,8 @@ unsafe fn send(
     let mut buffer = Buffer::new(encoding);
     // SAFETY: the items can be read until this call returns, and the buffer that may refer to them
     // ends before.
-    unsafe { pack::pack(&mut buffer, super::kind(kind)?, items) }?;
-    message::send_buffer(&mut buffer, tid, tag, super::context(context)?)
+    unsafe { pack(&mut buffer, super::kind(kind)?, items) }?;
+    message::sending::send_buffer(&mut buffer, tid, tag, super::context(context)?)
 }
 
 /// The fast path; none if it did nothing.

@@ -11,7 +11,7 @@ use super::matching::{self, Stop};
 use super::{check_address, is_nobody, never_comes};
 use crate::guard::{call, failed, inside};
 use crate::pack::fast::few;
-use crate::pack::{self, Items};
+use crate::pack::items::{Items, pack, unpack_what_fits};
 use crate::selection::{Partner, Selection, address, source};
 use crate::slot::Role;
 use crate::trace::noting::{Begun, items_within};
@@ -96,7 +96,7 @@ unsafe fn send(tid: c_int, tag: c_int, items: *const c_void, count: c_int, kind:
         let mut buffer = Buffer::new(Encoding::InPlace);
         // SAFETY: the items can be read until this call returns, and the buffer that may refer to
         // them ends before.
-        unsafe { pack::pack(&mut buffer, kind, items) }?;
+        unsafe { pack(&mut buffer, kind, items) }?;
         buffer.say_kind(kind);
         let task = session::task()?;
         if is_nobody(tid) {
@@ -147,7 +147,7 @@ unsafe fn unpack_bulk(
 ) -> Result<(), Code> {
     let length = message.reported_size();
     // SAFETY: the items can be written: this function asks its callers for it, too.
-    unsafe { pack::unpack_what_fits(&mut message, kind, items) }?;
+    unsafe { unpack_what_fits(&mut message, kind, items) }?;
     // SAFETY: as above.
     unsafe { answers.give(message.source(), message.tag(), length) };
     Ok(())

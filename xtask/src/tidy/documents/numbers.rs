@@ -188,7 +188,11 @@ const NUMBERS: &[Number] = &[
         "INTERFACE",
         &[(HEADER, "#define NEOPVM_INTERFACE {}")],
     ),
-    number("crates/pvm-capi/src/thread.rs", "PARCELS", &[(HEADER, "up to {} sends are kept")]),
+    number(
+        "crates/pvm-capi/src/thread/parcels.rs",
+        "PARCELS",
+        &[(HEADER, "up to {} sends are kept")],
+    ),
     number(
         "crates/pvm-capi/src/handle/items.rs",
         "ITEMS_MAX",
