@@ -31,6 +31,7 @@ enum {
 /* No object is larger: a count of bytes above it is wrong, and is never used. */
 #define JOB_BYTES_MAX ((uint64_t)PTRDIFF_MAX - 1)
 
+/* Each rank keeps a table of all (struct job_rank_entry): 3.2 GB in the ranks of the largest job together. */
 #define JOB_RANKS_MAX 16384
 #define JOB_FOREVER (-1)
 

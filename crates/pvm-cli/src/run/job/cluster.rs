@@ -3,7 +3,8 @@
 use crate::failure::{Failure, Status};
 use std::path::PathBuf;
 
-/// As many ranks as `-n` allows.
+/// The most ranks of a job. Each rank keeps a table of all, so the memory of a job grows with the
+/// square of this number: 3.2 GB in the largest one.
 pub(super) const RANKS_MAX: usize = 16384;
 
 /// Ranks that are started together, on one host if it is named.
