@@ -1,6 +1,5 @@
 //! The program `testbed`: `up` and `hosts` start a keeper, which makes the machine, prints the
-//! environment, and stays until the caller ends. `up` and `hosts` start a keeper, which makes what
-//! is wanted, tells the environment, and stays until the caller ends.
+//! environment, and stays until the caller ends.
 
 use crate::words::{Arguments, UpOptions};
 use std::ffi::OsString;

@@ -34,6 +34,10 @@ fn wrong_use(words: String) -> bed::Failure {
 
 fn main() -> ExitCode {
     let mut words = Arguments::of_this_process();
+    if words.asks_for_help() {
+        let _ = writeln!(std::io::stdout(), "{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let done = match words.next().as_deref() {
         Some("up") => bed::begin("up", words),
         Some("hosts") => bed::begin("hosts", words),
@@ -41,7 +45,7 @@ fn main() -> ExitCode {
         Some("clear") => bed::clear(),
         Some("down") => bed::down(),
         Some(testbed::keeper::KEEP) => bed::keep(words),
-        None | Some("--help" | "-h") => Err(wrong_use(USAGE.to_owned())),
+        None => Err(wrong_use(USAGE.to_owned())),
         Some(other) => Err(wrong_use(format!("testbed: {other} is not a command\n{USAGE}"))),
     };
     match done {

@@ -13,6 +13,11 @@ impl Arguments {
         Self(words.map(|word| word.to_string_lossy().into_owned()).collect())
     }
 
+    /// True if one of the words is the option for the usage.
+    pub(crate) fn asks_for_help(&self) -> bool {
+        self.0.iter().any(|word| ["--help", "-h"].contains(&word.as_str()))
+    }
+
     pub(crate) fn next(&mut self) -> Option<String> {
         self.0.pop_front()
     }
@@ -50,7 +55,7 @@ impl UpOptions {
 
     fn option(&mut self, name: &str, value: String) -> Result<(), String> {
         let wrong =
-            || format!("testbed: {name} {value}: not understood; `testbed` shows the usage");
+            || format!("testbed: {name} {value}: not understood; `testbed --help` shows the usage");
         match (name, value.as_str()) {
             ("--prefix", _) => {
                 let found = std::fs::canonicalize(&value);
