@@ -2,8 +2,8 @@
 # Measures the hosts of one computer at rest: rest.sh PREFIX [HOSTS [SECONDS]]
 #
 # Starts a machine of HOSTS (64) on this computer, waits until it is quiet, and prints how much of a core all its
-# processes use in SECONDS (10), and how often they run in a second (the kernel's schedstat). Each host is two
-# processes; with more than 64 hosts let nothing else run.
+# processes use in SECONDS (10), and how often each host wakes in a second: the switches of its two processes in
+# which they wait (the kernel's schedstat and status). With more than 64 hosts let nothing else run.
 set -u
 # shellcheck source=crates/testbed/testbed.sh
 . "$(dirname "$0")/../../crates/testbed/testbed.sh"
@@ -21,16 +21,16 @@ ours() {
 }
 pids=$(ours)
 
-# used: nanoseconds of all threads, and how often they ran
+# used: nanoseconds of all threads, and how often they waited
 used() {
   local pid
-  for pid in $pids; do cat "/proc/$pid"/task/*/schedstat 2>/dev/null; done |
-    awk '{ time += $1; runs += $3 } END { print time, runs }'
+  for pid in $pids; do cat "/proc/$pid"/task/*/{schedstat,status} 2>/dev/null; done |
+    awk '/^[0-9]+ / { time += $1 } /^voluntary/ { waits += $2 } END { print time, waits }'
 }
 
 before=$(used)
 sleep "$seconds"
 echo "$before $(used)" | awk -v hosts="$hosts" -v seconds="$seconds" '{
-  printf "%d hosts at rest: %.2f %% of a core, each runs %.1f times a second\n",
+  printf "%d hosts at rest: %.2f %% of a core, each wakes %.1f times a second\n",
     hosts, ($3 - $1) / seconds / 1e7, ($4 - $2) / seconds / hosts }'
 testbed down

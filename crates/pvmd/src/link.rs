@@ -14,6 +14,7 @@ mod direct;
 mod door;
 pub(crate) mod frames;
 mod incoming;
+pub(crate) mod intake;
 mod outgoing;
 mod peer;
 mod pulse;

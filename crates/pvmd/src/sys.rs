@@ -55,6 +55,18 @@ pub(crate) fn set_unsent_max(stream: impl AsFd, bytes: u32) -> io::Result<()> {
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Sets the number of bytes that have to be there before the kernel wakes the reader of a TCP
+/// connection.
+pub(crate) fn set_least_to_read(stream: impl AsFd, bytes: usize) -> io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).map_err(io::Error::other)?;
+    let (socket, length) = (stream.as_fd().as_raw_fd(), size_of_val(&bytes) as libc::socklen_t);
+    let value = (&raw const bytes).cast();
+    // SAFETY: the descriptor is open while it is borrowed, and the value is as long as is said.
+    let set =
+        unsafe { libc::setsockopt(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, value, length) };
+    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// The kernel's data of a TCP connection, if there is any. Unknown fields are 0.
 pub(crate) fn tcp_info(stream: impl AsFd) -> Option<libc::tcp_info> {
     // SAFETY: the structure is numbers only, for which zeros are values.

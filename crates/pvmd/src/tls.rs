@@ -310,7 +310,10 @@ impl ClientCertVerifier for Pinned {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::frames::LinkFrame;
+    use crate::link::intake::BEAT_BYTES;
     use rustls::{ClientConnection, ServerConnection};
+    use std::io::Write as _;
 
     fn identity() -> Identity {
         Identity::new(&new_key().unwrap()).unwrap()
@@ -347,6 +350,24 @@ mod tests {
         assert!(!client.is_handshaking() && !server.is_handshaking());
         assert_eq!(peer_fingerprint(&server).as_ref(), Some(a.fingerprint()));
         assert_eq!(peer_fingerprint(&client).as_ref(), Some(b.fingerprint()));
+    }
+
+    #[test]
+    fn a_beat_has_the_length_that_its_receiver_expects() {
+        let (a, b) = (identity(), identity());
+        let known = AllowedKeys::default();
+        known.set(BTreeSet::from([a.fingerprint().clone()]));
+        let (client, server) = (a.client(b.fingerprint()).unwrap(), b.server(&known).unwrap());
+        let (mut client, mut server) = handshake(client, server).unwrap();
+        let (mut beat, mut wire) = (Vec::new(), Vec::new());
+        pvm_wire::write_frame(&mut beat, 0, &LinkFrame::Beat);
+        client.writer().write_all(&beat).unwrap();
+        client.write_tls(&mut wire).unwrap();
+        assert_eq!(wire.len(), BEAT_BYTES);
+        wire.clear();
+        server.writer().write_all(&beat).unwrap();
+        server.write_tls(&mut wire).unwrap();
+        assert_eq!(wire.len(), BEAT_BYTES);
     }
 
     #[test]

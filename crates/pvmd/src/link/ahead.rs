@@ -13,7 +13,6 @@ pub(crate) struct Ahead {
 
 impl Ahead {
     /// The state of this connection. If there is no descriptor to be had there is always room.
-    /// Where there is no descriptor to be had there is always room.
     pub(crate) fn new(stream: &impl AsFd) -> Self {
         let socket = stream.as_fd().try_clone_to_owned().ok();
         Self { socket, ahead: congestion::Ahead::default() }

@@ -5,6 +5,7 @@ use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Endpoint, dial};
 use crate::link::direct::{self, DirectConnection};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
+use crate::link::intake::{Intake, Unread};
 use crate::link::pulse::{self, Pulse, Turns};
 use crate::link::redeem::{self, Redeem};
 use crate::link::socket;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
@@ -410,12 +411,7 @@ impl Wiring {
         Ok(answered.await?)
     }
 
-    async fn up(
-        &self,
-        mut stream: TlsStream<TcpStream>,
-        called: Option<HostIndex>,
-        first: Vec<u8>,
-    ) {
+    async fn up(&self, mut stream: TlsStream<Intake>, called: Option<HostIndex>, first: Vec<u8>) {
         let Some(fingerprint) = peer_fingerprint(stream.get_ref().1) else { return };
         bound_what_waits(&mut stream);
         let id = 1 + self.last.fetch_add(1, Ordering::Relaxed);
@@ -424,8 +420,9 @@ impl Wiring {
         let (messages, messages_waiting) = mpsc::channel(BATCHES);
         let queue = Queues::new(urgents, saids, messages_waiting);
         let ahead = Ahead::new(stream.get_ref().0);
+        let unread = stream.get_mut().0.leave_beats();
         let (reader, writer) = tokio::io::split(stream);
-        let pulse = Arc::new(Pulse::default());
+        let pulse = Arc::new(Pulse::of(unread.clone()));
         let (events, kept) = (
             self.events.clone(),
             pulse::keep(pulse.clone(), urgent.downgrade(), self.turns.clone()),
@@ -443,7 +440,7 @@ impl Wiring {
         let events = self.events.clone();
         let reader = tokio::spawn(async move {
             if started.await.is_ok() {
-                read(reader, first, (&events, &pulse), id).await;
+                read((reader, unread), first, (&events, &pulse), id).await;
                 let _ = events.send(LinkEvent::Down { id }).await;
             }
         });
@@ -457,8 +454,8 @@ impl Wiring {
 }
 
 /// No frame overtakes the bytes that TLS and the kernel have taken, so they may take only few.
-fn bound_what_waits(stream: &mut TlsStream<TcpStream>) {
-    socket::bound_unsent(stream.get_ref().0);
+fn bound_what_waits(stream: &mut TlsStream<Intake>) {
+    socket::bound_unsent(stream.get_ref().0.stream());
     match stream {
         TlsStream::Client(stream) => stream.get_mut().1.set_buffer_limit(Some(SEALED_BYTES)),
         TlsStream::Server(stream) => stream.get_mut().1.set_buffer_limit(Some(SEALED_BYTES)),
@@ -466,7 +463,7 @@ fn bound_what_waits(stream: &mut TlsStream<TcpStream>) {
 }
 
 async fn read(
-    mut stream: ReadHalf<TlsStream<TcpStream>>,
+    (mut stream, unread): (ReadHalf<TlsStream<Intake>>, Option<Unread>),
     first: Vec<u8>,
     (events, pulse): (&Events, &Pulse),
     id: u64,
@@ -474,6 +471,7 @@ async fn read(
     let mut frames = FrameBuffer::new(FRAME_BYTES_MAX);
     frames.push(&first);
     let mut scratch = vec![0; 64 << 10];
+    let mut by_call = false;
     loop {
         loop {
             let frame = match frames.next_frame() {
@@ -492,13 +490,32 @@ async fn read(
             }
             pulse.set_full(false);
         }
-        match stream.read(&mut scratch).await {
+        let read = tokio::select! {
+            biased;
+            read = stream.read(&mut scratch) => read,
+            () = called(unread.as_ref()) => {
+                // The pulse has counted these bytes.
+                by_call = true;
+                continue;
+            }
+        };
+        match read {
             Ok(n) if n > 0 => {
-                pulse.heard();
+                if !std::mem::take(&mut by_call) {
+                    pulse.heard();
+                }
                 frames.push(&scratch[..n]);
             }
             _ => return,
         }
+    }
+}
+
+/// Waits until there are bytes for which nothing else wakes the reader.
+async fn called(unread: Option<&Unread>) {
+    match unread {
+        Some(unread) => unread.called().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -525,7 +542,7 @@ impl Outlet {
 }
 
 async fn write(
-    mut stream: WriteHalf<TlsStream<TcpStream>>,
+    mut stream: WriteHalf<TlsStream<Intake>>,
     mut outlet: Outlet,
     events: Events,
     id: u64,

@@ -2,6 +2,7 @@
 //! key.
 
 use crate::link::door::{PREFACE, TOKEN_PREFACE};
+use crate::link::intake::Intake;
 use crate::link::socket::set_options;
 use crate::tls::Fingerprint;
 use rustls::ClientConfig;
@@ -37,7 +38,7 @@ pub(crate) struct Endpoint {
 #[derive(Debug)]
 pub(crate) enum Dialed {
     /// The owner of the key has accepted ours and begun to speak.
-    Up(Box<TlsStream<TcpStream>>, Vec<u8>),
+    Up(Box<TlsStream<Intake>>, Vec<u8>),
     /// The owner of the key does not accept ours.
     Refused,
     /// No host with the key answers.
@@ -81,7 +82,7 @@ pub(crate) async fn dial_once(
     endpoints: &[Endpoint],
     key: &Fingerprint,
     config: &Arc<ClientConfig>,
-) -> Option<client::TlsStream<TcpStream>> {
+) -> Option<client::TlsStream<Intake>> {
     for &endpoint in endpoints {
         let Ok(Ok(stream)) = timeout(CONNECT_FIRST, TcpStream::connect(endpoint.at)).await else {
             continue;
@@ -97,7 +98,7 @@ pub(crate) async fn dial_once(
 pub(crate) async fn dial_token(
     endpoints: &[Endpoint],
     config: &Arc<ClientConfig>,
-) -> Option<client::TlsStream<TcpStream>> {
+) -> Option<client::TlsStream<Intake>> {
     for &endpoint in endpoints.iter().filter(|endpoint| !endpoint.relay) {
         let connected = timeout(CONNECT_MAX, TcpStream::connect(endpoint.at)).await;
         let Ok(Ok(mut stream)) = connected else { continue };
@@ -105,7 +106,7 @@ pub(crate) async fn dial_token(
         let proved = async {
             stream.write_all(TOKEN_PREFACE).await?;
             TlsConnector::from(config.clone())
-                .connect(ServerName::from(endpoint.at.ip()), stream)
+                .connect(ServerName::from(endpoint.at.ip()), Intake::new(stream))
                 .await
         };
         if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIME, proved).await {
@@ -120,13 +121,13 @@ async fn shake_hands(
     mut stream: TcpStream,
     key: &Fingerprint,
     config: Arc<ClientConfig>,
-) -> std::io::Result<client::TlsStream<TcpStream>> {
+) -> std::io::Result<client::TlsStream<Intake>> {
     set_options(&stream);
     if endpoint.relay {
         stream.write_all(&[PREFACE, &key[..]].concat()).await?;
     }
     let name = ServerName::from(endpoint.at.ip());
-    TlsConnector::from(config).connect(name, stream).await
+    TlsConnector::from(config).connect(name, Intake::new(stream)).await
 }
 
 /// Proves the keys, and waits for the first bytes of the hello: only they say that the other side
@@ -136,7 +137,7 @@ async fn prove(
     stream: TcpStream,
     key: &Fingerprint,
     config: Arc<ClientConfig>,
-) -> std::io::Result<(TlsStream<TcpStream>, Vec<u8>)> {
+) -> std::io::Result<(TlsStream<Intake>, Vec<u8>)> {
     let mut stream = TlsStream::from(shake_hands(endpoint, stream, key, config).await?);
     let mut first = Vec::with_capacity(1024);
     let refused = std::io::ErrorKind::ConnectionRefused;

@@ -5,6 +5,7 @@
 //! record, so no byte of the tasks is caught in a daemon.
 
 use crate::link::dial::{Endpoint, dial_once};
+use crate::link::intake::Intake;
 use crate::tls::{self, Fingerprint, peer_fingerprint};
 use anyhow::{Context as _, Result, bail};
 use pvm_wire::Tid;
@@ -13,7 +14,6 @@ use rustls::ClientConfig;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 use tokio_rustls::server;
 
 /// Says that the other side's key is accepted.
@@ -54,7 +54,7 @@ pub(crate) async fn call(
 }
 
 /// Answers a peer that has proved a known key.
-pub(crate) async fn answer(mut stream: server::TlsStream<TcpStream>) -> Result<DirectConnection> {
+pub(crate) async fn answer(mut stream: server::TlsStream<Intake>) -> Result<DirectConnection> {
     let key = peer_fingerprint(stream.get_ref().1).context("no key")?;
     let peer = Tid(stream.read_u32_le().await?);
     let local = Tid(stream.read_u32_le().await?);
@@ -66,6 +66,6 @@ pub(crate) async fn answer(mut stream: server::TlsStream<TcpStream>) -> Result<D
     Ok(DirectConnection { local, peer, key: Some(key), route: Some((descriptor(socket)?, route)) })
 }
 
-fn descriptor(socket: TcpStream) -> Result<OwnedFd> {
-    Ok(socket.into_std()?.into())
+fn descriptor(socket: Intake) -> Result<OwnedFd> {
+    Ok(socket.into_stream().into_std()?.into())
 }

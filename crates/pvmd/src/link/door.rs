@@ -4,6 +4,7 @@
 //! A relayed host proves its key to the other host and not here: its data is encrypted between
 //! these two. There is nothing behind this door but doors of the same kind.
 
+use crate::link::intake::Intake;
 use crate::link::socket::set_options;
 use crate::link::tokens::Tokens;
 use crate::tls::Fingerprint;
@@ -110,9 +111,9 @@ impl HalfOpen {
 #[derive(Debug)]
 pub(crate) enum Visitor {
     /// The owner of a key that is known.
-    Known(TlsStream<TcpStream>),
+    Known(TlsStream<Intake>),
     /// A peer that has a token, or says so.
-    Bearer(TlsStream<TcpStream>),
+    Bearer(TlsStream<Intake>),
 }
 
 /// The data that a daemon needs for incoming connections.
@@ -182,7 +183,7 @@ pub(crate) async fn answer(stream: TcpStream, door: &Door, proved: impl Fn()) ->
         Destination::Place => (door.bearers.clone(), true),
         Destination::Us | Destination::Other(_) => (door.members.clone(), false),
     };
-    let accepted = timeout_at(until, TlsAcceptor::from(config).accept(stream)).await;
+    let accepted = timeout_at(until, TlsAcceptor::from(config).accept(Intake::new(stream))).await;
     match accepted {
         // It has shown a key of its own, which any process has.
         Ok(Ok(stream)) if bears => Some(Visitor::Bearer(TlsStream::from(stream))),

@@ -3,14 +3,15 @@
 //! half as long, so that the silence is noticed in time.
 //!
 //! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes
-//! once to send the beats of all its links, and once more to receive beats, instead of once for
-//! each. One timer of the kernel tells of these moments: the runtime's own timers wake twice for
-//! each time that is more than 64 ms away.
+//! once to send the beats of all its links, and reads what it has received by then: beats wake
+//! nobody ([`crate::link::intake`]). One timer of the kernel tells of these moments: the runtime's
+//! own timers wake twice for each time that is more than 64 ms away.
 //!
 //! Silence is counted in turns of this side, not in time: a daemon that was itself stopped, or
 //! got no processor, does not take that for the silence of others.
 
 use crate::link::frames::LinkFrame;
+use crate::link::intake::Unread;
 use crate::{clock, sys};
 use pvm_wire::write_frame;
 use rustix::time::{
@@ -123,9 +124,16 @@ pub(crate) struct Pulse {
     written: AtomicU64,
     /// Received frames wait for the shell: nothing is read meanwhile.
     full: AtomicBool,
+    /// Bytes that have woken nobody.
+    unread: Option<Unread>,
 }
 
 impl Pulse {
+    /// The pulse of a connection with such bytes.
+    pub(crate) fn of(unread: Option<Unread>) -> Self {
+        Self { unread, ..Self::default() }
+    }
+
     /// Something came.
     pub(crate) fn heard(&self) {
         self.heard.fetch_add(1, Ordering::Relaxed);
@@ -141,10 +149,12 @@ impl Pulse {
         self.full.store(full, Ordering::Relaxed);
     }
 
-    /// True if something came since `before`, which is brought up to date.
+    /// True if something came since `before`, which is brought up to date. Beats have woken nobody:
+    /// the reader is called for them.
     fn has_heard(&self, before: &mut u64) -> bool {
         let now = self.heard.load(Ordering::Relaxed);
-        std::mem::replace(before, now) != now || self.full.load(Ordering::Relaxed)
+        let unread = self.unread.as_ref().is_some_and(Unread::call_reader);
+        std::mem::replace(before, now) != now || unread || self.full.load(Ordering::Relaxed)
     }
 
     /// True if something went since `before`, which is brought up to date.

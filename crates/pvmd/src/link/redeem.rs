@@ -5,6 +5,7 @@
 
 use crate::launch::token::Token;
 use crate::link::dial::{Endpoint, dial_token};
+use crate::link::intake::Intake;
 use crate::tls::peer_fingerprint;
 use anyhow::{Context as _, Result, bail};
 use pvm_wire::peer::HostFacts;
@@ -14,7 +15,6 @@ use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsStream;
 
@@ -46,14 +46,14 @@ record! {
 /// Answers a peer that has shown a key that is not known here. `ask` decides, and gives a text if
 /// it refuses.
 pub(crate) async fn answer(
-    mut stream: TlsStream<TcpStream>,
+    mut stream: TlsStream<Intake>,
     ask: impl AsyncFnOnce(Redeem) -> Result<String>,
 ) {
     let _ = timeout(TIME, exchange(&mut stream, ask)).await;
 }
 
 async fn exchange(
-    stream: &mut TlsStream<TcpStream>,
+    stream: &mut TlsStream<Intake>,
     ask: impl AsyncFnOnce(Redeem) -> Result<String>,
 ) -> Result<()> {
     let key = peer_fingerprint(stream.get_ref().1).context("no key")?;
