@@ -6,6 +6,8 @@
 #   COMMON      no where nothing of common/src is wanted, or the names of the files that are
 #   DEFINES     flags of its own (NEOPVM_BIN, where pvm is looked for first, is $(PREFIX)/bin)
 #   COMMANDS    programs and scripts for libexec/neopvm/bin
+# COMMON_BUILD is the folder of the objects of common/src. They are the same for every interface, so whoever builds several
+# of them for one PREFIX names one folder for all.
 # More libraries from the same sources: a target of its own that calls $(MAKE) with LIBRARY and DEFINES changed.
 # Sources are src/*.c, headers include/*, and NAME.map is the version script with the names that are exported.
 
@@ -22,26 +24,28 @@ PC      := neopvm-$(if $(filter $(LIBRARY),$(NAME)),$(NAME),$(NAME)-$(LIBRARY))
 endif
 STRICT  ?= -Wall -Wextra -Wpedantic -Wshadow -Werror
 
-COMMON_FOLDER := $(dir $(lastword $(MAKEFILE_LIST)))
+COMMON_FOLDER := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))/
 SHARED  := $(if $(filter yes,$(COMMON)),$(wildcard $(COMMON_FOLDER)src/*.c),\
 	$(addprefix $(COMMON_FOLDER)src/,$(filter-out no,$(COMMON))))
 OUT     := $(BUILD)/$(LIBRARY)
+COMMON_BUILD ?= $(OUT)/common
 OBJECTS := $(patsubst src/%.c,$(OUT)/%.o,$(wildcard src/*.c)) \
-	$(patsubst $(COMMON_FOLDER)src/%.c,$(OUT)/common/%.o,$(SHARED))
+	$(patsubst $(COMMON_FOLDER)src/%.c,$(COMMON_BUILD)/%.o,$(SHARED))
 TREE    := $(DESTDIR)$(PREFIX)
 
-FLAGS = -std=c11 -D_GNU_SOURCE $(STRICT) -fPIC -fvisibility=hidden -pthread \
-	-DNEOPVM_BIN='"$(PREFIX)/bin"' -I$(PREFIX)/include -I$(COMMON_FOLDER) -Iinclude -Isrc $(DEFINES)
+COMMON_FLAGS = -std=c11 -D_GNU_SOURCE $(STRICT) -fPIC -fvisibility=hidden -pthread \
+	-DNEOPVM_BIN='"$(PREFIX)/bin"' -I$(PREFIX)/include -I$(COMMON_FOLDER)
+FLAGS = $(COMMON_FLAGS) -Iinclude -Isrc $(DEFINES)
 
 .PHONY: library install clean
 library: $(OUT)/lib$(LIBRARY).a $(OUT)/lib$(LIBRARY).so
 
-$(OUT)/common/%.o: $(COMMON_FOLDER)src/%.c
+$(COMMON_BUILD)/%.o: $(COMMON_FOLDER)src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(COMMON_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Loops over items: with vectors they take half of the time.
-$(OUT)/common/combine.o $(OUT)/ops.o: CFLAGS += -O3
+$(COMMON_BUILD)/combine.o $(OUT)/ops.o: CFLAGS += -O3
 
 $(OUT)/%.o: src/%.c
 	@mkdir -p $(@D)

@@ -115,15 +115,16 @@ impl Layout<'_> {
     }
 
     /// The other interfaces' libraries stand on what is installed already, and are built as a user
-    /// would build them.
+    /// would build them. What they have in common is compiled once.
     fn personalities(&self) -> Result<(), String> {
         let folders = files_in(&self.root.join("personalities"))?;
         for folder in folders.iter().filter(|folder| folder.join("Makefile").is_file()) {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let build = self.built.join("personalities").join(&*name);
+            let build = self.built.join("personalities");
             let words = [
                 format!("PREFIX={}", self.prefix.display()),
-                format!("BUILD={}", build.display()),
+                format!("BUILD={}", build.join(&*name).display()),
+                format!("COMMON_BUILD={}", build.join("common").display()),
                 "DESTDIR=".to_owned(),
             ];
             let folder = folder.to_string_lossy();
