@@ -149,7 +149,7 @@ impl Hosts {
         std::fs::create_dir_all(&bin).expect("a folder");
         let to = bin.join(name);
         if !to.exists() {
-            program::compile(source, &to);
+            program::provide(source, &to);
         }
         to.to_string_lossy().into_owned()
     }

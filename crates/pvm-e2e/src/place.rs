@@ -26,7 +26,7 @@ impl Place {
     pub fn compile(&self, source: &str) -> PathBuf {
         let to = self.bin().join(source.split('.').next().expect("a name"));
         if !to.exists() {
-            program::compile(source, &to);
+            program::provide(source, &to);
         }
         to
     }

@@ -1,7 +1,14 @@
 //! Compiling the test programs against the installation.
 
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// The programs that this process has compiled, by their sources. Each test has a place of its own,
+/// but most tests of a file run the same few programs.
+static COMPILED: Mutex<BTreeMap<String, Arc<OnceLock<Vec<u8>>>>> = Mutex::new(BTreeMap::new());
 
 /// The installation under test.
 pub fn prefix() -> PathBuf {
@@ -26,8 +33,33 @@ pub fn has(tool: &str, package: &str) -> bool {
     there
 }
 
+/// Puts the program of `programs/SOURCE` at `to`. Where several threads ask for it at the same
+/// time, one compiles and the others wait.
+pub(crate) fn provide(source: &str, to: &Path) {
+    let mut all = COMPILED.lock().expect("no thread panics");
+    let slot = Arc::clone(all.entry(source.to_owned()).or_default());
+    drop(all);
+    let program = slot.get_or_init(|| {
+        compile(source, to);
+        std::fs::read(to).expect("the compiler has written it")
+    });
+    if !to.exists() {
+        write(program, to);
+    }
+}
+
+/// Another process writes the program. A child that a thread of this process forks meanwhile would
+/// have the file open, too, and the kernel runs no file that somebody may write.
+fn write(program: &[u8], to: &Path) {
+    let mut command = Command::new("install");
+    command.args(["-m", "755", "/dev/stdin"]).arg(to).stdin(Stdio::piped());
+    let mut child = command.spawn().expect("install(1) can be run");
+    child.stdin.take().expect("a pipe").write_all(program).expect("install(1) reads it");
+    assert!(child.wait().expect("a child").success(), "cannot write {}", to.display());
+}
+
 /// Compiles `programs/SOURCE` to `to`.
-pub(crate) fn compile(source: &str, to: &Path) {
+fn compile(source: &str, to: &Path) {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let prefix = prefix();
     let fortran = source.ends_with(".f");
