@@ -1,28 +1,42 @@
-/* hosts COUNT: tasks on every host of a machine talk, multicast, end and are killed. */
+/* hosts COUNT [full]: tasks on every host of a machine talk, multicast, end and are killed. One task gets a message of 20 MiB
+   and answers with another one, the others do so with 2 MiB. With `full` all do so with 20 MiB, and there are three times as
+   many numbered messages, so that each length comes in each encoding. */
 #include "e2e.h"
 
 #define HUGE_WORDS (5 << 20)
+#define LONG_WORDS (1 << 19)
 #define LAST 100
 
-static int tids[64], count;
+static int tids[64], count, full;
 
-static void send_huge(int to, int seed)
+static int rounds(void)
 {
-	unsigned *huge = malloc(HUGE_WORDS * 4);
-	fill(huge, HUGE_WORDS, seed);
-	CALL(pvm_initsend(PvmDataDefault));
-	CALL(pvm_pkint((int *)huge, HUGE_WORDS, 1));
-	CALL(pvm_send(to, 4));
-	free(huge);
+	return full ? 300 : 100;
 }
 
-static void receive_huge(int from, int seed)
+/* The words of the long messages to and from the task of this number. */
+static int long_words(int task)
 {
-	unsigned *huge = malloc(HUGE_WORDS * 4);
+	return full || task == count - 1 ? HUGE_WORDS : LONG_WORDS;
+}
+
+static void send_long(int to, int length, int seed)
+{
+	unsigned *text = malloc(length * 4);
+	fill(text, length, seed);
+	CALL(pvm_initsend(PvmDataDefault));
+	CALL(pvm_pkint((int *)text, length, 1));
+	CALL(pvm_send(to, 4));
+	free(text);
+}
+
+static void receive_long(int from, int length, int seed)
+{
+	unsigned *text = malloc(length * 4);
 	CALL(pvm_recv(from, 4));
-	CALL(pvm_upkint((int *)huge, HUGE_WORDS, 1));
-	CHECK(is_filled(huge, HUGE_WORDS, seed));
-	free(huge);
+	CALL(pvm_upkint((int *)text, length, 1));
+	CHECK(is_filled(text, length, seed));
+	free(text);
 }
 
 static void worker(void)
@@ -31,20 +45,21 @@ static void worker(void)
 	CALL(pvm_recv(parent, 1));
 	CALL(pvm_upkint(&count, 1, 1));
 	CALL(pvm_upkint(tids, count, 1));
+	CALL(pvm_upkint(&full, 1, 1));
 	for (me = 0; tids[me] != pvm_mytid();)
 		me++;
 	/* A token goes round. */
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < rounds() / 3; i++) {
 		int token = receive_int(me ? tids[me - 1] : parent, 2);
 		send_int(me + 1 < count ? tids[me + 1] : parent, 2, token + 1);
 	}
 	/* Numbered messages to and fro. */
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < rounds(); i++) {
 		receive_numbered(parent, 3, i);
 		send_numbered(parent, 3, i);
 	}
-	receive_huge(parent, me);
-	send_huge(parent, me + 100);
+	receive_long(parent, long_words(me), me);
+	send_long(parent, long_words(me), me + 100);
 	/* Everyone to everyone. */
 	fill(words, 30000, me);
 	CALL(pvm_initsend(PvmDataRaw));
@@ -76,10 +91,11 @@ int main(int argc, char **argv)
 	struct pvmhostinfo *host;
 	char *args[] = {"worker", 0};
 	int hosts, i, h, gone;
-	double start;
+	double start, bytes = 0;
 	if (strcmp(argv[1], "worker") == 0) {
 		worker();
 	}
+	full = argc > 2 && strcmp(argv[2], "full") == 0;
 	CALL(pvm_mytid());
 	CALL(pvm_config(&hosts, 0, &host));
 	CHECK(hosts == atoi(argv[1]));
@@ -93,26 +109,28 @@ int main(int argc, char **argv)
 	CALL(pvm_initsend(PvmDataDefault));
 	CALL(pvm_pkint(&count, 1, 1));
 	CALL(pvm_pkint(tids, count, 1));
+	CALL(pvm_pkint(&full, 1, 1));
 	CALL(pvm_mcast(tids, count, 1));
 	start = now();
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < rounds() / 3; i++) {
 		send_int(tids[0], 2, 0);
 		CHECK(receive_int(tids[count - 1], 2) == count);
 	}
-	printf("token %.1f us per hop\n", (now() - start) / 100 / (count + 1) * 1e6);
-	for (i = 0; i < 300; i++)
+	printf("token %.1f us per hop\n", (now() - start) / (rounds() / 3) / (count + 1) * 1e6);
+	for (i = 0; i < rounds(); i++)
 		for (h = 0; h < count; h++)
 			send_numbered(tids[h], 3, i);
-	for (i = 0; i < 300; i++)
+	for (i = 0; i < rounds(); i++)
 		for (h = count - 1; h >= 0; h--)
 			receive_numbered(tids[h], 3, i);
 	printf("numbered messages arrived\n");
 	start = now();
 	for (h = 0; h < count; h++) {
-		send_huge(tids[h], h);
-		receive_huge(tids[h], h + 100);
+		send_long(tids[h], long_words(h), h);
+		receive_long(tids[h], long_words(h), h + 100);
+		bytes += 8.0 * long_words(h);
 	}
-	printf("huge %.0f MB/s\n", count * 2 * HUGE_WORDS * 4 / (now() - start) / 1e6);
+	printf("long messages %.0f MB/s\n", bytes / (now() - start) / 1e6);
 	for (h = 0; h < count; h++)
 		CHECK(receive_int(tids[h], 6) == h);
 	CALL(pvm_notify(PvmTaskExit, 9, count, tids));

@@ -12,7 +12,7 @@ fn daemons(machine: &Machine) -> Vec<u32> {
 #[test]
 fn four_hosts_talk_multicast_notify_and_halt_without_a_trace() {
     let machine = Machine::local(4);
-    let output = machine.run("hosts.c", &["4"]);
+    let output = machine.run("hosts.c", &["4", "full"]);
     eprintln!("four hosts: {}", output.out.replace('\n', ", "));
     // The same again: nothing of the first run is in the way.
     machine.run("hosts.c", &["4"]);
@@ -40,7 +40,7 @@ fn daemons_killed_on_four_hosts_come_back() {
 #[test]
 fn daemons_killed_while_four_hosts_talk_lose_and_repeat_nothing() {
     let machine = Machine::local(4);
-    let running = machine.begin("hosts.c", &["4"]);
+    let running = machine.begin("hosts.c", &["4", "full"]);
     for round in 0..4 {
         std::thread::sleep(Duration::from_millis(400));
         let daemons = daemons(&machine);

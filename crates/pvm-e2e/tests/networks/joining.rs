@@ -10,7 +10,7 @@ fn three_hosts_join_over_ssh_work_leave_and_come_again() {
     let (all, routes) = (hosts.compile("hosts.c"), hosts.compile("routes.c"));
     hosts.machine("h1", &["h2", "h3"]);
     all_see(&hosts, &["h1", "h2", "h3"]);
-    eprintln!("{}", hosts.run("h1", &[&all, "3"]).out);
+    eprintln!("{}", hosts.run("h1", &[&all, "3", "full"]).out);
     eprintln!("{}", hosts.run("h1", &[&routes, "3"]).out);
     hosts.run("h3", &["pvm", "del", "h2"]);
     all_see(&hosts, &["h1", "h3"]);
@@ -114,7 +114,7 @@ fn a_host_behind_nat_that_can_call_nobody_works_through_the_ssh_connection() {
     assert_eq!(refused["hosts"][0]["remedy"], "pvm add --tunnel h3", "{refused}");
     hosts.run("h1", &["pvm", "add", "--tunnel", "h3"]);
     all_see(&hosts, &["h1", "h2", "h3"]);
-    hosts.run("h1", &[&all, "3"]);
+    hosts.run("h1", &[&all, "3", "full"]);
     hosts.run("h3", &[&routes, "3"]);
     hosts.halt("h1");
 }
