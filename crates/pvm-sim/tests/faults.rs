@@ -5,18 +5,32 @@ use pvm_sim::faults::{Outcome, Scene, run};
 use pvm_sim::{Fault, Tally};
 use std::panic::catch_unwind;
 
-/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2348 in all.
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 1314 in all. The planted bug that
+/// needs most of them is found by the 45th run of its scene (`planted.rs`); `make soak` makes more,
+/// with other seeds.
 const fn runs(scene: Scene) -> u64 {
     match scene {
-        Scene::Anything => 600,
-        Scene::Tree => 100,
-        Scene::Deaths | Scene::Lease => 100,
+        Scene::Anything => 300,
+        Scene::Tree => 60,
+        Scene::Deaths | Scene::Lease => 50,
         Scene::Overruled | Scene::Deaf | Scene::HalfDeaf | Scene::Stopped => 30,
         Scene::Parted | Scene::Removal => 60,
         Scene::SlowCables | Scene::OneComputer => 6,
         Scene::SlowestCables => 2,
-        Scene::Two | Scene::Witness => 450,
-        Scene::Survive => 300,
+        Scene::Two | Scene::Witness => 225,
+        Scene::Survive => 150,
+    }
+}
+
+/// The first seeds of a scene that are run twice: equal seeds give equal runs. Two are enough for
+/// the scenes that take longest. `PVM_SIM_REPLAYS=100` replays more.
+fn replays(scene: Scene) -> u64 {
+    let wanted = number("PVM_SIM_REPLAYS").unwrap_or(10);
+    match scene {
+        Scene::SlowCables | Scene::SlowestCables | Scene::Stopped | Scene::HalfDeaf => {
+            wanted.min(2)
+        }
+        _ => wanted,
     }
 }
 
@@ -74,7 +88,13 @@ fn scene(scene: Scene, (part, parts): (u64, u64)) {
         });
         let again = format!("PVM_SIM_SCENE={scene:?} PVM_SIM_SEED={seed} replays this");
         match outcome {
-            Ok(Ok(outcome)) => outcomes.push(outcome),
+            Ok(Ok(outcome)) => {
+                if seed - from < replays(scene) {
+                    let replayed = run(scene, seed, None).map(|again| format!("{again:?}"));
+                    assert_eq!(replayed, Ok(format!("{outcome:?}")), "{again}, in another way");
+                }
+                outcomes.push(outcome);
+            }
             Ok(Err(why)) => panic!("{again}: {why}"),
             Err(_) => panic!("{again} panic"),
         }
@@ -233,19 +253,6 @@ fn what_was_confirmed_apart_may_be_lost_until_the_other_host_has_it() {
 #[test]
 fn a_put_of_a_mebibyte_over_a_cable_of_one_megabit_is_answered() {
     scene(Scene::SlowestCables, (0, 1));
-}
-
-/// Equal seeds give equal runs.
-#[test]
-fn a_seed_is_replayed() {
-    for seed in 0..number("PVM_SIM_REPLAYS").unwrap_or(10) {
-        // Two runs are enough for the scenes that take longest.
-        let long = [Scene::SlowCables, Scene::SlowestCables, Scene::Stopped, Scene::HalfDeaf];
-        for scene in Scene::ALL.into_iter().filter(|scene| seed < 2 || !long.contains(scene)) {
-            let states: Vec<_> = (0..2).map(|_| format!("{:?}", run(scene, seed, None))).collect();
-            assert_eq!(states[0], states[1], "{scene:?} {seed}");
-        }
-    }
 }
 
 #[test]
