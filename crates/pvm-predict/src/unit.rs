@@ -151,7 +151,7 @@ fn quantity(text: &str, units: &[(&str, f64)]) -> Result<f64, String> {
 pub(crate) fn time(text: &str) -> Result<Time, String> {
     let units = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("ps", 1e-12)];
     let seconds = quantity(text, &units)?;
-    if seconds > 1e6 {
+    if seconds > TIME_MAX.seconds() {
         return Err(format!("{text:?} is more than 10^6 s"));
     }
     Ok(Time::of_seconds(seconds))
@@ -194,6 +194,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     Ok(bytes.round() as u64)
 }
 
+/// The longest span of time that a text can name.
+pub(crate) const TIME_MAX: Time = Time::microseconds(1_000_000_000_000);
 /// The most bytes of a message, queue or buffer.
 pub(crate) const BYTES_MAX: u64 = 1_000_000_000_000;
 

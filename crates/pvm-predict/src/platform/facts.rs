@@ -65,12 +65,20 @@ impl Default for Host {
 impl Host {
     /// The time of a send of `bytes` bytes.
     pub fn send_of(&self, bytes: u64) -> Time {
-        self.send + Time((bytes as f64 * self.byte).round() as u64)
+        self.send + self.time_of(bytes)
     }
 
     /// The time of a receive of `bytes` bytes.
     pub fn receive_of(&self, bytes: u64) -> Time {
-        self.receive + Time((bytes as f64 * self.byte).round() as u64)
+        self.receive + self.time_of(bytes)
+    }
+
+    /// The time in which a call copies this many bytes.
+    fn time_of(&self, bytes: u64) -> Time {
+        if self.byte == 0.0 {
+            return Time::ZERO;
+        }
+        Time((bytes as f64 * self.byte).round() as u64)
     }
 }
 
@@ -171,6 +179,36 @@ mod tests {
     const SWITCH: &str = "[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\n";
     const TCP: &str = "[transport]\nkind = \"tcp\"\n";
     const RDMA: &str = "[transport]\nkind = \"rdma\"\n";
+
+    /// Values that a transport cannot have were once changed to the nearest one that it can have.
+    #[test]
+    fn a_value_out_of_bounds_is_an_error() {
+        let pvm3 = "[transport]\nkind = \"pvm3\"\n";
+        for (section, key, value, bounds) in [
+            (TCP, "header", "1001 B", "0 and 1000 B"),
+            (TCP, "message", "1.1 MB", "0 and 1000000 B"),
+            (TCP, "confirmation", "1.1 MB", "0 and 1000000 B"),
+            (TCP, "tick", "1001 ms", "0.000 us and 1000.0 ms"),
+            (TCP, "timeout", "0 s", "1.000 us and 1000000.000 s"),
+            (TCP, "send_buffer", "2 kB", "2896 and"),
+            (TCP, "receive_buffer", "2 kB", "2896 and"),
+            (TCP, "turn", "0 B", "1 and"),
+            (TCP, "record", "1001 B", "0 and 1000 B"),
+            (TCP, "record_size", "63 B", "64 and"),
+            (TCP, "beat_bytes", "0 B", "1 and 64000 B"),
+            (RDMA, "header", "1001 B", "0 and 1000 B"),
+            (pvm3, "header", "1001 B", "0 and 1000 B"),
+            (pvm3, "packet", "87 B", "88 and 64000 B"),
+            (pvm3, "timeout", "0 s", "1.000 us and"),
+        ] {
+            let text = format!("{SWITCH}{section}{key} = \"{value}\"\n");
+            let told = Platform::parse(&text).expect_err(&text).to_string();
+            let expected = format!("line 6 of the platform: {key}: \"{value}\" is not between");
+            assert!(told.starts_with(&expected) && told.contains(bounds), "{told}");
+        }
+        let told = Platform::parse(&format!("{SWITCH}queue = \"1 kB\"\n")).expect_err("short");
+        assert!(told.to_string().contains("queue: \"1 kB\" is not between 2000"), "{told}");
+    }
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {

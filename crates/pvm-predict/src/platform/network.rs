@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::link::routes::{Shape, Topology, Tree};
 use crate::link::{cells, csma, hippi};
 use crate::planted::{self, Bug};
-use crate::unit::{Rate, Time};
+use crate::unit::{BYTES_MAX, Rate, Time};
 
 /// A network.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -238,7 +238,7 @@ fn plain_of(section: &mut Section<'_>) -> Result<Fabric, Error> {
     Ok(Fabric {
         rate: section.need("rate", Section::rate)?,
         latency: section.time("latency")?.unwrap_or_default(),
-        queue: section.size("queue")?.unwrap_or(256_000).max(2_000),
+        queue: section.size_in("queue", 2_000, BYTES_MAX)?.unwrap_or(256_000),
         burst: None,
         header: 0,
         shortest: 0,

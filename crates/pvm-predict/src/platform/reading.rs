@@ -113,6 +113,24 @@ impl<'a> Section<'a> {
         self.parsed(name, "text such as \"64 kB\"", unit::size)
     }
 
+    /// A size within bounds.
+    pub(super) fn size_in(&mut self, name: &'static str, least: u64, most: u64) -> Value<u64> {
+        self.parsed(name, "text such as \"64 kB\"", |text| {
+            let size = unit::size(text)?;
+            let what = || format!("{text:?} is not between {least} and {most} B");
+            if (least..=most).contains(&size) { Ok(size) } else { Err(what()) }
+        })
+    }
+
+    /// A time within bounds.
+    pub(super) fn time_in(&mut self, name: &'static str, least: Time, most: Time) -> Value<Time> {
+        self.parsed(name, "text such as \"5 us\"", |text| {
+            let time = unit::time(text)?;
+            let what = || format!("{text:?} is not between {least} and {most}");
+            if (least..=most).contains(&time) { Ok(time) } else { Err(what()) }
+        })
+    }
+
     fn parsed<T>(
         &mut self,
         name: &'static str,

@@ -3,7 +3,7 @@
 use super::reading::Section;
 use crate::error::Error;
 use crate::planted::{self, Bug};
-use crate::unit::Time;
+use crate::unit::{BYTES_MAX, TIME_MAX, Time};
 
 /// The transport that makes packets of messages.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -213,6 +213,13 @@ impl Transport {
 pub(crate) const IP: u64 = 20;
 pub(crate) const UDP: u64 = 8;
 
+/// The most bytes in front of the data of a packet.
+const HEADER_MAX: u64 = 1_000;
+/// The most bytes that a message or its confirmation has beside its data.
+const EXTRA_MAX: u64 = 1_000_000;
+/// The shortest timeout. The longest is the longest time that a file can name.
+const TIMEOUT_MIN: Time = Time::microseconds(1);
+
 /// Reads a section `[transport]`.
 pub(super) fn transport_of(section: &mut Section<'_>) -> Result<(Transport, Session), Error> {
     let kind = section.choice("kind", &["none", "tcp", "rdma", "pvm3"])?;
@@ -239,22 +246,27 @@ fn tcp_of(section: &mut Section<'_>) -> Result<Tcp, Error> {
     let segment = segment_of(section, plain.segment)?;
     let window = section.number("initial_window", 1.0, 1e4)?;
     let train = section.number("train", 1.0, 1e3)?;
-    let buffer = |size: Option<u64>, plain: u64| size.unwrap_or(plain).max(2 * segment);
+    // A buffer of less than two segments could not wait for a delayed acknowledgement.
+    let least = 2 * segment;
     Ok(Tcp {
         congestion,
         segment,
-        header: section.size("header")?.unwrap_or(plain.header).min(1_000),
+        header: section.size_in("header", 0, HEADER_MAX)?.unwrap_or(plain.header),
         initial_window: window.map_or(plain.initial_window, |window| window as u64),
         idle_restart: section.flag("idle_restart")?.unwrap_or(plain.idle_restart),
         nagle: section.flag("nagle")?.unwrap_or(plain.nagle),
         delayed_ack: section.time("delayed_ack")?.unwrap_or(plain.delayed_ack),
-        send_buffer: buffer(section.size("send_buffer")?, plain.send_buffer),
-        receive_buffer: buffer(section.size("receive_buffer")?, plain.receive_buffer),
-        message: section.size("message")?.unwrap_or(plain.message).min(1_000_000),
-        confirmation: section.size("confirmation")?.unwrap_or(plain.confirmation).min(1_000_000),
+        send_buffer: section.size_in("send_buffer", least, BYTES_MAX)?.unwrap_or(plain.send_buffer),
+        receive_buffer: section
+            .size_in("receive_buffer", least, BYTES_MAX)?
+            .unwrap_or(plain.receive_buffer),
+        message: section.size_in("message", 0, EXTRA_MAX)?.unwrap_or(plain.message),
+        confirmation: section.size_in("confirmation", 0, EXTRA_MAX)?.unwrap_or(plain.confirmation),
         train: train.map_or(plain.train, |train| train as u64),
-        timeout: section.time("timeout")?.unwrap_or(plain.timeout).max(Time::microseconds(1)),
-        tick: section.time("tick")?.unwrap_or(plain.tick).min(Time::microseconds(1_000_000)),
+        timeout: section.time_in("timeout", TIMEOUT_MIN, TIME_MAX)?.unwrap_or(plain.timeout),
+        tick: section
+            .time_in("tick", Time::ZERO, Time::microseconds(1_000_000))?
+            .unwrap_or(plain.tick),
     })
 }
 
@@ -271,7 +283,7 @@ fn rdma_of(section: &mut Section<'_>) -> Result<Rdma, Error> {
     Ok(Rdma {
         segment: segment_of(section, 4_096)?,
         // RoCE: IP, UDP, the transport's own header, checksum.
-        header: section.size("header")?.unwrap_or(IP + UDP + 16).min(1_000),
+        header: section.size_in("header", 0, HEADER_MAX)?.unwrap_or(IP + UDP + 16),
         eager: section.size("eager")?.unwrap_or(8_192),
         post: section.time("post")?.unwrap_or(Time::nanoseconds(500)),
         registration: section.time("registration")?.unwrap_or_default(),
@@ -285,19 +297,19 @@ fn datagrams_of(section: &mut Section<'_>) -> Result<Datagrams, Error> {
     if !(88..=64_000).contains(&fragment) {
         return Err(section.wrong("fragment", "a fragment has 88 to 64000 bytes".to_owned()));
     }
-    let timeout = section.time("timeout")?.unwrap_or(Time::microseconds(1_000_000));
+    let timeout = section.time_in("timeout", TIMEOUT_MIN, TIME_MAX)?;
     Ok(Datagrams {
         fragment,
-        header: section.size("header")?.unwrap_or(32).min(1_000),
-        packet: section.size("packet")?.unwrap_or(1_480).clamp(88, 64_000),
+        header: section.size_in("header", 0, HEADER_MAX)?.unwrap_or(32),
+        packet: section.size_in("packet", 88, 64_000)?.unwrap_or(1_480),
         window: window as u64,
-        timeout: timeout.max(Time::microseconds(1)),
+        timeout: timeout.unwrap_or(Time::microseconds(1_000_000)),
     })
 }
 
 fn session_of(section: &mut Section<'_>) -> Result<Session, Error> {
     let plain = Session::default();
-    let turn = section.size("turn")?.unwrap_or(16 << 10).clamp(1, 1 << 30);
+    let turn = section.size_in("turn", 1, 1 << 30)?.unwrap_or(16 << 10);
     let route = match section.chosen("route", &["direct", "daemons"])? {
         Some(1) => Route::Daemons(turn),
         _ => Route::Direct,
@@ -308,10 +320,10 @@ fn session_of(section: &mut Section<'_>) -> Result<Session, Error> {
     }
     Ok(Session {
         route,
-        record: section.size("record")?.unwrap_or(plain.record).min(1_000),
-        record_size: section.size("record_size")?.unwrap_or(plain.record_size).max(64),
+        record: section.size_in("record", 0, HEADER_MAX)?.unwrap_or(plain.record),
+        record_size: section.size_in("record_size", 64, BYTES_MAX)?.unwrap_or(plain.record_size),
         cipher: section.rate("cipher")?.map_or(0.0, |rate| 8e12 / rate.to_bits()),
         beat,
-        beat_bytes: section.size("beat_bytes")?.unwrap_or(plain.beat_bytes).clamp(1, 64_000),
+        beat_bytes: section.size_in("beat_bytes", 1, 64_000)?.unwrap_or(plain.beat_bytes),
     })
 }
