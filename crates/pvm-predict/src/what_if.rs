@@ -99,6 +99,9 @@ impl Source for Lighter<'_> {
     }
 
     fn next(&mut self, task: TaskNumber) -> Result<Option<Action>, Error> {
+        if self.factor == 1.0 {
+            return self.source.next(task);
+        }
         let mut action = self.source.next(task)?;
         if let Some(
             Action::Call(time)

@@ -1,23 +1,24 @@
 //! Depth `line`: each message takes a latency and a time for each byte, and messages share nothing
 //! but their sender's output. So a message does not depend on the messages of other tasks, and no
 //! queue of events is needed: each task goes on until it waits for a message that was not sent yet.
+//! In which order tasks go on does not matter but for memory.
 
+mod messages;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use self::messages::{Message, Messages};
+use self::task::{Asked, State, Task};
 use crate::action::{Action, Matching, TaskNumber};
-use crate::blame::{Chain, Phase, Told};
+use crate::blame::{Chain, Phase};
 use crate::error::{Awaited, Error, Waiting};
-use crate::kernel::Map;
 use crate::model::meeting::{self, Meetings};
 use crate::platform::{Host, Line, Placement};
 use crate::program::Source;
 use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
 use crate::sections::Sections;
 use crate::unit::Time;
-use std::collections::VecDeque;
-
-/// The most messages that are kept until they are taken.
-const MESSAGES_MAX: usize = 1 << 26;
-/// The index that is in no list.
-const NOBODY: u32 = u32::MAX;
 
 /// Runs a program on a line, with a host for each task.
 pub fn run(
@@ -41,117 +42,9 @@ pub fn run_placed(
         Placement::Each => None,
         other => Some(other.hosts(tasks).map_err(Error::Unfit)?),
     };
-    let matching = source.matching();
-    let ready = (0..tasks).filter(|task| !source.is_started(*task)).collect();
-    LineRun {
-        source,
-        watcher,
-        line,
-        host,
-        hosts,
-        matching,
-        tasks: vec![Task::default(); tasks as usize],
-        ready,
-        meetings: Meetings::default(),
-        sections: Sections::default(),
-        lists: Map::default(),
-        messages: Vec::new(),
-        free: NOBODY,
-        actions: 0,
-        serial: 0,
-    }
-    .all()
-}
-
-/// Receiver, sender and tag; if bytes are taken, the tag is always 0.
-type Key = (TaskNumber, TaskNumber, i32);
-
-/// A task.
-#[derive(Clone, Debug, Default)]
-struct Task {
-    now: Time,
-    /// The time at which its output is free for the next message.
-    door: Time,
-    waits: Waits,
-    state: State,
-    chain: Chain,
-    report: StationReport,
-}
-
-// A million tasks of this size are most of the memory of depth `line`.
-const _: () = assert!(size_of::<Task>() <= 256);
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum State {
-    /// The task was not started, if another task is to start it.
-    #[default]
-    New,
-    Begun,
-    /// The task has ended.
-    Over,
-}
-
-/// The receive for which a task waits.
-///
-/// In a run of a million tasks nearly all of them wait, so this keeps only what a receive needs
-/// later.
-#[derive(Clone, Debug, Default)]
-enum Waits {
-    #[default]
-    No,
-    /// It has taken no bytes.
-    Whole { from: TaskNumber, tag: i32, bytes: u64, time: Time },
-    /// It has taken some of its bytes.
-    Partly(Box<Receive>),
-}
-
-impl Waits {
-    /// The sender, the tag, the bytes, and the missing bytes.
-    fn missing(&self) -> Option<(TaskNumber, i32, u64, u64)> {
-        match self {
-            Self::No => None,
-            Self::Whole { from, tag, bytes, .. } => Some((*from, *tag, *bytes, *bytes)),
-            Self::Partly(receive) => {
-                let Receive { from, tag, bytes, left, .. } = **receive;
-                Some((from, tag, bytes, left))
-            }
-        }
-    }
-}
-
-/// A receive of which some bytes have not been sent.
-#[derive(Clone, Copy, Debug)]
-struct Receive {
-    from: TaskNumber,
-    tag: i32,
-    bytes: u64,
-    left: u64,
-    time: Time,
-    wait: Told,
-    /// The chain of causes of the last byte so far.
-    cause: Chain,
-    message: Option<u64>,
-}
-
-/// A message that has not been taken.
-#[derive(Clone, Copy, Debug)]
-struct Message {
-    serial: u64,
-    left: u64,
-    began: Time,
-    handed: Time,
-    entered: Time,
-    arrived: Time,
-    /// The chain of causes of its begin.
-    chain: Chain,
-    next: u32,
-}
-
-/// The messages of one key, in their order.
-#[derive(Clone, Copy, Debug)]
-struct List {
-    first: u32,
-    last: u32,
+    let mut run = LineRun::new(source, (line, host), hosts, watcher);
+    run.carry_out()?;
+    run.finish()
 }
 
 struct LineRun<'a> {
@@ -159,31 +52,63 @@ struct LineRun<'a> {
     watcher: &'a mut dyn Watcher,
     line: Line,
     host: Host,
+    /// The factor of all computing.
+    slowness: f64,
     /// The host of each task, if some hosts have several tasks.
     hosts: Option<Vec<u32>>,
     matching: Matching,
     tasks: Vec<Task>,
-    ready: VecDeque<TaskNumber>,
+    /// Tasks that can go on, the last one first.
+    woken: Vec<TaskNumber>,
     meetings: Meetings,
     sections: Sections,
-    lists: Map<Key, List>,
-    messages: Vec<Message>,
-    free: u32,
+    messages: Messages,
     actions: u64,
     serial: u64,
 }
 
-impl LineRun<'_> {
-    fn all(mut self) -> Result<Report, Error> {
-        while let Some(task) = self.ready.pop_front() {
-            while self.step(task)? {}
+impl<'a> LineRun<'a> {
+    fn new(
+        source: &'a mut dyn Source,
+        (line, host): (Line, Host),
+        hosts: Option<Vec<u32>>,
+        watcher: &'a mut dyn Watcher,
+    ) -> Self {
+        Self {
+            matching: source.matching(),
+            tasks: vec![Task::default(); source.tasks() as usize],
+            source,
+            watcher,
+            line,
+            host,
+            slowness: 1.0 / host.speed,
+            hosts,
+            woken: Vec::new(),
+            meetings: Meetings::default(),
+            sections: Sections::default(),
+            messages: Messages::new(),
+            actions: 0,
+            serial: 0,
         }
-        self.finish()
+    }
+
+    /// Runs all tasks. A task that can go on does so before another one begins, because it takes
+    /// messages that others have sent, and those need memory until then.
+    fn carry_out(&mut self) -> Result<(), Error> {
+        for task in 0..self.tasks.len() as TaskNumber {
+            if !self.source.is_started(task) {
+                self.woken.push(task);
+            }
+            while let Some(task) = self.woken.pop() {
+                while self.step(task)? {}
+            }
+        }
+        Ok(())
     }
 
     fn finish(self) -> Result<Report, Error> {
         let waiting = (0..).zip(&self.tasks).filter_map(|(task, state)| {
-            let Some((from, tag, bytes, left)) = state.waits.missing() else {
+            let Some((Asked { from, tag, bytes, .. }, left)) = state.waits() else {
                 return self.meetings.waiting(task);
             };
             let (label, there) = (self.matching.label(tag), bytes - left);
@@ -198,12 +123,12 @@ impl LineRun<'_> {
         }
         let (mut last, mut path) = (Time::ZERO, Chain::default());
         for (task, number) in self.tasks.iter().zip(0..) {
-            if task.report.execution > last || number == 0 {
-                (last, path) = (task.report.execution, task.chain);
+            if task.now > last || number == 0 {
+                (last, path) = (task.now, task.chain.into());
             }
         }
         // The reports replace the tasks, so that no second list of a million tasks is needed.
-        let stations = self.tasks.into_iter().map(|task| task.report).collect();
+        let stations = self.tasks.into_iter().map(StationReport::from).collect();
         let (actions, sections) = (self.actions, self.sections.finish());
         let mut report = Report { actions, stations, sections, ..Report::default() };
         report.finish(std::iter::repeat(path));
@@ -212,13 +137,10 @@ impl LineRun<'_> {
 
     /// Carries out one action of a task; false if the task waits or has ended.
     fn step(&mut self, number: TaskNumber) -> Result<bool, Error> {
-        self.tasks[number as usize].state = State::Begun;
-        match std::mem::take(&mut self.tasks[number as usize].waits) {
-            Waits::No => (),
-            Waits::Whole { from, tag, bytes, time } => {
-                return self.begin_receive(number, (from, tag), bytes, time);
-            }
-            Waits::Partly(receive) => return self.receive(number, *receive),
+        let task = &mut self.tasks[number as usize];
+        if let State::Waits | State::Woken = std::mem::replace(&mut task.state, State::Begun) {
+            let wanted = task.wants;
+            return self.receive(number, wanted);
         }
         if self.actions.is_multiple_of(ASKED_EVERY) && !self.watcher.goes_on(self.actions) {
             return Err(Error::Stopped(self.actions));
@@ -230,11 +152,11 @@ impl LineRun<'_> {
         self.actions += 1;
         match action {
             Action::Compute(time) => {
-                let time = time.scaled(1.0 / self.host.speed);
+                let time = time.scaled(self.slowness);
                 let task = &mut self.tasks[number as usize];
                 task.now += time;
                 task.chain.computing += time;
-                task.report.computing += time;
+                task.computing += time;
                 Ok(true)
             }
             Action::Call(time) | Action::Idle(time) => {
@@ -242,8 +164,8 @@ impl LineRun<'_> {
                 task.now += time;
                 task.chain.split.add(Phase::Host, time);
                 match action {
-                    Action::Call(_) => task.report.calls += time,
-                    _ => task.report.blocked.add(Phase::Host, time),
+                    Action::Call(_) => task.calls += time,
+                    _ => task.blocked.add(Phase::Host, time),
                 }
                 Ok(true)
             }
@@ -264,29 +186,15 @@ impl LineRun<'_> {
                 self.send(number, (time, bytes), &to, tag)
             }
             Action::Receive { time, bytes, from, tag } => {
-                self.begin_receive(number, (from, tag), bytes, time)
+                self.receive(number, Asked { from, tag, bytes, time })
             }
         }
-    }
-
-    fn begin_receive(
-        &mut self,
-        number: TaskNumber,
-        (from, tag): (TaskNumber, i32),
-        bytes: u64,
-        time: Time,
-    ) -> Result<bool, Error> {
-        let task = &self.tasks[number as usize];
-        let (wait, cause, left) = (Told::since(task.now), task.chain, bytes);
-        let receive = Receive { from, tag, bytes, left, time, wait, cause, message: None };
-        self.receive(number, receive)
     }
 
     /// Handles the end of a task.
     fn over(&mut self, number: TaskNumber) {
         let task = &mut self.tasks[number as usize];
         task.state = State::Over;
-        task.report.execution = task.now;
         self.sections.leave(number, task.now);
     }
 
@@ -296,27 +204,27 @@ impl LineRun<'_> {
         let task = &mut self.tasks[number as usize];
         if task.state == State::New && self.source.is_started(number) {
             (task.now, task.chain, task.state) = (now, chain, State::Begun);
-            task.report.blocked.add(Phase::Late, now);
-            self.ready.push_back(number);
+            task.blocked.add(Phase::Late, now);
+            self.woken.push(number);
         }
     }
 
     /// A task comes to a point; true if it does not have to wait for others.
     fn meet(&mut self, number: TaskNumber, time: Time, (point, count): (u32, u32)) -> bool {
         let task = &self.tasks[number as usize];
-        let came = meeting::Came { task: number, at: task.now, time, chain: task.chain };
+        let came = meeting::Came { task: number, at: task.now, time, chain: task.chain.into() };
         let Some(met) = self.meetings.come((point, count), came) else { return false };
         let there = self.line.latency.times(2);
         for one in met.all() {
             let (wait, chain) = met.wait_of(one, there);
             let task = &mut self.tasks[one.task as usize];
             task.now = one.at + wait.total() + one.time;
-            task.chain = chain;
+            task.chain = chain.into();
             task.chain.split.add(Phase::Host, one.time);
-            task.report.blocked.add_all(&wait);
-            task.report.calls += one.time;
+            task.blocked.add_all(&wait);
+            task.calls += one.time;
             if one.task != number {
-                self.ready.push_back(one.task);
+                self.woken.push(one.task);
             }
         }
         true
@@ -331,36 +239,37 @@ impl LineRun<'_> {
     ) -> Result<bool, Error> {
         let task = &mut self.tasks[number as usize];
         let (began, chain) = (task.now, task.chain);
-        let whole = time + self.host.send_of(bytes);
-        task.now += whole;
-        task.chain.split.add(Phase::Host, whole);
-        task.report.sending += whole;
-        task.report.count(number, to, bytes);
+        task.sends(time + self.host.send_of(bytes));
         let handed = task.now;
         for to in to {
+            let is_near = *to != number && self.are_near(number, *to);
+            let task = &mut self.tasks[number as usize];
+            task.count(bytes, *to == number);
             let (mut entered, mut arrived) = (handed, handed);
-            if *to != number && self.are_near(number, *to) {
+            if is_near {
                 let memory = self.host.memory;
                 arrived = handed + memory.latency + memory.time_of(bytes);
             } else if *to != number {
-                let task = &mut self.tasks[number as usize];
                 entered = handed.max(task.door);
                 task.door = entered + self.line.time_of(bytes);
                 arrived = task.door + self.line.latency;
-                task.report.net += arrived - handed;
+                task.net += arrived - handed;
             }
             self.serial += 1;
-            let (serial, left, next) = (self.serial, bytes, NOBODY);
-            let message = Message { serial, left, began, handed, entered, arrived, chain, next };
-            let message = self.put(message, number)?;
+            let (serial, left) = (self.serial, bytes);
+            let message = Message { serial, left, began, handed, entered, arrived, chain };
             let (task, to_all, ended) = (number, &[*to], handed);
             let sent = Event::Sent { task, message: serial, to: to_all, bytes, began, ended };
             self.watcher.event(sent)?;
-            self.append((*to, number, self.matching.tag(tag)), message);
-            let waits = self.tasks[*to as usize].waits.missing();
-            if waits.is_some_and(|(from, its, ..)| (from, its) == (number, self.matching.tag(tag)))
-            {
-                self.ready.push_back(*to);
+            let tag = self.matching.tag(tag);
+            self.messages.put((*to, number, tag), message)?;
+            let receiver = &mut self.tasks[*to as usize];
+            let its = receiver.wants;
+            let waits = receiver.state == State::Waits;
+            if waits && (its.from, self.matching.tag(its.tag)) == (number, tag) {
+                // Further messages do not wake it again: it may wait for something else by then.
+                receiver.state = State::Woken;
+                self.woken.push(*to);
             }
         }
         Ok(true)
@@ -372,109 +281,31 @@ impl LineRun<'_> {
     }
 
     /// Takes the bytes that have been sent; false if the receive waits for more.
-    fn receive(&mut self, number: TaskNumber, mut receive: Receive) -> Result<bool, Error> {
-        receive.tag = self.matching.tag(receive.tag);
-        let key = (number, receive.from, receive.tag);
-        while receive.left > 0 || receive.message.is_none() {
-            if self.matching == Matching::Bytes && receive.left == 0 {
-                break;
-            }
-            let Some(list) = self.lists.get(&key).copied() else {
+    fn receive(&mut self, number: TaskNumber, wanted: Asked) -> Result<bool, Error> {
+        let task = &mut self.tasks[number as usize];
+        let mut receive = task.receive(wanted);
+        let key = (number, wanted.from, self.matching.tag(wanted.tag));
+        let takes_bytes = self.matching == Matching::Bytes;
+        while receive.left > 0 || (receive.message.is_none() && !takes_bytes) {
+            if !self.messages.take(key, &mut receive, takes_bytes) {
                 // The missing bytes come from other tasks, so this task does not run before they
                 // are sent.
-                let Receive { from, tag, bytes, left, time, message, .. } = receive;
-                let is_whole = left == bytes && message.is_none();
-                self.tasks[number as usize].waits = match is_whole {
-                    true => Waits::Whole { from, tag, bytes, time },
-                    false => Waits::Partly(Box::new(receive)),
-                };
+                task.wait(receive);
                 return Ok(false);
-            };
-            let message = &mut self.messages[list.first as usize];
-            let some = match self.matching {
-                Matching::Bytes => receive.left.min(message.left),
-                Matching::Messages | Matching::Numbers => message.left,
-            };
-            message.left -= some;
-            receive.left = match self.matching {
-                Matching::Bytes => receive.left - some,
-                Matching::Messages | Matching::Numbers => 0,
-            };
-            message.tell(&mut receive);
-            if message.left == 0 {
-                receive.message = Some(message.serial);
-                self.release(key, list);
-            } else {
-                receive.message = None;
             }
         }
-        self.received(number, &receive)?;
-        Ok(true)
-    }
-
-    fn received(&mut self, number: TaskNumber, receive: &Receive) -> Result<(), Error> {
-        let task = &mut self.tasks[number as usize];
-        let began = task.now;
+        let call = wanted.time + self.host.receive_of(wanted.bytes);
+        let began = task.received(number, &receive, call);
+        let (message, from, ended) = (receive.message, wanted.from, task.now);
         let waited = receive.wait.split.total();
-        let call = receive.time + self.host.receive_of(receive.bytes);
-        let taken = (receive.from != number).then_some(receive.bytes);
-        task.chain.receive(receive.cause, &receive.wait.split, call);
-        task.report.receive(&receive.wait.split, call, taken);
-        task.now = began + waited + call;
-        let (message, from, ended) = (receive.message, receive.from, task.now);
-        self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
-    }
-
-    fn put(&mut self, message: Message, task: TaskNumber) -> Result<u32, Error> {
-        if self.free != NOBODY {
-            let place = self.free;
-            self.free = self.messages[place as usize].next;
-            self.messages[place as usize] = message;
-            return Ok(place);
-        }
-        if self.messages.len() >= MESSAGES_MAX {
-            return Err(Error::TooMany { task, what: "its sends", limit: MESSAGES_MAX });
-        }
-        self.messages.push(message);
-        Ok((self.messages.len() - 1) as u32)
-    }
-
-    fn append(&mut self, key: Key, message: u32) {
-        let list = self.lists.entry(key).or_insert(List { first: message, last: NOBODY });
-        if list.last != NOBODY {
-            self.messages[list.last as usize].next = message;
-        }
-        list.last = message;
-    }
-
-    /// Removes the first message of a list, which has been taken.
-    fn release(&mut self, key: Key, list: List) {
-        let message = &mut self.messages[list.first as usize];
-        let next = std::mem::replace(&mut message.next, self.free);
-        self.free = list.first;
-        if next == NOBODY {
-            self.lists.remove(&key);
-        } else if let Some(list) = self.lists.get_mut(&key) {
-            list.first = next;
-        }
-    }
-}
-
-impl Message {
-    /// Adds the causes of the message's delay to a receive, and the chain of its arrival if that is
-    /// the last so far.
-    fn tell(&self, receive: &mut Receive) {
-        let wait = &mut receive.wait;
-        let before = wait.end();
-        let mut way = Told::since(self.began);
-        for told in [wait, &mut way] {
-            told.until(Phase::Late, self.began);
-            told.until(Phase::Host, self.handed);
-            told.until(Phase::Queue, self.entered);
-            told.until(Phase::Wire, self.arrived);
-        }
-        if receive.wait.end() > before {
-            receive.cause = self.chain.follow(&way.split);
-        }
+        self.watcher.event(Event::Received {
+            task: number,
+            message,
+            from,
+            began,
+            waited,
+            ended,
+        })?;
+        Ok(true)
     }
 }

@@ -6,32 +6,32 @@
 //! library would send: binomial trees, dissemination, pairwise exchange.
 
 mod collective;
+mod plain;
 mod rows;
 mod words;
 
 use self::collective::Call;
+use self::plain::{Flops, plain};
 use self::rows::Rows;
 use self::words::{computing, size};
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
+use crate::kernel::Map;
 use crate::program::Source;
-use crate::unit::{BYTES_MAX, Time};
+use crate::unit::Time;
 use std::collections::VecDeque;
-use std::io::{BufRead, Read, Seek};
+use std::io::{BufRead, Seek};
 
 /// The most receives of a rank that were begun and not waited for.
 const BEGUN_MAX: usize = 1 << 16;
-/// Integers below this are exact as floating-point numbers.
-const PLAIN_MAX: u64 = 1 << 53;
 
 /// The ranks of a time-independent trace.
 #[derive(Debug)]
 pub struct Ranks<R> {
     rows: Rows<R>,
     /// The state of each rank that has had other than plain lines.
-    ranks: Vec<Option<Box<Rank>>>,
-    /// The time of one flop.
-    flop: f64,
+    ranks: Map<TaskNumber, Rank>,
+    flops: Flops,
 }
 
 /// The state of a rank between two lines.
@@ -55,14 +55,13 @@ impl<R: BufRead + Seek> Ranks<R> {
             1 => Rows::index(files.remove(0))?,
             _ => Rows::each(files),
         };
-        let ranks = (0..rows.count()).map(|_| None).collect();
-        Ok(Self { rows, ranks, flop: 1.0 / flops.max(1.0) })
+        Ok(Self { rows, ranks: Map::default(), flops: Flops::new(flops) })
     }
 }
 
-impl<R: Read + BufRead + Seek + Send> Source for Ranks<R> {
+impl<R: BufRead + Seek + Send> Source for Ranks<R> {
     fn tasks(&self) -> TaskNumber {
-        self.ranks.len() as TaskNumber
+        self.rows.count() as TaskNumber
     }
 
     fn matching(&self) -> Matching {
@@ -72,19 +71,25 @@ impl<R: Read + BufRead + Seek + Send> Source for Ranks<R> {
     fn next(&mut self, task: TaskNumber) -> Result<Option<Action>, Error> {
         let ranks = self.tasks();
         loop {
-            let rank = &mut self.ranks[task as usize];
-            if let Some(action) = rank.as_mut().and_then(|rank| rank.ahead.pop_front()) {
+            let ahead = self.ranks.get_mut(&task).and_then(|rank| rank.ahead.pop_front());
+            if let Some(action) = ahead {
                 return Ok(Some(action));
             }
+            if let Some((action, used)) = plain(self.rows.ahead(task)?, (task, ranks), self.flops) {
+                self.rows.used(task, used);
+                return Ok(Some(action));
+            }
+            // Other lines, and lines of which a part is not read yet.
             let Some(text) = self.rows.next(task)? else { return Ok(None) };
-            if let Some(action) = plain(text, (task, ranks), self.flop) {
+            if let Some((action, _)) = plain(text.as_bytes(), (task, ranks), self.flops) {
                 return Ok(Some(action));
             }
             if is_nothing(text, task) {
                 continue;
             }
-            let done = rank.get_or_insert_default().line(text, task, ranks, self.flop);
-            done.map_err(|what| Error::Line { task, line: self.rows.line(task), what })?;
+            let rank = self.ranks.entry(task).or_default();
+            let done = rank.line(text, task, ranks, self.flops.each);
+            done.map_err(|what| self.rows.wrong(task, what))?;
         }
     }
 }
@@ -185,33 +190,6 @@ fn is_nothing(text: &str, task: TaskNumber) -> bool {
     let known = ["init", "finalize", "comm_size", "comm_dup", "test"];
     is_own
         && words.next().is_some_and(|word| known.iter().any(|one| one.eq_ignore_ascii_case(word)))
-}
-
-/// Reads the most frequent lines without splitting them into words: integers of flops and bytes.
-/// Returns none for other lines, wrong ones included.
-fn plain(text: &str, (task, ranks): (TaskNumber, TaskNumber), flop: f64) -> Option<Action> {
-    let mut words = text.split_ascii_whitespace();
-    if words.next()?.parse() != Ok(task) {
-        return None;
-    }
-    let what = words.next()?;
-    if what == "compute" {
-        let flops: u64 = words.next()?.parse().ok()?;
-        let seconds = flops as f64 * flop;
-        let is_plain = flops < PLAIN_MAX && seconds <= 1e6 && words.next().is_none();
-        return is_plain.then(|| Action::Compute(Time::of_seconds(seconds)));
-    }
-    let peer: TaskNumber = words.next()?.parse().ok()?;
-    let tag = words.next()?.parse().ok()?;
-    let bytes: u64 = words.next()?.parse().ok()?;
-    if peer >= ranks || bytes > BYTES_MAX || words.next().is_some() {
-        return None;
-    }
-    match what {
-        "send" => Some(Action::Send { time: Time::ZERO, bytes, to: peer, tag }),
-        "recv" => Some(Action::Receive { time: Time::ZERO, bytes, from: peer, tag }),
-        _ => None,
-    }
 }
 
 /// *peer tag elements type*; without a type the elements are bytes.

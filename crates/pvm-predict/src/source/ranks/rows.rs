@@ -1,19 +1,18 @@
 //! The lines of each rank: from a file for each rank, or from one file that is read at several
 //! offsets.
 
+mod blocks;
+mod index;
+
+use self::blocks::Blocks;
+use self::index::{Index, LINE_MAX, Run};
 use crate::action::TaskNumber;
 use crate::error::Error;
-use crate::source::lines::Lines;
-use std::io::{BufRead, Seek};
-use std::ops::Range;
+use crate::source::lines::{Lines, fill, newline};
+use std::io::{BufRead, Seek, SeekFrom};
 
-/// The most ranks: each is a file, or a list of offsets in one.
-const RANKS_MAX: usize = 1 << 20;
-/// The most offsets in one file, for all ranks: 24 bytes each.
-const RUNS_MAX: usize = 1 << 22;
-const LINE_MAX: usize = 1 << 16;
-/// The bytes that are read ahead for all ranks together. With more ranks than [`AHEAD_RANKS`] none
-/// are: each rank then has few lines, which lie next to those of its neighbours.
+/// The bytes that are read ahead for all ranks together. With more ranks than [`AHEAD_RANKS`] they
+/// have [`Blocks`] in common.
 const AHEAD: usize = 8 << 20;
 const AHEAD_RANKS: usize = 1 << 12;
 const AHEAD_MAX: usize = 1 << 16;
@@ -21,41 +20,36 @@ const AHEAD_MAX: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) enum Rows<R> {
     Each(Vec<Lines<R>>),
-    One {
-        reader: R,
-        ranks: Vec<Row>,
-        at: u64,
-        text: String,
-        /// The bytes that are read ahead for one rank.
-        ahead: usize,
-    },
+    One(One<R>),
 }
 
-/// The lines of one rank in the file.
-#[derive(Debug, Default)]
-pub(super) struct Row {
-    runs: Vec<Run>,
-    run: usize,
-    /// The next line: its offset and its number.
+/// One file with the lines of all ranks.
+#[derive(Debug)]
+pub(super) struct One<R> {
+    reader: R,
+    /// The offset at which the reader is.
     at: u64,
-    line: u64,
-    /// Bytes before that offset that were read and not used yet.
-    held: Option<Box<ReadAhead>>,
+    /// The runs of all ranks. A run becomes shorter as it is read.
+    runs: Vec<Run>,
+    /// The present run of each rank.
+    present: Vec<u32>,
+    held: Ahead,
+    text: Vec<u8>,
 }
 
-/// The bytes read for a rank.
-#[derive(Debug, Default)]
+/// The bytes that were read and not used yet.
+#[derive(Debug)]
+enum Ahead {
+    /// For each rank, with the number of bytes that are read ahead for one of them.
+    Each(Vec<ReadAhead>, usize),
+    All(Blocks),
+}
+
+/// The bytes read for a rank. All of them belong to its present run.
+#[derive(Clone, Debug, Default)]
 struct ReadAhead {
     bytes: Vec<u8>,
     used: usize,
-}
-
-/// Consecutive lines of one rank.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    begin: u64,
-    end: u64,
-    line: u64,
 }
 
 impl<R: BufRead + Seek> Rows<R> {
@@ -65,131 +59,176 @@ impl<R: BufRead + Seek> Rows<R> {
 
     /// Reads a file of all ranks once, to find the lines of each rank.
     pub(super) fn index(mut reader: R) -> Result<Self, Error> {
-        let mut ranks: Vec<Row> = Vec::new();
-        let (mut at, mut line, mut runs) = (0u64, 0u64, 0usize);
-        let (mut text, mut last) = (Vec::new(), None);
-        loop {
-            text.clear();
-            let length = take_line(&mut reader, &mut text)? as u64;
-            if length == 0 {
-                break;
-            }
-            line += 1;
-            if length > LINE_MAX as u64 {
-                let what = "longer than 65536 bytes".to_owned();
-                return Err(Error::Line { task: 0, line, what });
-            }
-            if !text.trim_ascii().is_empty() && !text.trim_ascii_start().starts_with(b"#") {
-                let rank = rank(&text, line)?;
-                if ranks.len() <= rank {
-                    ranks.resize_with(rank + 1, Row::default);
-                }
-                if last == Some(rank) {
-                    let run = ranks[rank].runs.last_mut().expect("it has the line before");
-                    run.end = at + length;
-                } else {
-                    runs += 1;
-                    // Of a million ranks most have a single run.
-                    if ranks[rank].runs.is_empty() {
-                        ranks[rank].runs.reserve_exact(1);
-                    }
-                    ranks[rank].runs.push(Run { begin: at, end: at + length, line });
-                }
-                last = Some(rank);
-            } else {
-                last = None;
-            }
-            if runs > RUNS_MAX {
-                let what = format!("the lines of ranks change more than {RUNS_MAX} times");
-                return Err(Error::Line { task: 0, line, what });
-            }
-            at += length;
-        }
-        let many = ranks.len() > AHEAD_RANKS;
-        let ahead = if many { 0 } else { (AHEAD / ranks.len().max(1)).min(AHEAD_MAX) };
-        Ok(Self::One { reader, ranks, at, text: String::new(), ahead })
+        let (runs, present, at) = Index::of(&mut reader)?;
+        let ranks = present.len();
+        let held = if ranks > AHEAD_RANKS {
+            Ahead::All(Blocks::new(at))
+        } else {
+            let size = (AHEAD / ranks.max(1)).min(AHEAD_MAX);
+            Ahead::Each(vec![ReadAhead::default(); ranks], size)
+        };
+        Ok(Self::One(One { reader, at, runs, present, held, text: Vec::new() }))
     }
 
     pub(super) const fn count(&self) -> usize {
         match self {
             Self::Each(files) => files.len(),
-            Self::One { ranks, .. } => ranks.len(),
+            Self::One(one) => one.present.len(),
         }
     }
 
-    /// The number of the last line that was returned for a rank.
-    pub(super) fn line(&self, task: TaskNumber) -> u64 {
+    /// Bytes that were read already and begin with the next line of a rank. They may end anywhere.
+    pub(super) fn ahead(&mut self, task: TaskNumber) -> Result<&[u8], Error> {
         match self {
-            Self::Each(files) => files[task as usize].number(),
-            Self::One { ranks, .. } => ranks[task as usize].line,
+            Self::Each(files) => files[task as usize].ahead(),
+            Self::One(one) => one.ahead(task),
         }
     }
 
+    /// A rank has used a line of so many of these bytes.
+    pub(super) fn used(&mut self, task: TaskNumber, bytes: usize) {
+        match self {
+            Self::Each(files) => files[task as usize].used(bytes),
+            Self::One(one) => one.used(task, bytes),
+        }
+    }
+
+    /// The next line of a rank.
     pub(super) fn next(&mut self, task: TaskNumber) -> Result<Option<&str>, Error> {
-        let (reader, ranks, at, text, ahead) = match self {
-            Self::Each(files) => return files[task as usize].next(task),
-            Self::One { reader, ranks, at, text, ahead } => (reader, ranks, at, text, *ahead),
+        match self {
+            Self::Each(files) => files[task as usize].next(task),
+            Self::One(one) => one.next(task),
+        }
+    }
+
+    /// The error that the last line of a rank is wrong.
+    pub(super) fn wrong(&mut self, task: TaskNumber, what: String) -> Error {
+        let line = match self {
+            Self::Each(files) => Ok(files[task as usize].number()),
+            Self::One(one) => one.number(task),
         };
-        let row = &mut ranks[task as usize];
-        if ahead > 0 {
-            return row.next((reader, at), ahead, task);
-        }
-        let Some(run) = row.runs.get(row.run) else { return Ok(None) };
-        if row.at < run.begin {
-            (row.at, row.line) = (run.begin, run.line - 1);
-        }
-        if *at != row.at {
-            // The distance is small if ranks take turns, and then the buffer still holds the bytes.
-            reader.seek_relative(row.at.wrapping_sub(*at).cast_signed())?;
-        }
-        let mut bytes = std::mem::take(text).into_bytes();
-        bytes.clear();
-        row.at += take_line(reader, &mut bytes)? as u64;
-        row.line += 1;
-        *at = row.at;
-        row.run += usize::from(row.at >= run.end);
-        let line = row.line;
-        let made = String::from_utf8(bytes);
-        *text = made.map_err(|_| Error::Line { task, line, what: "not text".to_owned() })?;
-        Ok(Some(text))
+        line.map_or_else(Error::Io, |line| Error::Line { task, line, what })
     }
 }
 
-impl Row {
-    /// The next line, from bytes read before or from the file.
-    fn next<R: BufRead + Seek>(
-        &mut self,
-        (reader, at): (&mut R, &mut u64),
-        ahead: usize,
-        task: TaskNumber,
-    ) -> Result<Option<&str>, Error> {
-        let mut held = self.held.take().unwrap_or_default();
-        let mut line = held.line();
-        while line.is_none() {
-            if held.rest().len() > LINE_MAX {
-                let what = "longer than 65536 bytes".to_owned();
-                return Err(Error::Line { task, line: self.line + 1, what });
-            }
-            let Some(run) = self.runs.get(self.run) else {
-                line = held.last();
-                break;
-            };
-            if self.at < run.begin {
-                (self.at, self.line) = (run.begin, run.line - 1);
-            }
-            let some = (run.end - self.at).min(ahead as u64);
-            reader.seek_relative(self.at.wrapping_sub(*at).cast_signed())?;
-            held.read(reader, some as usize)?;
-            self.at += some;
-            *at = self.at;
-            self.run += usize::from(self.at >= run.end);
-            line = held.line();
+impl<R: BufRead + Seek> One<R> {
+    /// The present run of a rank that has bytes left to be read.
+    fn run(&mut self, task: TaskNumber) -> Option<&mut Run> {
+        let present = &mut self.present[task as usize];
+        while let Some(run) = self.runs.get(*present as usize)
+            && run.left == 0
+            && run.next != Run::NONE
+        {
+            *present = run.next;
         }
-        let Some(range) = line else { return Ok(None) };
-        self.line += 1;
-        let text = std::str::from_utf8(&self.held.insert(held).bytes[range]);
-        let line = self.line;
-        text.map(Some).map_err(|_| Error::Line { task, line, what: "not text".to_owned() })
+        self.runs.get_mut(*present as usize).filter(|run| run.left > 0)
+    }
+
+    /// A rank's run goes on behind so many bytes.
+    fn passed(&mut self, task: TaskNumber, bytes: usize) {
+        let run = &mut self.runs[self.present[task as usize] as usize];
+        run.at += bytes as u64;
+        run.left -= bytes as u32;
+    }
+
+    fn ahead(&mut self, task: TaskNumber) -> Result<&[u8], Error> {
+        let run = match &self.held {
+            Ahead::Each(held, _) if !held[task as usize].rest().is_empty() => None,
+            Ahead::Each(..) => self.load(task).map(|()| None)?,
+            Ahead::All(_) => self.run(task).copied(),
+        };
+        match (&mut self.held, run) {
+            (Ahead::Each(held, _), _) => Ok(held[task as usize].rest()),
+            (Ahead::All(_), None) => Ok(&[]),
+            (Ahead::All(blocks), Some(Run { at, left, .. })) => {
+                let there = blocks.from(&mut self.reader, at)?;
+                Ok(&there[..there.len().min(left as usize)])
+            }
+        }
+    }
+
+    /// The bytes that are held for a rank.
+    fn rest(&self, task: TaskNumber) -> &[u8] {
+        match &self.held {
+            Ahead::Each(held, _) => held[task as usize].rest(),
+            Ahead::All(_) => &[],
+        }
+    }
+
+    fn used(&mut self, task: TaskNumber, bytes: usize) {
+        match &mut self.held {
+            Ahead::Each(held, _) => held[task as usize].used += bytes,
+            Ahead::All(_) => self.passed(task, bytes),
+        }
+    }
+
+    fn next(&mut self, task: TaskNumber) -> Result<Option<&str>, Error> {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        loop {
+            let there = self.ahead(task)?;
+            let end = newline(there).map(|end| end + 1);
+            let some = end.unwrap_or(there.len());
+            if some == 0 {
+                break;
+            }
+            text.extend_from_slice(&there[..some]);
+            self.used(task, some);
+            if text.len() > LINE_MAX {
+                return Err(self.wrong(task, "longer than 65536 bytes"));
+            }
+            if end.is_some() {
+                break;
+            }
+        }
+        self.text = text;
+        if std::str::from_utf8(&self.text).is_err() {
+            return Err(self.wrong(task, "not text"));
+        }
+        Ok(std::str::from_utf8(&self.text).ok().filter(|text| !text.is_empty()))
+    }
+
+    /// Reads more bytes for a rank, if there are any.
+    fn load(&mut self, task: TaskNumber) -> Result<(), Error> {
+        let run = self.run(task).copied();
+        let Ahead::Each(held, size) = &mut self.held else { return Ok(()) };
+        let some = run.map_or(0, |run| run.left as usize).min(*size);
+        let held = &mut held[task as usize];
+        held.used = 0;
+        held.bytes.resize(some, 0);
+        let Some(Run { at, .. }) = run else { return Ok(()) };
+        // The distance is small if ranks take turns, and then the buffer still holds the bytes.
+        self.reader.seek_relative(at.wrapping_sub(self.at).cast_signed())?;
+        self.reader.read_exact(&mut held.bytes)?;
+        self.at = at + some as u64;
+        self.passed(task, some);
+        Ok(())
+    }
+
+    fn wrong(&mut self, task: TaskNumber, what: &str) -> Error {
+        let what = what.to_owned();
+        self.number(task).map_or_else(Error::Io, |line| Error::Line { task, line, what })
+    }
+
+    /// The number of the last line that was used for a rank. The file is read again for it, so that
+    /// no run needs to keep the number of its first line.
+    fn number(&mut self, task: TaskNumber) -> std::io::Result<u64> {
+        let end = self.runs.get(self.present[task as usize] as usize).map_or(0, |run| run.at);
+        let held = self.rest(task).len() as u64;
+        self.reader.seek(SeekFrom::Start(0))?;
+        self.at = 0;
+        let (mut lines, mut left) = (1, end - held);
+        let mut is_behind = true;
+        while left > 0 {
+            let there = fill(&mut self.reader)?;
+            let some = (there.len() as u64).min(left) as usize;
+            lines += there[..some].iter().filter(|byte| **byte == b'\n').count() as u64;
+            is_behind = there[..some].ends_with(b"\n");
+            self.reader.consume(some);
+            self.at += some as u64;
+            left -= some as u64;
+        }
+        Ok(lines - u64::from(is_behind))
     }
 }
 
@@ -197,58 +236,4 @@ impl ReadAhead {
     fn rest(&self) -> &[u8] {
         &self.bytes[self.used..]
     }
-
-    /// The next whole line.
-    fn line(&mut self) -> Option<Range<usize>> {
-        let mut rest = self.rest();
-        let length = rest.skip_until(b'\n').ok()?;
-        let range = self.used..self.used + length;
-        self.bytes[range.clone()].ends_with(b"\n").then(|| {
-            self.used = range.end;
-            range
-        })
-    }
-
-    /// The last line, if it ends without a newline.
-    fn last(&mut self) -> Option<Range<usize>> {
-        let range = self.used..self.bytes.len();
-        self.used = range.end;
-        (!range.is_empty()).then_some(range)
-    }
-
-    /// Reads this many more bytes.
-    fn read<R: BufRead>(&mut self, reader: &mut R, count: usize) -> Result<(), Error> {
-        self.bytes.drain(..self.used);
-        self.used = 0;
-        let old = self.bytes.len();
-        self.bytes.resize(old + count, 0);
-        Ok(reader.read_exact(&mut self.bytes[old..])?)
-    }
-}
-
-/// Reads the next line and returns its number of bytes. Of a line that is too long only the begin
-/// is kept.
-fn take_line<R: BufRead>(reader: &mut R, text: &mut Vec<u8>) -> Result<usize, Error> {
-    let mut length = 0;
-    loop {
-        let mut limited = std::io::Read::take(&mut *reader, LINE_MAX as u64);
-        let before = text.len();
-        let some = limited.read_until(b'\n', text)?;
-        length += some;
-        let is_whole = some == 0 || text.ends_with(b"\n");
-        if before > 0 {
-            text.truncate(LINE_MAX);
-        }
-        if is_whole {
-            return Ok(length);
-        }
-    }
-}
-
-fn rank(text: &[u8], line: u64) -> Result<usize, Error> {
-    let wrong = |what: &str| Error::Line { task: 0, line, what: what.to_owned() };
-    let word = text.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    let word = std::str::from_utf8(word).map_err(|_| wrong("not text"))?;
-    let rank = word.parse().ok().filter(|rank| *rank < RANKS_MAX);
-    rank.ok_or_else(|| wrong("it does not begin with the number of a rank below 1048576"))
 }
