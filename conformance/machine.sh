@@ -12,6 +12,9 @@
 # MACHINE_TRACED=1 has all tasks of each machine recorded: the answers must be the same. What was recorded is
 # counted in $WORK/recordings.log, a line a machine, and what is wrong with a trace is told there, too.
 #
+# MACHINE_HERE=1 leaves the daemon in the caller's session, where `pvm up` leaves it. Linux schedules the processes of a
+# session as one group: with it, the program and the tasks that the daemon starts share the processors as a user's do.
+#
 # MACHINE_HOSTS="h2 h3" has the machine spread over these hosts, too: this runs on h1 of xtask/hosts.sh then (see spread.sh).
 
 MACHINE_TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")/../xtask" && pwd)
@@ -57,7 +60,14 @@ machine_start() {
 		# The original asks for the name by which the other hosts know it.
 		[ "$KIND" = ours ] || name=(-n"$(hostname)")
 	fi
-	setsid timeout -k 1 "${MACHINE_LIMIT:-300}" "$PVMD" "${name[@]}" </dev/null >"$WORK/ready" 2>"$WORK/pvmd.err" &
+	if [ -n "${MACHINE_HERE:-}" ]; then
+		# The leader of a process group cannot leave the session.
+		set -m
+		"$PVMD" "${name[@]}" </dev/null >"$WORK/ready" 2>"$WORK/pvmd.err" &
+		set +m
+	else
+		setsid timeout -k 1 "${MACHINE_LIMIT:-300}" "$PVMD" "${name[@]}" </dev/null >"$WORK/ready" 2>"$WORK/pvmd.err" &
+	fi
 	STARTED=$!
 	disown $STARTED # or the shell would report how it ended
 	local i

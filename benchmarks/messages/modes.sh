@@ -18,6 +18,7 @@ if command -v mpicc.openmpi >/dev/null; then
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
+export MACHINE_HERE=1 # one session, as a user's and as mpirun's
 . "$here/../../conformance/machine.sh"
 machine_init ours "$prefix"
 busy=
