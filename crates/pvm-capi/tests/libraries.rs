@@ -3,6 +3,8 @@
 //! Nothing here needs a machine. Compilers that are not installed are named and left out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -252,6 +254,41 @@ fn fortran_programs_link_and_run_in_every_way() {
 }
 
 const STRICT: [&str; 6] = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-pthread"];
+
+/// Lets others write into a folder, or only its owner.
+fn set_mode(folder: &Path, mode: u32) {
+    std::fs::set_permissions(folder, Permissions::from_mode(mode)).expect("it is ours");
+}
+
+/// A program in /tmp/x has /tmp/bin two folders above it, where anybody may put a daemon.
+#[test]
+fn a_daemon_above_the_program_was_started_whoever_had_put_it_there() {
+    let place = scratch("installation").canonicalize().expect("it is there");
+    let (bin, program) = (place.join("bin"), place.join("programs/root"));
+    std::fs::create_dir_all(&bin).expect("cargo's own folder can be written");
+    std::fs::create_dir_all(place.join("programs")).expect("cargo's own folder can be written");
+    std::fs::copy(compile("cc", "root.c", &["-static"], &["-lpvm3"]), &program).expect("a copy");
+    std::fs::write(bin.join("pvmd"), "").expect("it can be written");
+    let told = || {
+        let mut command = Command::new(&program);
+        PathBuf::from(run(command.env("PATH", "").env_remove("PVM_ROOT")).trim_end())
+    };
+    set_mode(&bin, 0o755);
+    assert_eq!(told(), place, "an installation of the user's own");
+    set_mode(&bin, 0o777);
+    assert_ne!(told(), place, "anybody may have put it there");
+    set_mode(&bin, 0o755);
+    set_mode(&place, 0o777);
+    assert_ne!(told(), place, "anybody may have put the folder there");
+    set_mode(&place, 0o1777);
+    assert_eq!(told(), place, "as in /tmp, only its owner can replace the folder");
+    if std::os::unix::fs::chown(&bin, Some(65534), None).is_ok() {
+        assert_ne!(told(), place, "another user has put it there");
+        std::os::unix::fs::chown(&bin, Some(0), None).expect("as before");
+    } else {
+        println!("skipped: only root can give a folder to another user");
+    }
+}
 
 #[test]
 fn the_calls_with_handles_do_what_their_header_says() {
