@@ -37,6 +37,7 @@ pub mod recorder;
 pub mod roster;
 pub mod segment;
 pub mod slab;
+pub mod sleeper;
 pub mod spill;
 pub mod stream;
 pub mod sync;

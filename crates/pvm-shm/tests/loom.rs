@@ -2,6 +2,9 @@
 
 #![cfg(loom)]
 
+#[path = "loom/sleeper.rs"]
+mod sleeper;
+
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use pvm_shm::barrier::{Arrival, Outcome, Word};

@@ -18,11 +18,13 @@ pub(crate) use token::{Watched, may_wait_for_one};
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
-use crate::sys::cancellation::{self, may_end_here};
+use crate::sys::cancellation::{self, hold_signals, may_end_here};
 use crate::sys::gate::Gate;
 use crate::sys::{self, gate};
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::Inbox;
+use pvm_shm::lock_word::Number;
+use pvm_shm::sleeper::Sleeper;
 use pvm_shm::users::Users;
 use pvm_shm::watch::Watch;
 use pvm_wire::{Code, Tid};
@@ -62,10 +64,8 @@ pub(crate) struct Waiter {
     bound: AtomicBool,
     pub(crate) socket: RawFd,
     pub(crate) cores: i32,
-    /// The thread that sleeps on the descriptors, 0 for none.
-    sleeper: AtomicU32,
-    /// Threads that wait for the sleeper.
-    others: AtomicI32,
+    /// The thread that sleeps on the descriptors, and those that wait for it.
+    sleeper: Sleeper,
     /// The last look before the sleep was in vain.
     lingered: AtomicBool,
     patience: Patience,
@@ -128,8 +128,7 @@ impl Waiter {
             bound: AtomicBool::new(false),
             socket,
             cores,
-            sleeper: AtomicU32::new(0),
-            others: AtomicI32::new(0),
+            sleeper: Sleeper::new(),
             lingered: AtomicBool::new(false),
             patience: Patience::new(LONG),
             routed: Patience::new(ROUTED),
@@ -198,27 +197,31 @@ impl Waiter {
         }
         self.lingered.store(false, Ordering::Relaxed);
         cancellation::prepare();
-        let me = sys::thread_number().get();
-        let sleeper = self.sleeper.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
-        // Our own number: we left an earlier wait by longjmp.
-        if sleeper.is_err_and(|other| other != me) {
+        let me = sys::thread_number();
+        if self.sleeper.is_another(me) {
             return Ok(self.wait_for_sleeper(generation, token, deadline));
         }
-        let woken = self.sleep_beside(gate, || self.sleep(deadline, generation, token));
-        // PAIRS WITH: `wait_for_sleeper`.
-        self.sleeper.store(0, Ordering::SeqCst);
-        if self.others.load(Ordering::SeqCst) > 0 {
-            generation.fetch_add(1, Ordering::Release);
-            sys::futex_wake(generation);
-        }
-        woken
+        // While this thread is the sleeper, handlers run in the sleep itself and nowhere else. One
+        // that receives would disarm for this thread, and might watch a ring whose sender then says
+        // nothing; one that waits gives the place back.
+        let held = hold_signals();
+        let woken = self.sleeper.take(me).then(|| {
+            let sleep = || self.sleep((me, &held), deadline, generation, token);
+            let woken = self.sleep_beside((gate, me), sleep);
+            if self.sleeper.is(me) && self.sleeper.give_back(generation) {
+                sys::futex_wake(generation);
+            }
+            woken
+        });
+        held.restore();
+        woken.unwrap_or_else(|| Ok(self.wait_for_sleeper(generation, token, deadline)))
     }
 
     /// Sleeps with a mark in the gate: a thread that enters meanwhile watches no ring and leaves
     /// nothing where only a look finds it.
     fn sleep_beside<T>(
         &self,
-        gate: &Gate<T>,
+        (gate, me): (&Gate<T>, Number),
         sleep: impl FnOnce() -> Result<Woken, Code>,
     ) -> Result<Woken, Code> {
         if gate::is_alone() {
@@ -227,7 +230,9 @@ impl Waiter {
         for _ in 0..GATE_LOOKS {
             if gate.lie_down() {
                 let woken = sleep();
-                gate.get_up();
+                if self.sleeper.is(me) {
+                    gate.get_up();
+                }
                 return woken;
             }
             std::hint::spin_loop();
@@ -250,15 +255,13 @@ impl Waiter {
     }
 
     /// Something was put aside: wakes the threads that wait for the sleeper. True if another
-    /// thread sleeps on the doorbell, which must be rung for it. PAIRS WITH: `wait`, which names
-    /// the sleeper before it looks at the generation for the last time.
+    /// thread sleeps on the doorbell, which must be rung for it.
     pub(crate) fn announce(&self, generation: &AtomicU32) -> bool {
-        generation.fetch_add(1, Ordering::SeqCst);
-        if self.others.load(Ordering::SeqCst) > 0 {
+        let told = self.sleeper.announce(generation, sys::thread_number());
+        if told.others {
             sys::futex_wake(generation);
         }
-        let sleeper = self.sleeper.load(Ordering::SeqCst);
-        sleeper != 0 && sleeper != sys::thread_number().get()
+        told.sleeper
     }
 
     fn wait_for_sleeper(
@@ -269,19 +272,17 @@ impl Waiter {
     ) -> Woken {
         // The more threads wait, the later each one looks: a thousand that looked ten times a
         // second each would leave no core for work.
-        let before = self.others.fetch_add(1, Ordering::SeqCst);
+        let before = self.sleeper.begin_beside();
         let relay =
             Instant::now() + RELAY * before.clamp(0, RELAYS_MAX).unsigned_abs().saturating_add(1);
         let until = match deadline {
             Deadline::At(end) => end.min(relay),
             Deadline::Never | Deadline::Now => relay,
         };
-        // PAIRS WITH: `wait`. A sleeper that has gone since wakes no thread that comes after its
-        // last look.
-        if self.sleeper.load(Ordering::SeqCst) != 0 {
+        if self.sleeper.is_taken() {
             sys::futex_wait(generation, token.generation, Some(until));
         }
-        self.others.fetch_sub(1, Ordering::AcqRel);
+        self.sleeper.end_beside();
         may_end_here();
         if deadline.passed() { Woken::Late } else { Woken::Look }
     }
@@ -289,14 +290,12 @@ impl Waiter {
     /// This thread ends. If it was cancelled while it slept on the doorbell, another one takes its
     /// place there.
     pub(crate) fn thread_ends<T>(&self, gate: &Gate<T>, generation: &AtomicU32) {
-        let me = sys::thread_number().get();
-        if self.sleeper.load(Ordering::SeqCst) == me {
+        if self.sleeper.is(sys::thread_number()) {
             self.inbox.disarm(&self.activity);
             gate.get_up();
-            // PAIRS WITH: `wait_for_sleeper`.
-            self.sleeper.store(0, Ordering::SeqCst);
-            generation.fetch_add(1, Ordering::Release);
-            sys::futex_wake(generation);
+            if self.sleeper.give_back(generation) {
+                sys::futex_wake(generation);
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 use super::{Deadline, WaitToken, Waiter, Woken, for_one};
 use crate::probe::waits;
 use crate::sys;
-use crate::sys::cancellation::{Descriptor, HeldBefore, hold_signals, sleep_until_ready};
+use crate::sys::cancellation::{Descriptor, HeldBefore, sleep_until_ready};
 use pvm_shm::inbox::Header;
+use pvm_shm::lock_word::Number;
 use pvm_shm::probe::RECORDS;
 use pvm_wire::Code;
 use rustix::io::Errno;
@@ -22,8 +23,10 @@ const OVERLOOKED: Duration = Duration::from_secs(10);
 
 impl Waiter {
     /// Sleeps until somebody rings, the socket has something, a signal comes, or the time is over.
+    /// The caller is the sleeper, and holds signals until the sleep lets them in.
     pub(super) fn sleep(
         &self,
+        (me, held): (Number, &HeldBefore),
         deadline: Deadline,
         generation: &AtomicU32,
         token: WaitToken,
@@ -33,12 +36,16 @@ impl Waiter {
             self.inbox.header().put_back(u64::MAX);
             return Ok(Woken::Look);
         }
-        // A handler that receives behind `arm` would disarm for this thread, and might watch a ring
-        // whose sender then says nothing.
-        let held = hold_signals();
-        let woken = self.sleep_armed(deadline, generation, token, &held);
-        held.restore();
-        woken
+        let source = token.source();
+        if !self.arm(source) {
+            return Ok(Woken::Look);
+        }
+        Header::look_again();
+        if generation.load(Ordering::SeqCst) != token.generation || token.is_over() {
+            self.inbox.disarm(&self.activity);
+            return Ok(Woken::Look);
+        }
+        self.sleep_armed((me, held), deadline, token)
     }
 
     /// True each time that [`OVERLOOKED`] is over, as far as this task sleeps at all: signals may
@@ -55,20 +62,11 @@ impl Waiter {
 
     fn sleep_armed(
         &self,
+        (me, held): (Number, &HeldBefore),
         deadline: Deadline,
-        generation: &AtomicU32,
         token: WaitToken,
-        held: &HeldBefore,
     ) -> Result<Woken, Code> {
         let source = token.source();
-        if !self.arm(source) {
-            return Ok(Woken::Look);
-        }
-        Header::look_again();
-        if generation.load(Ordering::SeqCst) != token.generation || token.is_over() {
-            self.inbox.disarm(&self.activity);
-            return Ok(Woken::Look);
-        }
         let left = deadline.left();
         // Without a doorbell nobody can wake this thread, so it looks.
         let mute = !self.bound.load(Ordering::Relaxed);
@@ -85,7 +83,10 @@ impl Waiter {
         let mut list = [self.bell, self.socket, routes].map(Descriptor::new);
         let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;
         let polled = waits::sleep(noted, || sleep_until_ready(&mut list, timeout, held));
-        self.inbox.disarm(&self.activity);
+        // A handler that has slept meanwhile has disarmed; another thread may have armed since.
+        if self.sleeper.is(me) {
+            self.inbox.disarm(&self.activity);
+        }
         match polled {
             Ok(0) if !deadline.passed() => {
                 if source.is_some() {
