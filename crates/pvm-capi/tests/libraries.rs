@@ -310,6 +310,11 @@ fn what_a_handler_sends_while_the_library_is_busy_is_sent_once() {
 }
 
 #[test]
+fn each_call_behind_one_that_a_handler_has_left_at_its_work_says_so() {
+    run_alone(&compile("cc", "left_call.c", &STRICT, &["-lpvm3"]), &[]);
+}
+
+#[test]
 fn a_handler_leaves_a_barrier_that_does_not_wait_yet_at_its_next_tick() {
     let early = [&STRICT[..], &["-DEARLIEST=50"]].concat();
     run_on_a_machine(&compile("cc", "handler_send.c", &early, &["-lpvm3"]));
