@@ -55,13 +55,18 @@ unsafe fn collective<'a>(
     let task = session::task()?;
     let call = Collective::new(task, arguments)?;
     if probe::is_on() {
-        tell_group(|told| {
-            told.members = u32::try_from(call.size()).unwrap_or(0);
-            told.instance = u32::try_from(call.own_place()).unwrap_or(u32::MAX);
-            (told.root, told.count) = (given.root, count as u64);
-        });
+        tell(&call, given.root, count);
     }
     known.map(|_| (task, call))
+}
+
+/// Notes the group's facts in the record of the call.
+fn tell(call: &Collective<'_>, root: c_int, count: usize) {
+    tell_group(|told| {
+        told.members = u32::try_from(call.size()).unwrap_or(0);
+        told.instance = u32::try_from(call.own_place()).unwrap_or(u32::MAX);
+        (told.root, told.count) = (root, count as u64);
+    });
 }
 
 /// Waits for the message of a member, and runs handlers meanwhile.

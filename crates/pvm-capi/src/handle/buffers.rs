@@ -49,6 +49,18 @@ pub(super) extern "C" fn neopvm_free(handle: i32) -> i32 {
     }))
 }
 
+/// Type and items of a call, if its numbers make sense.
+fn described(
+    kind_number: i32,
+    items: *mut c_void,
+    count: u64,
+    stride: i64,
+) -> Result<(Kind, Items), Code> {
+    let kind = kind(kind_number)?;
+    let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
+    Ok((kind, Items::of_any_count(items, size(count)?, stride)?))
+}
+
 /// Packs items.
 ///
 /// # Safety
@@ -68,13 +80,10 @@ unsafe extern "C" fn neopvm_pack(
     }
     noted!(unsafe NEOPVM_PACK, neopvm_pack(handle, kind_number, items, count, stride));
     status(inside(|| {
-        let kind = kind(kind_number)?;
-        let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
-        let items = Items::of_any_count(items.cast_mut(), size(count)?, stride)?;
-        let slot = buffer::get(handle)?;
-        // SAFETY: `Items::new` has checked the numbers, and the items can be read, by the call's
+        let (kind, items) = described(kind_number, items.cast_mut(), count, stride)?;
+        // SAFETY: `described` has checked the numbers, and the items can be read, by the call's
         // contract.
-        slot.write(kind, |buffer| unsafe { items::pack(buffer, kind, items) })?
+        buffer::get(handle)?.write(kind, |buffer| unsafe { items::pack(buffer, kind, items) })?
     }))
 }
 
@@ -131,10 +140,8 @@ unsafe extern "C" fn neopvm_unpack(
     }
     noted!(unsafe NEOPVM_UNPACK, neopvm_unpack(handle, kind_number, items, count, stride));
     status(inside(|| {
-        let kind = kind(kind_number)?;
-        let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
-        let items = Items::of_any_count(items, size(count)?, stride)?;
-        // SAFETY: `Items::new` has checked the numbers, and the items can be written, by the call's
+        let (kind, items) = described(kind_number, items, count, stride)?;
+        // SAFETY: `described` has checked the numbers, and the items can be written, by the call's
         // contract.
         with(handle, |buffer| unsafe { items::unpack(buffer, kind, items) })
     }))

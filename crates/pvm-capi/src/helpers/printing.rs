@@ -73,6 +73,13 @@ unsafe extern "C" fn lpvmerr(call: *const c_char, number: c_int) -> c_int {
     }
 }
 
+/// Prints a line of bytes in hexadecimal.
+fn say_bytes(prefix: &[u8], line: &[u8]) {
+    let digits: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (begin, digits) = (format!("libpvm {}: ", who()), digits.join(" "));
+    say(&[begin.as_bytes(), prefix, digits.as_bytes(), b"\n"].concat());
+}
+
 /// Prints bytes in hexadecimal, sixteen to a line.
 ///
 /// # Safety
@@ -88,16 +95,7 @@ unsafe extern "C" fn pvmhdump(data: *const u8, length: c_int, prefix: *const c_c
         let data = unsafe { std::slice::from_raw_parts(data, length) };
         // SAFETY: `prefix` is null or ends with 0, by the call's contract.
         let prefix = if prefix.is_null() { b"" } else { unsafe { bytes(prefix) } };
-        for line in data.chunks(16) {
-            let mut text = format!("libpvm {}: ", who()).into_bytes();
-            text.extend_from_slice(prefix);
-            for byte in line {
-                text.extend_from_slice(format!("{byte:02x} ").as_bytes());
-            }
-            text.pop();
-            text.push(b'\n');
-            say(&text);
-        }
+        data.chunks(16).for_each(|line| say_bytes(prefix, line));
         0
     })
 }

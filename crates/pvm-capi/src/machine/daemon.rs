@@ -4,7 +4,7 @@ use std::ffi::{OsStr, c_char, c_int};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use pvm::{Step, Task};
@@ -13,6 +13,7 @@ use pvm_wire::{Blob, Code};
 
 use super::adding::texts;
 use crate::guard::{call, failed, inside};
+use crate::helpers::installation::daemon_program;
 use crate::waiting::{Limit, Patience};
 use crate::{pointer, session};
 
@@ -54,8 +55,7 @@ pub(crate) fn start_daemon(args: &[Blob]) -> Result<c_int, Code> {
     if session::task().is_ok() {
         return Err(Code::DupHost);
     }
-    let program = crate::helpers::installation::daemon_program();
-    let mut child = Command::new(program)
+    let mut child = Command::new(daemon_program())
         .args(args.iter().map(|arg| OsStr::from_bytes(&arg.0)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -66,8 +66,16 @@ pub(crate) fn start_daemon(args: &[Blob]) -> Result<c_int, Code> {
         .spawn()
         .map_err(|_| Code::CantStart)?;
     let out = child.stdout.take().ok_or(Code::CantStart)?;
+    if !says_ready(child, out)? {
+        return Err(Code::CantStart);
+    }
+    session::task().map(|_| 0).map_err(|_| Code::CantStart)
+}
+
+/// Whether the daemon says in time that it can be reached. A thread reads its one line, so that
+/// this ends, and then waits for the daemon's end.
+fn says_ready(mut child: Child, out: ChildStdout) -> Result<bool, Code> {
     let (ready, told) = std::sync::mpsc::channel();
-    // The daemon writes one line when it can be reached; a thread waits, so that this ends.
     std::thread::Builder::new()
         .spawn(move || {
             let mut line = String::new();
@@ -77,10 +85,7 @@ pub(crate) fn start_daemon(args: &[Blob]) -> Result<c_int, Code> {
             let _ = child.wait();
         })
         .map_err(|_| Code::OutOfRes)?;
-    if !told.recv_timeout(START_TIMEOUT).unwrap_or(false) {
-        return Err(Code::CantStart);
-    }
-    session::task().map(|_| 0).map_err(|_| Code::CantStart)
+    Ok(told.recv_timeout(START_TIMEOUT).unwrap_or(false))
 }
 
 /// Starts the daemon of this host.

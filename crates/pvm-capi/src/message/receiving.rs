@@ -9,7 +9,7 @@ use pvm_wire::Code;
 use super::matching::{self, Match, Stop};
 use super::{fast, never_comes};
 use crate::buffer::{self, told};
-use crate::guard::{brief_call, inside};
+use crate::guard::{brief_call, inside, plain};
 use crate::selection::{Partner, source};
 use crate::timeval::Timeval;
 use crate::trace::traced;
@@ -53,10 +53,7 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
         Ok(id) => id.unwrap_or(0),
         Err(stop) => {
             // The library is busy if this fails, and then the buffer is another call's.
-            let _ = inside(|| {
-                buffer::give_up_receiving();
-                Ok(())
-            });
+            plain((), buffer::give_up_receiving);
             stop.report(name)
         }
     }

@@ -81,8 +81,7 @@ pub(crate) unsafe extern "C" fn pvm_notify(
         |r| [CC: r]
     );
     call("pvm_notify", || {
-        let number = usize::try_from(count).unwrap_or(0);
-        let number = if has_subjects(kind) { number } else { 0 };
+        let number = if has_subjects(kind) { usize::try_from(count).unwrap_or(0) } else { 0 };
         // SAFETY: `tids` is null or has `number` elements, by the call's contract.
         let tids = unsafe { pointer::array(tids, number) }?;
         notify(Notice { kind, tag, context: session::context(), count, tids })?;

@@ -26,12 +26,7 @@ impl Spawn<'_> {
         if self.count <= 0 {
             return Err(Code::BadParam);
         }
-        // "host:directory", each of which may be missing.
-        let colon = self.place.iter().position(|&c| c == b':');
-        let (place, directory) = match colon {
-            Some(at) => (&self.place[..at], &self.place[at + 1..]),
-            None => (self.place, &[][..]),
-        };
+        let (place, directory) = host_and_directory(self.place);
         let spawn = SpawnRequest {
             file: self.file.to_vec().into(),
             args: self.args,
@@ -44,6 +39,14 @@ impl Spawn<'_> {
             inherited: session::inherited(),
         };
         Ok(Request::Spawn { spawn })
+    }
+}
+
+/// The parts of "host:directory", each of which may be missing.
+fn host_and_directory(place: &[u8]) -> (&[u8], &[u8]) {
+    match place.iter().position(|&c| c == b':') {
+        Some(at) => (&place[..at], &place[at + 1..]),
+        None => (place, &[]),
     }
 }
 

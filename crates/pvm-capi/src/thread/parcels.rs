@@ -59,6 +59,11 @@ impl Parcels {
         Ok(())
     }
 
+    /// Forgets the parcels, which have been sent; false if there are more than so many.
+    fn empty(&self, taken: usize) -> bool {
+        self.taken.compare_exchange(taken, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     /// Sends all, also those that are added meanwhile, and returns the last failure.
     #[cold]
     pub(crate) fn send_all(&self) -> Option<Code> {
@@ -67,9 +72,7 @@ impl Parcels {
         loop {
             let taken = self.taken.load(Ordering::Relaxed);
             if next == taken {
-                let emptied =
-                    self.taken.compare_exchange(taken, 0, Ordering::Relaxed, Ordering::Relaxed);
-                if emptied.is_ok() {
+                if self.empty(taken) {
                     return failure;
                 }
                 continue;
