@@ -20,7 +20,7 @@ if [ -n "${HOSTS_DIR:-}" ]; then
   # shellcheck source=/dev/null
   . "$HOSTS_DIR/state"
   for k in 1 2 3 4; do
-    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process"; done
+    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process" 2>/dev/null || :; done
   done
   on h1 chrt -r 1 timeout 100 "$pvm" predict calibrate --json -o "$out/calibrated-$3.toml" \
     --picture "$out/calibrated-$3.svg" >"$out/calibrated-$3.json"

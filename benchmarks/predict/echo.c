@@ -1,7 +1,10 @@
-/* echo [COUNT]: what a message between two hosts costs its sender and its receiver together, in microseconds: one byte,
-   64 KiB, by a direct route, one message behind the other. After a pause of a few milliseconds it would cost 20 to 175
-   us more, as long as an idle processor takes to wake, which differs from run to run. Start it on one of two hosts of a
-   machine; the hosts share a computer, and so a clock. JSON on a line: medians of COUNT messages (200). */
+/* echo [COUNT [SIZE...]]: what a message between two hosts costs its sender and its receiver together, in microseconds:
+   one byte, 64 KiB, by a direct route, one message behind the other. After a pause of a few milliseconds it would cost
+   20 to 175 us more, as long as an idle processor takes to wake, which differs from run to run. Start it on one of two
+   hosts of a machine; the hosts share a computer, and so a clock. JSON on a line: medians of COUNT messages (200).
+
+   With SIZEs a line for each: the median time of a message of so many bytes and of an answer of 8 bytes, in seconds, by
+   the default route, through the daemons. On a machine of one host both tasks are on that host. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include "pvm3.h"
 
 #define LONG 65536
+#define LONGEST (1 << 20)
 #define MOST 1000
 
 static double now(void)
@@ -34,17 +38,18 @@ static int order(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Sends `count` messages of `size` bytes; the receiver answers each with the time at which it had it. */
-static double median(int to, int size, int count)
+/* Sends `count` messages of `size` bytes; the receiver answers each with the time at which it had it. The median time
+   until then, or until the answer is here. */
+static double median(int to, int size, int count, int there_and_back)
 {
-    static double message[LONG / 8], times[MOST];
+    static double message[LONGEST / 8], times[MOST];
     for (int i = 0; i < count; i++) {
         int tid, tag, bytes;
         double began = now();
         must(pvm_psend(to, 1, message, size, PVM_BYTE), "pvm_psend");
         double taken;
         must(pvm_precv(to, 2, &taken, 1, PVM_DOUBLE, &tid, &tag, &bytes), "pvm_precv");
-        times[i] = taken - began;
+        times[i] = (there_and_back ? now() : taken) - began;
     }
     qsort(times, (size_t)count, sizeof *times, order);
     return times[count / 2];
@@ -52,21 +57,51 @@ static double median(int to, int size, int count)
 
 static void answer(int to)
 {
-    static double message[LONG / 8];
+    static double message[LONGEST / 8];
     for (;;) {
         int tid, tag, bytes;
-        must(pvm_precv(to, 1, message, LONG, PVM_BYTE, &tid, &tag, &bytes), "pvm_precv");
+        must(pvm_precv(to, 1, message, LONGEST, PVM_BYTE, &tid, &tag, &bytes), "pvm_precv");
         double taken = now();
-        if (bytes == 2)
+        if (bytes == 0)
             return;
         must(pvm_psend(to, 2, &taken, 1, PVM_DOUBLE), "pvm_psend");
     }
 }
 
+/* The other host; this one if there is no other. */
+static struct pvmhostinfo *other_host(void)
+{
+    struct pvmhostinfo *hosts;
+    int count, arches, other = 0, me = pvm_tidtohost(pvm_mytid());
+    must(pvm_config(&count, &arches, &hosts), "pvm_config");
+    while (other + 1 < count && hosts[other].hi_tid == me)
+        other++;
+    return &hosts[other];
+}
+
+static void by_daemons(int partner, int count, char **sizes)
+{
+    for (; *sizes; sizes++) {
+        int size = atoi(*sizes);
+        if (size < 1 || size > LONGEST)
+            continue;
+        median(partner, size, 1, 1); /* memory is there afterwards */
+        printf("{\"bytes\": %d, \"seconds\": %.9f}\n", size, median(partner, size, count, 1) / 1e6);
+        fflush(stdout);
+    }
+}
+
+static void by_a_direct_route(int partner, int count)
+{
+    median(partner, 1, 20, 0); /* the route is there afterwards */
+    double short_us = median(partner, 1, count, 0), long_us = median(partner, LONG, count, 0);
+    printf("{\"short_us\": %.2f, \"long_us\": %.2f, \"bytes\": %d}\n", short_us, long_us, LONG);
+}
+
 int main(int argc, char **argv)
 {
-    int count = argc > 1 ? atoi(argv[1]) : 200, partner, parent = pvm_parent();
-    pvm_setopt(PvmRoute, PvmRouteDirect);
+    int count = argc > 1 ? atoi(argv[1]) : 200, partner, parent = pvm_parent(), daemons = argc > 2;
+    pvm_setopt(PvmRoute, daemons ? PvmDontRoute : PvmRouteDirect);
     if (count < 1 || count > MOST)
         count = 200;
     if (parent >= 0) {
@@ -74,27 +109,20 @@ int main(int argc, char **argv)
         pvm_exit();
         return 0;
     }
-    struct pvmhostinfo *hosts;
-    int hosts_count, arches;
-    must(pvm_config(&hosts_count, &arches, &hosts), "pvm_config");
-    char *arguments[] = {NULL}, own[64];
-    int me = pvm_tidtohost(pvm_mytid()), other = 0;
-    while (other < hosts_count && hosts[other].hi_tid == me)
-        other++;
-    if (other == hosts_count) {
+    struct pvmhostinfo *other = other_host();
+    if (!daemons && pvm_tidtohost(pvm_mytid()) == other->hi_tid) {
         fprintf(stderr, "echo: the machine has one host\n");
         return 1;
     }
-    snprintf(own, sizeof own, "%s", hosts[other].hi_name);
-    if (pvm_spawn(argv[0], arguments, PvmTaskHost, own, 1, &partner) != 1) {
-        fprintf(stderr, "echo: %s was not started on %s\n", argv[0], own);
+    if (pvm_spawn(argv[0], argv + 1, PvmTaskHost, other->hi_name, 1, &partner) != 1) {
+        fprintf(stderr, "echo: %s was not started on %s\n", argv[0], other->hi_name);
         return 1;
     }
-    median(partner, 1, 20); /* the route is there afterwards */
-    double short_us = median(partner, 1, count), long_us = median(partner, LONG, count);
-    printf("{\"short_us\": %.2f, \"long_us\": %.2f, \"bytes\": %d}\n", short_us, long_us, LONG);
-    char two[2] = {0}; /* the end */
-    must(pvm_psend(partner, 1, two, 2, PVM_BYTE), "pvm_psend");
+    if (daemons)
+        by_daemons(partner, count, argv + 2);
+    else
+        by_a_direct_route(partner, count);
+    must(pvm_psend(partner, 1, argv, 0, PVM_BYTE), "pvm_psend"); /* the end */
     pvm_exit();
     return 0;
 }

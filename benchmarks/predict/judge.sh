@@ -2,9 +2,11 @@
 # judge.sh PVM OUT [small]: predictions beside the kernel's own TCP between network namespaces (root).
 #
 # Four hosts on one bridge, both ends of each cable shaped by tbf. judge.py sends real messages over them and asks
-# `PVM predict` for the same ones. `small` is one shape and two cases, for `make check`. Without it, all, into OUT.
+# `PVM predict` for the same ones. `small` is one shape and two cases, for `make check`; `64` has the cases of 64 KiB of
+# which several share a cable. Without it, all, into OUT. SHAPES and CONTROLS narrow it down.
 set -eu
 pvm=$1 out=$2 part=${3:-all}
+shapes=${SHAPES:-10mbit|10 Mb/s|256,10mbit|10 Mb/s|60,100mbit|100 Mb/s|256}
 here=$(cd "$(dirname "$0")" && pwd)
 pre=np$$
 mkdir -p "$out"
@@ -45,11 +47,12 @@ if [ "$part" = small ]; then
 fi
 {
   echo "# Predictions beside the kernel's TCP: $(date -u +%F), $(git -C "$here" rev-parse --short HEAD), $(nproc) cores, Linux $(uname -r)"
-  for shape in "10mbit|10 Mb/s|256" "10mbit|10 Mb/s|60" "100mbit|100 Mb/s|256"; do
+  IFS=, read -ra all <<<"$shapes"
+  for shape in "${all[@]}"; do
     IFS='|' read -r rate said queue <<<"$shape"
     up "$rate" 1600 "${queue}000"
-    for congestion in reno cubic bbr; do
-      python3 "$here/judge.py" "$pvm" "$pre" "$said" "$queue" "$congestion" all
+    for congestion in ${CONTROLS:-reno cubic bbr}; do
+      python3 "$here/judge.py" "$pvm" "$pre" "$said" "$queue" "$congestion" "$part"
     done
   done
 } | tee "$out/error.txt"

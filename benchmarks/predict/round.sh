@@ -42,7 +42,7 @@ else
   # shellcheck source=/dev/null
   . "$HOSTS_DIR/state"
   for k in 1 2 3 4; do
-    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process"; done
+    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process" 2>/dev/null || :; done
   done
 fi
 for program in $programs; do : >"$round/$program-$rate.runs"; done

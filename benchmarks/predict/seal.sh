@@ -25,7 +25,7 @@ if [ -n "${HOSTS_DIR:-}" ]; then
   # shellcheck source=/dev/null
   . "$HOSTS_DIR/state"
   for k in 1 2; do
-    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process"; done
+    for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process" 2>/dev/null || :; done
   done
   on h1 chrt -r 1 timeout 60 "$round/build/echo" 300
   on h1 pvm halt >/dev/null

@@ -3,13 +3,16 @@
 Each program of ROUND is predicted by `--model thesis` on a shared cable of the rate, then by ours with one correction
 more at each step: frames and TCP on that cable, a switch, the token bucket, the congestion control of the hosts, heads
 of messages and confirmations, the time of calls, and the cores that the hosts share, which is the round's platform. A
-line each: seconds of the timed section, and the error against the median of the real runs (rows.txt). Chance counts by
+line each: seconds of the timed section, and the error against the median of the real runs (PROGRAM-RATE.runs). Chance counts by
 its median over seven seeds. The thesis' lines (`pvm trace export --to thesis`) know no sections: the time before and behind
 the section is what ours takes for these lines on that cable, less what it takes for the section.
 """
 
+import glob
 import json
+import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -59,19 +62,23 @@ def thesis(trace, cable):
     return whole - (ours - seconds(trace, cable))
 
 
+def median(runs):
+    """The seconds of the run in the middle."""
+    with open(runs, encoding="utf-8") as file:
+        return statistics.median(json.loads(line)["seconds"] for line in file)
+
+
 def main():
-    with open(f"{ROUND}/rows.txt", encoding="utf-8") as file:
-        rows = re.findall(r"^\| (\w+) \| (\d+) \| \S+ \| (\S+) \|", file.read(), re.M)
-    for program, rate, real in rows:
-        if rate not in RATES:
-            continue
+    for rate in RATES:
         with open(f"{ROUND}/tbf-{rate}.toml", encoding="utf-8") as file:
             text = file.read()
-        for name, platform in steps(text, rate):
-            trace = f"{ROUND}/{program.lower()}.trace"
-            took = thesis(trace, platform) if name == "thesis" else seconds(trace, platform)
-            error = 100 * (took / float(real) - 1)
-            print(f"| {program} | {rate} | {name} | {took:.4f} | {error:+.1f} % |", flush=True)
+        for runs in sorted(glob.glob(f"{ROUND}/*-{rate}.runs")):
+            trace = re.sub(r"-\d+\.runs$", ".trace", runs)
+            program = os.path.basename(trace).removesuffix(".trace").upper()
+            for name, platform in steps(text, rate):
+                took = thesis(trace, platform) if name == "thesis" else seconds(trace, platform)
+                error = 100 * (took / median(runs) - 1)
+                print(f"| {program} | {rate} | {name} | {took:.4f} | {error:+.1f} % |", flush=True)
 
 
 main()

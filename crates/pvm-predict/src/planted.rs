@@ -72,6 +72,20 @@ pub enum Bug {
     TokenWithoutTimer,
     /// A crossbar connects with a destination that is busy.
     BusyIgnored,
+    /// Each host has a bus of its own.
+    BusOfMany,
+    /// A ring has one direction.
+    RingOneWay,
+    /// A grid's packets take the last dimension first.
+    LastDimensionFirst,
+    /// A fat tree has all its links upwards.
+    TaperForgotten,
+    /// A card sends long messages without asking.
+    RendezvousForgotten,
+    /// A card sends at the call.
+    PostForgotten,
+    /// Records of TLS are encrypted and decrypted in no time.
+    CipherForgotten,
     /// Datagrams do not wait for one another's acknowledgements.
     WindowForgotten,
     /// Memory for RDMA is registered in no time.
@@ -120,6 +134,13 @@ impl Bug {
         Self::TrailerForgotten,
         Self::TokenWithoutTimer,
         Self::BusyIgnored,
+        Self::BusOfMany,
+        Self::RingOneWay,
+        Self::LastDimensionFirst,
+        Self::TaperForgotten,
+        Self::RendezvousForgotten,
+        Self::PostForgotten,
+        Self::CipherForgotten,
         Self::WindowForgotten,
         Self::RegistrationForgotten,
         Self::TurnsForgotten,

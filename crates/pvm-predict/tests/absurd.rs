@@ -100,3 +100,10 @@ fn a_longer_cable_never_makes_one_message_faster() {
         }
     }
 }
+
+#[test]
+fn a_stencil_of_the_most_tasks_is_refused_with_its_neighbours() {
+    let told = Pattern::new(Shape::Stencil, u32::MAX, 1, 1, Time::ZERO);
+    let told = told.expect_err("it is no square").to_string();
+    assert!(told.contains("4294836225 and 4294967296 are"), "{told}");
+}

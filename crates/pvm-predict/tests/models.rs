@@ -6,6 +6,8 @@
 mod csma;
 #[path = "checks/daemons.rs"]
 mod daemons;
+#[path = "checks/exchanges.rs"]
+mod exchanges;
 #[path = "checks/fabric.rs"]
 mod fabric;
 #[path = "checks/flow.rs"]
@@ -62,6 +64,10 @@ const CHECKS: &[Check] = &[
     ("two collide and back off", csma::two_collide_and_back_off),
     ("collisions of two", csma::collisions_of_two),
     ("efficiency as published", csma::efficiency_as_published),
+    ("everybody to everybody, every shape", exchanges::everybody_to_everybody_on_every_shape),
+    ("permutations without a meeting", exchanges::permutations_without_a_meeting),
+    ("the first dimension goes first", exchanges::the_first_dimension_goes_first),
+    ("a bus carries all in turn", exchanges::a_bus_carries_all_in_turn),
     ("a switch cuts through", fabric::a_switch_cuts_through),
     ("each link of a route takes its time", fabric::each_link_of_a_route_takes_its_time),
     ("the lowest bit goes first", fabric::the_lowest_bit_goes_first),
@@ -76,8 +82,11 @@ const CHECKS: &[Check] = &[
     ("a crossbar as published", fabric::a_crossbar_as_published),
     ("a connection takes its time", fabric::a_connection_takes_its_time),
     ("datagrams wait for one another", daemons::datagrams_wait_for_one_another),
+    ("a message of pvm 3", daemons::a_message_of_pvm_3_as_its_daemons_send_it),
     ("a lost datagram is sent again", daemons::a_lost_datagram_is_sent_again),
     ("a card sends short messages at once", daemons::a_card_sends_short_messages_at_once),
+    ("messages of a card by size", daemons::messages_of_a_card_by_size),
+    ("records by size", daemons::records_by_size),
     ("a long message asks first", daemons::a_long_message_asks_first),
     ("tasks take turns at their daemon", daemons::tasks_take_turns_at_their_daemon),
     ("records have bytes and take time", daemons::records_have_bytes_and_take_time),
@@ -117,6 +126,10 @@ const CHECKS: &[Check] = &[
     ("requests as the kernel sends them", kernel::request_and_answer_as_the_kernel_sends_them),
     ("short requests as the kernel sends them", kernel::short_requests_as_the_kernel_sends_them),
     ("three to one as the kernel sends them", kernel::three_to_one_as_the_kernel_sends_them),
+    (
+        "rounds of three to one as the kernel sends them",
+        kernel::rounds_of_three_to_one_as_the_kernel_sends_them,
+    ),
     ("all to all as the kernel sends them", kernel::all_to_all_as_the_kernel_sends_them),
     ("a message of three packets", thesis::a_message_of_three_packets),
     ("a receive in two parts", thesis::a_receive_in_two_parts),
@@ -127,6 +140,8 @@ const CHECKS: &[Check] = &[
     ("a message to oneself", thesis::a_message_to_oneself),
     ("bytes that are over stay", thesis::bytes_that_are_over_stay),
     ("those that wait collide", thesis::those_that_wait_collide),
+    // The longest one.
+    ("all to all by bbr", kernel::all_to_all_by_bbr_as_the_kernel_sends_them),
 ];
 
 #[test]

@@ -103,6 +103,7 @@ impl Routes {
         let mut routes = Self { topology, hosts, dimensions, levels: Vec::new(), links: 0 };
         let links = match topology {
             Topology::Star | Topology::Ring => 2 * u64::from(hosts),
+            Topology::Bus if planted::is(Bug::BusOfMany) => u64::from(hosts),
             Topology::Bus => 1,
             Topology::Hypercube => u64::from(dimensions) << dimensions,
             Topology::Mesh(shape) | Topology::Torus(shape) => {
@@ -134,7 +135,8 @@ impl Routes {
             }
             node += count;
             link += 2 * count * width;
-            width = (width * u64::from(tree.children) / u64::from(tree.taper)).max(1);
+            let taper = if planted::is(Bug::TaperForgotten) { 1 } else { tree.taper };
+            width = (width * u64::from(tree.children) / u64::from(taper)).max(1);
             below = below.saturating_mul(tree.children);
             count = count.div_ceil(u64::from(tree.children));
         }
@@ -153,6 +155,7 @@ impl Routes {
         Some(match self.topology {
             Topology::Star if at < self.hosts => Hop { link: at, node: self.hosts },
             Topology::Star => Hop { link: self.hosts + to, node: to },
+            Topology::Bus if planted::is(Bug::BusOfMany) => Hop { link: at, node: to },
             Topology::Bus => Hop { link: 0, node: to },
             Topology::Ring => self.around(to, at),
             Topology::Hypercube => {
@@ -199,7 +202,7 @@ impl Routes {
 
     fn around(&self, to: u32, at: u32) -> Hop {
         let ahead = (to + self.hosts - at) % self.hosts;
-        if ahead <= self.hosts / 2 {
+        if ahead <= self.hosts / 2 || planted::is(Bug::RingOneWay) {
             Hop { link: 2 * at, node: (at + 1) % self.hosts }
         } else {
             Hop { link: 2 * at + 1, node: (at + self.hosts - 1) % self.hosts }
@@ -230,9 +233,10 @@ impl Shape {
     /// One step in a grid towards a node; `wraps` if its lines are rings.
     fn step(self, to: u32, at: u32, wraps: bool) -> Hop {
         let (mut stride, mut direction) = (1, 0);
+        let is_last = |stride| planted::is(Bug::LastDimensionFirst) && at / stride != to / stride;
         for side in self.0 {
             let (own, other) = (at / stride % side, to / stride % side);
-            if own != other {
+            if own != other && !is_last(stride * side) {
                 let ahead = (other + side - own) % side;
                 let is_up = if wraps { ahead <= side / 2 } else { other > own };
                 let next = if is_up { (own + 1) % side } else { (own + side - 1) % side };

@@ -140,6 +140,7 @@ impl Packets {
         let (session, transport) = (platform.session, platform.transport);
         let (tick, extra, confirmation) = match transport {
             Transport::Tcp(tcp) => (tcp.tick, tcp.message, tcp.confirmation),
+            Transport::Datagrams(datagrams) => (Time::ZERO, datagrams.message, 0),
             _ => (Time::ZERO, 0, 0),
         };
         let mut network = platform.network;

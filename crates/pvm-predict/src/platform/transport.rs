@@ -111,6 +111,8 @@ pub struct Datagrams {
     pub fragment: u64,
     /// The bytes of the daemon's header.
     pub header: u64,
+    /// The bytes of each message beside its data.
+    pub message: u64,
     /// The largest packet of IP, headers included; a longer datagram becomes several packets.
     pub packet: u64,
     /// The most datagrams that are not acknowledged.
@@ -293,14 +295,15 @@ fn rdma_of(section: &mut Section<'_>) -> Result<Rdma, Error> {
 
 fn datagrams_of(section: &mut Section<'_>) -> Result<Datagrams, Error> {
     let window = section.number("window", 1.0, 1e4)?.unwrap_or(1.0);
-    let fragment = section.size("fragment")?.unwrap_or(4_080);
+    let fragment = section.size("fragment")?.unwrap_or(4_064);
     if !(88..=64_000).contains(&fragment) {
         return Err(section.wrong("fragment", "a fragment has 88 to 64000 bytes".to_owned()));
     }
     let timeout = section.time_in("timeout", TIMEOUT_MIN, TIME_MAX)?;
     Ok(Datagrams {
         fragment,
-        header: section.size_in("header", 0, HEADER_MAX)?.unwrap_or(32),
+        header: section.size_in("header", 0, HEADER_MAX)?.unwrap_or(16),
+        message: section.size_in("message", 0, EXTRA_MAX)?.unwrap_or(32),
         packet: section.size_in("packet", 88, 64_000)?.unwrap_or(1_480),
         window: window as u64,
         timeout: timeout.unwrap_or(Time::microseconds(1_000_000)),
@@ -314,6 +317,7 @@ fn session_of(section: &mut Section<'_>) -> Result<Session, Error> {
         Some(1) => Route::Daemons(turn),
         _ => Route::Direct,
     };
+    let cipher = section.rate("cipher")?.filter(|_| !planted::is(Bug::CipherForgotten));
     let beat = section.time("beat")?.unwrap_or_default();
     if beat > Time::ZERO && beat < Time::microseconds(1_000) {
         return Err(section.wrong("beat", "daemons beat every millisecond at most".to_owned()));
@@ -322,7 +326,7 @@ fn session_of(section: &mut Section<'_>) -> Result<Session, Error> {
         route,
         record: section.size_in("record", 0, HEADER_MAX)?.unwrap_or(plain.record),
         record_size: section.size_in("record_size", 64, BYTES_MAX)?.unwrap_or(plain.record_size),
-        cipher: section.rate("cipher")?.map_or(0.0, |rate| 8e12 / rate.to_bits()),
+        cipher: cipher.map_or(0.0, |rate| 8e12 / rate.to_bits()),
         beat,
         beat_bytes: section.size_in("beat_bytes", 1, 64_000)?.unwrap_or(plain.beat_bytes),
     })

@@ -69,7 +69,7 @@ impl Pattern {
             return Err(Error::Unfit("a pattern has at least one task".to_owned()));
         }
         if shape == Shape::Stencil && edge * edge != tasks {
-            let (below, above) = (edge * edge, (edge + 1) * (edge + 1));
+            let [below, above] = [edge, edge + 1].map(|edge| u64::from(edge).pow(2));
             let what =
                 format!("a stencil is a square: {tasks} tasks are none, {below} and {above} are");
             return Err(Error::Unfit(what));

@@ -1,5 +1,5 @@
 //! One end of a connection between two daemons of PVM 3: datagrams of 4080 bytes over UDP,
-//! acknowledged one by one.
+//! header included, acknowledged one by one.
 //!
 //! IP divides a datagram into packets. The other end acknowledges the datagram when it has all of
 //! them. A datagram without an acknowledgement is sent again, after a timeout that doubles each

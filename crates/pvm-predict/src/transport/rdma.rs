@@ -125,9 +125,11 @@ impl End {
         let Some(bytes) = self.messages.front().copied() else { return false };
         let next = match self.step {
             Step::Idle => {
-                let asks = bytes > self.rules.eager;
+                let asks = bytes > self.rules.eager && !planted::is(Bug::RendezvousForgotten);
                 let registers = if asks { self.registration(bytes) } else { Time::ZERO };
-                Step::Works { until: now + self.rules.post + registers, asks }
+                let post =
+                    if planted::is(Bug::PostForgotten) { Time::ZERO } else { self.rules.post };
+                Step::Works { until: now + post + registers, asks }
             }
             Step::Works { until, .. } if until > now => return false,
             Step::Works { asks: true, .. } => {

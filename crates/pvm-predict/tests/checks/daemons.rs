@@ -19,18 +19,31 @@ fn run(network: &str, transport: &str, place: &str, text: &str) -> Result<Report
     packets(&platform, text)
 }
 
-const TWO: &str = "0 send 1 0 8160\n1 recv 0 0 8160\n";
+/// With 32 bytes of a message's head, two full datagrams.
+const TWO: &str = "0 send 1 0 8096\n1 recv 0 0 8096\n";
 
-/// A datagram of 4080 bytes has packets of 1500, 1500 and 1180 bytes, of which the last one is
-/// across after 3600 + 944 us. Its acknowledgement has 60 bytes and takes 96 us.
+/// A datagram of 4080 bytes has packets of 1500, 1500 and 1148 bytes, of which the last one is
+/// across after 3600 + 918.4 us. Its acknowledgement has 44 bytes and takes 70.4 us. The daemons of
+/// PVM 3.4.6 send these packets, one datagram at a time (seen on their cable).
 pub(crate) fn datagrams_wait_for_one_another() -> Verdict {
-    let (memory, datagram) = (Time::nanoseconds(2 * 104_080), 4_544_000);
+    let (memory, datagram) = (Time::nanoseconds(2 * 104_064), 4_518_400);
     let took = run("", "kind = \"pvm3\"", "each", TWO)?.time;
-    let acknowledged = Time::nanoseconds(datagram + 96_000 + datagram);
+    let acknowledged = Time::nanoseconds(datagram + 70_400 + datagram);
     is("one by one", took, memory + acknowledged)?;
-    // The second one's packets follow those of the first one on the first cable: 3344 us later.
+    // The second one's packets follow those of the first one on the first cable: 3318.4 us later.
     let took = run("", "kind = \"pvm3\"\nwindow = 2", "each", TWO)?.time;
-    is("two at once", took, memory + Time::nanoseconds(3_344_000 + datagram))
+    is("two at once", took, memory + Time::nanoseconds(3_318_400 + datagram))
+}
+
+/// The last packet of a message of 65 536 bytes has 588 bytes, behind 16 full datagrams, and an
+/// answer of 8 bytes is a packet of 84: so it was seen on the cable between two daemons of PVM
+/// 3.4.6.
+pub(crate) fn a_message_of_pvm_3_as_its_daemons_send_it() -> Verdict {
+    let text = "0 send 1 0 65536\n0 recv 1 0 8\n1 recv 0 0 65536\n1 send 0 0 8\n";
+    let took = run("", "kind = \"pvm3\"", "each", text)?.time;
+    let memory = 2 * 104_064 + 2 * 100_008;
+    let datagrams = 16 * (4_518_400 + 70_400) + 2 * 588 * 800;
+    is("it takes", took, Time::nanoseconds(memory + datagrams + 2 * 84 * 800))
 }
 
 /// With a fifth of all packets lost, all messages come, in their order, and once each.
@@ -64,6 +77,40 @@ pub(crate) fn a_card_sends_short_messages_at_once() -> Verdict {
 pub(crate) fn a_long_message_asks_first() -> Verdict {
     let took = run("", CARD, "each", "0 send 1 0 3000\n1 recv 0 0 3000\n")?.time;
     is("it takes", took, Time::microseconds(5 + 103 + 16 + 103 + 16 + 4 * 808))
+}
+
+/// The time of packets of 1000 bytes, of which the last one has the rest, on two cables one after
+/// the other; `head` is more in each.
+fn across(bytes: u64, head: u64) -> Time {
+    let (full, rest) = ((bytes - 1) / 1000, (bytes - 1) % 1000 + 1);
+    let second = if full == 0 { rest + head } else { 1000 + head };
+    Time::nanoseconds(800 * (full * (1000 + head) + rest + head + second))
+}
+
+/// A card: up to `eager` bytes `post` and the packets, beyond that two registrations, a question
+/// and an answer, of which each crosses two cables.
+pub(crate) fn messages_of_a_card_by_size() -> Verdict {
+    for bytes in [1, 999, 1_000, 1_001, 2_000, 2_001, 3_500, 100_000] {
+        let text = format!("0 send 1 0 {bytes}\n1 recv 0 0 {bytes}\n");
+        let asks = Time::nanoseconds(2 * (100_000 + bytes) + 2 * 16_000);
+        let asks = if bytes > 2_000 { asks } else { Time::ZERO };
+        let expected = Time::microseconds(5) + asks + across(bytes, 10);
+        is(&format!("{bytes} bytes"), run("", CARD, "each", &text)?.time, expected)?;
+    }
+    Ok(())
+}
+
+/// Records of 1000 bytes with 22 more each, at 1 us a byte at both ends.
+pub(crate) fn records_by_size() -> Verdict {
+    let tcp = "kind = \"tcp\"\ncongestion = \"reno\"\nsegment = \"1000 B\"\nheader = \"0 B\"\ntick \
+               = \"0 s\"\nrecord_size = \"1000 B\"\nrecord = \"22 B\"\ncipher = \"1 MB/s\"";
+    for bytes in [1u64, 978, 979, 1_000, 1_001, 5_000, 9_000] {
+        let text = format!("0 send 1 0 {bytes}\n1 recv 0 0 {bytes}\n");
+        let travel = across(bytes + 22 * bytes.div_ceil(1_000), 0);
+        let expected = Time::microseconds(2 * bytes) + travel;
+        is(&format!("{bytes} bytes"), run("", tcp, "each", &text)?.time, expected)?;
+    }
+    Ok(())
 }
 
 /// Tasks 0 and 1 are on one host, 2 and 3 on another one. A short message of task 1 waits for what
