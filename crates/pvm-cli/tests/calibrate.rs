@@ -126,3 +126,45 @@ fn a_part_that_dies_ends_the_calibration() {
     assert!(!said.contains("predict check"), "{said}");
     assert!(eventually(Duration::from_secs(60), || place.started().is_empty()), "parts stay");
 }
+
+/// Ctrl-C ends a calibration with what was measured until then, and names the rest. An earlier one,
+/// before anything was measured, has nothing to tell.
+#[test]
+fn an_interrupted_calibration_keeps_what_it_has() {
+    let (place, folder) = (machine("2"), Folder::new("interrupted"));
+    let picture = folder.file("residuals.svg");
+    let mut output = interrupted(&place, &picture, Duration::ZERO);
+    for doubled in 0..6 {
+        if !output.stdout.is_empty() {
+            break;
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("interrupted"), "{said}");
+        output = interrupted(&place, &picture, Duration::from_millis(500 << doubled));
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told: Value = serde_json::from_slice(&output.stdout).expect(&said);
+    let list = |key: &str| told[key].as_array().unwrap().clone();
+    assert!(!list("calls").is_empty() || !list("messages").is_empty(), "{told}");
+    let missing = list("not_measured");
+    let is_named = |what: &Value| what.as_str().unwrap().ends_with(": interrupted");
+    assert!(missing.iter().any(is_named), "{missing:?}");
+    // Without a stream there is no platform, and the command says so.
+    assert_eq!(told["platform"].is_null(), !output.status.success(), "{said}");
+    assert!(output.status.success() || said.contains("interrupted"), "{said}");
+    assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+}
+
+/// A calibration that gets Ctrl-C a while after its parts have begun.
+fn interrupted(place: &Place, picture: &str, after: Duration) -> Output {
+    let args = ["predict", "calibrate", "--seconds", "600", "--json", "--picture", picture];
+    let mut child = place.command(&args);
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    assert!(eventually(Duration::from_secs(60), || place.started().len() == 5), "no parts");
+    std::thread::sleep(after);
+    let pid = rustix::process::Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(eventually(Duration::from_secs(60), || place.started().is_empty()), "parts stay");
+    output
+}

@@ -89,3 +89,34 @@ fn what_does_not_start_or_dies_is_told() {
     assert!(said.contains("has ended before its part was over"), "{said}");
     assert!(eventually(Duration::from_secs(60), || place.started().is_empty()), "parts stay");
 }
+
+/// A hostile trace ends with an error that names the fault, before any task is started.
+#[test]
+fn a_trace_that_cannot_be_played_is_refused_before_it_begins() {
+    let (place, folder) = machine("hostile");
+    let flood = "0 send 1 0 1000000000\n".repeat(9) + &"1 recv 0 0 1000000000\n".repeat(9);
+    let circle = "0 recv 1 0 1\n0 send 1 0 1\n1 recv 0 0 1\n1 send 0 0 1\n";
+    let many: String = (0..1_025).map(|task| format!("{task} compute 1\n")).collect();
+    for (name, text, told) in [
+        ("nothing sent", "0 recv 1 0 1\n1 compute 1\n", "task 0 waits for task 1"),
+        ("circle", circle, "standstill: 2 tasks wait"),
+        ("flood", &flood, "4096 MiB would wait"),
+        (
+            "long",
+            "0 send 1 0 1000000000000\n1 recv 0 0 1000000000000\n",
+            "sends 1073741824 at most",
+        ),
+        ("nobody", "0 send 7 0 1\n", "7"),
+        ("many", &many, "1025 tasks are more than 1024"),
+        ("words", "0 flies 1\n", "flies"),
+        ("below none", "0 compute -5\n", "-5"),
+        ("no number", "0 send 1 0 NaN\n1 recv 0 0 1\n", "NaN"),
+    ] {
+        let file = folder.file(&format!("{name}.ti"));
+        fs::write(&file, text).unwrap();
+        let output = rehearse(&place, &[&file]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(told), "{name}: {said}");
+    }
+    assert_eq!(place.started(), Vec::<String>::new());
+}

@@ -379,7 +379,9 @@ computer. All tasks begin together. A sleep that took too long makes the next on
 computing of less than 100 us is slept together with what follows.
 
 Where the recorded program looked for a message and found it, a rehearsal waits for it. Messages \
-are raw bytes; all go by direct routes, or all through the daemons (--routed).
+are raw bytes; all go by direct routes, or all through the daemons (--routed). A trace that would \
+stand still, or whose messages would fill more than 4 GiB before they are taken, is refused before \
+any task is started.
 
 JSON: seconds, tasks (task, seconds, slept), sections (name, seconds of the task that was in it \
 longest).
@@ -396,7 +398,7 @@ line with breaks is fitted to each series; the intervals of 95 % are from sample
 anew. The platform file is the one, with or without a token bucket, whose predictions of the \
 measured messages are nearest; the second table shows these predictions. What was not measured, or \
 found no time within --seconds, is named there and in the file. Without -o the file is printed \
-behind the tables.
+behind the tables. Ctrl-C ends the measurement and keeps what there is.
 
 The hosts should have nothing else to do: measure at the load at which the program is to run.
 
@@ -405,9 +407,9 @@ receives), streams (route, bytes, seconds, rate), exchange (seconds of a round: 
 null if it was left out), pairs (host, seconds of a byte from the first host), processors (host, \
 cores, step, memory_byte, memory_byte_together, record: seconds of a step of arithmetic, of a byte \
 of 32 MiB alone and with all cores, of a record of a trace), model (name, bytes, seconds, \
-predicted, error in percent), not_measured, platform (the file). A size has bytes, tries, seconds, \
-low, high and off (how far its line is off, in percent); a line has from, to, latency and byte, \
-each with value, low and high.
+predicted, error in percent), not_measured, platform (the file; null if too little was measured \
+for one). A size has bytes, tries, seconds, low, high and off (how far its line is off, in \
+percent); a line has from, to, latency and byte, each with value, low and high.
 
   pvm predict calibrate -o lab.toml --picture residuals.svg
   pvm predict calibrate h1 h2 --seconds 20 --json

@@ -6,7 +6,7 @@ use crate::options::predict::CheckOptions;
 use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_predict::platform::{Host, Line};
-use pvm_predict::report::{Report, Unwatched};
+use pvm_predict::report::{Report, Unwatched, Watcher};
 use pvm_predict::source::Wish;
 use pvm_predict::{Time, model};
 use serde_json::{Value, json};
@@ -15,10 +15,7 @@ use serde_json::{Value, json};
 /// send.
 pub(super) fn check(options: &CheckOptions) -> Result<(), Failure> {
     let trace = Trace::find(&options.files, Wish::default())?;
-    let mut source = trace.open()?;
-    let line = Line::new(Time::ZERO, 0.0);
-    let run = model::line::run(source.as_mut(), line, Host::default(), &mut Unwatched);
-    let report = run.map_err(|error| trace.wrong(&error))?;
+    let report = run(&trace, &mut Unwatched)?;
     if options.json {
         return Ok(show_json(&as_json(&trace, &report))?);
     }
@@ -33,6 +30,14 @@ pub(super) fn check(options: &CheckOptions) -> Result<(), Failure> {
         report.time
     ))
     .and_then(|()| lacks(&trace))?)
+}
+
+/// A run on a network that costs nothing.
+pub(super) fn run(trace: &Trace, watcher: &mut dyn Watcher) -> Result<Report, Failure> {
+    let mut source = trace.open()?;
+    let line = Line::new(Time::ZERO, 0.0);
+    let run = model::line::run(source.as_mut(), line, Host::default(), watcher);
+    run.map_err(|error| trace.wrong(&error))
 }
 
 /// Prints what the trace lacks.

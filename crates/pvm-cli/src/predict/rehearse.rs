@@ -1,5 +1,7 @@
 //! `pvm predict rehearse`: a trace's messages for real, while computing is slept.
 
+mod ahead;
+
 use super::input::Trace;
 use super::script::{self, BYTES_MAX, Script, Step, WORDS_MAX};
 use super::simulate::interrupt;
@@ -16,6 +18,8 @@ use std::collections::BTreeMap;
 
 /// More tasks are refused: each is a process.
 const TASKS_MAX: u32 = 1024;
+/// Words of all scripts at most: this process holds them until the tasks have them.
+const ALL_WORDS_MAX: usize = 64 << 20;
 
 /// Rehearses a trace.
 pub(super) fn rehearse(options: &RehearseOptions) -> Result<(), Failure> {
@@ -28,7 +32,8 @@ pub(super) fn rehearse(options: &RehearseOptions) -> Result<(), Failure> {
     let scripts = scripts(&trace, source.as_mut())?;
     let setting = Setting { hosts: options.on.clone(), direct: !options.routed };
     let stop = interrupt()?;
-    let progress = Progress::start("rehearsing");
+    let least = ahead::least(&trace, &stop)?;
+    let progress = Progress::start(&format!("rehearsing, {least} at least"));
     let played = stage::play(&scripts, &setting, &stop)?;
     drop(progress);
     let name = |number| source.section(number).map_or_else(|| number.to_string(), str::to_owned);
@@ -56,7 +61,7 @@ fn scripts(trace: &Trace, source: &mut dyn Source) -> Result<Vec<Script>, Failur
         return Err(Failure::new(Status::Refused, text));
     }
     let matching = source.matching();
-    let mut scripts = Vec::new();
+    let (mut scripts, mut words) = (Vec::new(), 0);
     for task in 0..source.tasks() {
         let mut script = Script::default();
         if source.is_started(task) {
@@ -78,6 +83,15 @@ fn scripts(trace: &Trace, source: &mut dyn Source) -> Result<Vec<Script>, Failur
                 );
                 return Err(Failure::new(Status::Refused, text));
             }
+        }
+        words += script.len();
+        if words > ALL_WORDS_MAX {
+            let text = format!(
+                "more than {} MiB of actions of all tasks, which a rehearsal holds in memory\n  \
+                 `pvm predict` reads longer traces",
+                ALL_WORDS_MAX >> 17
+            );
+            return Err(Failure::new(Status::Refused, text));
         }
         scripts.push(script);
     }

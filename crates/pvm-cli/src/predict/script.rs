@@ -79,6 +79,11 @@ impl Script {
         self.words.len() <= WORDS_MAX
     }
 
+    /// The number of its words.
+    pub(super) const fn len(&self) -> usize {
+        self.words.len()
+    }
+
     /// Adds a step.
     pub(super) fn push(&mut self, step: &Step) {
         let words = &mut self.words;

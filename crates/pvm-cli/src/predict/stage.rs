@@ -149,7 +149,7 @@ impl<'a> Stage<'a> {
         let mut told: Vec<Option<Vec<u8>>> = vec![None; of.len()];
         let pattern = Pattern { context: STAGE, source: None, tag: None };
         while told.iter().any(Option::is_none) {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.is_stopped() {
                 let text = format!("{}: interrupted", self.name);
                 return Err(Failure::new(Status::Refused, text));
             }
@@ -188,8 +188,13 @@ impl<'a> Stage<'a> {
         Err(Failure::new(Status::Refused, text))
     }
 
+    /// True if the user has asked for the end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Ends the parts of what failed.
-    fn end(&self) {
+    pub(super) fn end(&self) {
         for tid in self.parts.iter().copied() {
             let _ = self.task.request(&Request::Signal { tid, signal: TERMINATE });
         }

@@ -2,7 +2,10 @@
 
 use super::super::said::{DONE, GO};
 use super::super::stage::Stage;
+use super::clock;
+use super::measured::{Calls, Computer, Echoes, Measured, Route, Stream};
 use super::order::{Order, numbers};
+use super::series::Series;
 use crate::failure::{Failure, Status};
 use pvm_predict::fit::Seen;
 use pvm_wire::{Code, Encoding, Tid};
@@ -44,97 +47,14 @@ pub(super) const EXCHANGE_BYTES: u64 = 65536;
 pub(super) const EXCHANGE_ROUNDS: u64 = 5;
 pub(super) const EXCHANGE_HOSTS: usize = 8;
 
-/// The route of messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Route {
-    /// Through the memory of one host.
-    Memory,
-    /// Between tasks, by a connection of their own.
-    Direct,
-    /// Through the daemons.
-    Daemons,
-}
-
-impl Route {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Direct => "direct",
-            Self::Daemons => "daemons",
-        }
-    }
-}
-
-pub(super) const fn encoding_word(encoding: Encoding) -> &'static str {
-    match encoding {
-        Encoding::Raw => "raw",
-        _ => "default",
-    }
-}
-
-/// Messages forth and back: half of each round trip, by size.
-#[derive(Clone, Debug)]
-pub(super) struct Echoes {
-    pub(super) route: Route,
-    pub(super) encoding: Encoding,
-    pub(super) seen: Vec<Seen>,
-}
-
-/// A host as a computer.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Computer {
-    pub(super) host: String,
-    /// Seconds of a step of arithmetic, and of a byte of memory: alone, and with all cores.
-    pub(super) step: f64,
-    pub(super) byte: f64,
-    pub(super) byte_together: f64,
-    pub(super) cores: u64,
-    /// Seconds of a record of a trace.
-    pub(super) record: f64,
-    /// The computer, by two numbers.
-    pub(super) is: (u64, u64),
-}
-
-/// A size and a number of messages, and how long they took from the first one to the last one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
-    pub(super) route: Route,
-    pub(super) count: u64,
-    pub(super) seconds: f64,
-}
-
-/// Times of the calls of one message, in seconds, by size: nobody waits in them.
-#[derive(Clone, Debug)]
-pub(super) struct Calls {
-    pub(super) route: Route,
-    pub(super) sends: Vec<Seen>,
-    pub(super) receives: Vec<Seen>,
-}
-
-/// All that was measured.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Measured {
-    pub(super) hosts: Vec<String>,
-    pub(super) echoes: Vec<Echoes>,
-    pub(super) calls: Vec<Calls>,
-    pub(super) streams: Vec<Stream>,
-    /// Seconds of each round of everybody to everybody: of the slowest task.
-    pub(super) exchange: Vec<f64>,
-    pub(super) computers: Vec<Computer>,
-    /// A message of one byte from the first host to another one.
-    pub(super) pairs: Vec<(String, Seen)>,
-    /// Series for which no time was left.
-    pub(super) missed: Vec<String>,
-    pub(super) seconds: f64,
-}
-
 /// Measures. Parts are, of each host, one with direct routes; then, of each host, one without; then
-/// one more on the first host.
+/// one more on the first host. If something ends the measurement, what was measured until then is
+/// kept, and the reason stands beside it.
 pub(super) fn measure(
     stage: &mut Stage<'_>,
     hosts: &[String],
     seconds: u32,
-) -> Result<Measured, Failure> {
+) -> Result<(Measured, Option<Failure>), Failure> {
     let mut tids = Vec::new();
     for more in [&["--calibrates"][..], &["--calibrates", "--routed"]] {
         for host in hosts {
@@ -147,10 +67,12 @@ pub(super) fn measure(
     let until = begin + Duration::from_secs(u64::from(seconds));
     let told = Measured { hosts: hosts.to_vec(), ..Measured::default() };
     let mut crew = Crew { stage, tids, hosts: hosts.len(), until, told };
-    crew.all()?;
-    crew.leave()?;
+    let done = crew.all().and_then(|()| crew.leave());
     crew.told.seconds = begin.elapsed().as_secs_f64();
-    Ok(crew.told)
+    let Crew { stage, told, .. } = crew;
+    let Err(failure) = done else { return Ok((told, None)) };
+    stage.end();
+    if told.is_empty() { Err(failure) } else { Ok((told, Some(failure))) }
 }
 
 /// The parts, and what they have told so far.
@@ -163,22 +85,27 @@ struct Crew<'a, 'b> {
 }
 
 impl Crew<'_, '_> {
+    /// All series. If one of them fails, it and those behind it are named as missing.
     fn all(&mut self) -> Result<(), Failure> {
-        let raw = Encoding::Raw;
-        self.calls(Route::Direct)?;
-        self.echoes(Route::Direct, raw)?;
-        self.echoes(Route::Memory, raw)?;
-        self.stream(Route::Direct)?;
-        self.exchange()?;
-        self.work()?;
-        self.echoes(Route::Daemons, raw)?;
-        self.stream(Route::Daemons)?;
-        self.calls(Route::Memory)?;
-        self.pairs()?;
-        for route in [Route::Direct, Route::Memory, Route::Daemons] {
-            self.echoes(route, Encoding::Default)?;
+        for (place, series) in Series::ALL.iter().enumerate() {
+            let Err(failure) = self.one(*series) else { continue };
+            let why = if self.stage.is_stopped() { "interrupted" } else { "it failed" };
+            let left = Series::ALL[place..].iter();
+            self.told.missed.extend(left.map(|series| format!("{}: {why}", series.name())));
+            return Err(failure);
         }
         Ok(())
+    }
+
+    fn one(&mut self, series: Series) -> Result<(), Failure> {
+        match series {
+            Series::Calls(route) => self.calls(route),
+            Series::Echoes(route, encoding) => self.echoes(route, encoding),
+            Series::Stream(route) => self.stream(route),
+            Series::Exchange => self.exchange(),
+            Series::Work => self.work(),
+            Series::Pairs => self.pairs(),
+        }
     }
 
     /// The two parts between which a route is measured.
@@ -192,13 +119,25 @@ impl Crew<'_, '_> {
 
     /// Tells parts what to do, and gives what they answer in seconds.
     fn order(&self, orders: &[(usize, Order)]) -> Result<Vec<Vec<u64>>, Failure> {
+        let begin = Instant::now();
         for (part, order) in orders {
             self.stage.tell(*part, GO, &order.to_bytes())?;
         }
         let parts: Vec<usize> = orders.iter().map(|(part, _)| *part).collect();
         let told = self.stage.gather(DONE, &parts)?;
+        let passed = begin.elapsed();
         let read = |told: &Vec<u8>| numbers(told).ok_or_else(|| self.stage.refused(Code::NoData));
-        told.iter().map(read).collect()
+        let told: Vec<Vec<u64>> = told.iter().map(read).collect::<Result<_, _>>()?;
+        for ((part, order), told) in orders.iter().zip(&told) {
+            clock::judge(self.host_of(*part), (order, told), passed)
+                .map_err(|text| Failure::new(Status::Refused, format!("calibration: {text}")))?;
+        }
+        Ok(told)
+    }
+
+    /// The host of a part.
+    fn host_of(&self, part: usize) -> &str {
+        &self.told.hosts[if part == 2 * self.hosts { 0 } else { part % self.hosts }]
     }
 
     /// True if `seconds` are left; if not, what they were for is named.
@@ -229,23 +168,25 @@ impl Crew<'_, '_> {
 
     fn echoes(&mut self, route: Route, encoding: Encoding) -> Result<(), Failure> {
         let pair = self.pair(route);
-        let name = format!("{} by {}", encoding_word(encoding), route.word());
-        if !self.has_time(0.5, || format!("messages {name}: no time was left")) {
+        let name = Series::Echoes(route, encoding).name();
+        if !self.has_time(0.5, || format!("{name}: no time was left")) {
             return Ok(());
         }
         self.echo(pair, (1, WARM), encoding)?;
         let mut seen: Vec<Seen> = Vec::new();
-        for bytes in SIZES {
+        let done = SIZES.iter().try_for_each(|bytes| {
             let last = seen.last().map_or(0.0, Seen::median);
             // Forth and back, and twice as long as the size before it.
-            let what = || format!("messages {name} of {bytes} bytes and more: no time was left");
-            if !self.has_time(4.0 * last, what) {
-                break;
+            let what = || format!("{name} of {bytes} bytes and more: no time was left");
+            if self.has_time(4.0 * last, what) {
+                seen.push(self.echo(pair, (*bytes, TRIES), encoding)?);
             }
-            seen.push(self.echo(pair, (bytes, TRIES), encoding)?);
+            Ok(())
+        });
+        if !seen.is_empty() {
+            self.told.echoes.push(Echoes { route, encoding, seen });
         }
-        self.told.echoes.push(Echoes { route, encoding, seen });
-        Ok(())
+        done
     }
 
     /// Times of calls, while nobody waits.
@@ -297,7 +238,9 @@ impl Crew<'_, '_> {
 
     fn exchange(&mut self) -> Result<(), Failure> {
         let hosts = self.hosts.min(EXCHANGE_HOSTS);
-        let message = self.told.echoes[0].seen.iter().find(|seen| seen.bytes == EXCHANGE_BYTES);
+        let direct = self.told.echoes.iter().find(|echoes| echoes.route == Route::Direct);
+        let message =
+            direct.and_then(|echoes| echoes.seen.iter().find(|seen| seen.bytes == EXCHANGE_BYTES));
         let round = message.map_or(0.0, Seen::median) * hosts as f64;
         let takes = 1.5 * round * EXCHANGE_ROUNDS as f64;
         if !self.has_time(takes, || "everybody to everybody: no time was left".to_owned()) {

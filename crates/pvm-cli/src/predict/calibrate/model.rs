@@ -1,8 +1,7 @@
 //! The predictions of the model for a calibration's own messages.
 
-use super::measure::{
-    EXCHANGE_BYTES, EXCHANGE_HOSTS, EXCHANGE_ROUNDS, Measured, Route, STREAM_BYTES,
-};
+use super::measure::{EXCHANGE_BYTES, EXCHANGE_HOSTS, EXCHANGE_ROUNDS, STREAM_BYTES};
+use super::measured::{Echoes, Measured, Route};
 use super::platform::Values;
 use crate::failure::{Failure, Status};
 use pvm_predict::fit::{Seen, median_of};
@@ -57,8 +56,7 @@ pub(super) fn nearest(measured: &Measured) -> Result<(Values, Vec<Compared>), Fa
 
 fn compare(measured: &Measured, platform: &Platform) -> Result<Vec<Compared>, Error> {
     let mut all = Vec::new();
-    let direct =
-        |one: &&super::measure::Echoes| one.route == Route::Direct && one.encoding == Encoding::Raw;
+    let direct = |one: &&Echoes| one.route == Route::Direct && one.encoding == Encoding::Raw;
     if let Some(echoes) = measured.echoes.iter().find(direct) {
         let times = forth_and_back(&echoes.seen, platform)?;
         all.extend(echoes.seen.iter().zip(times).map(|(seen, predicted)| Compared {
@@ -172,5 +170,34 @@ impl Source for Acts {
 
     fn next(&mut self, task: TaskNumber) -> Result<Option<Action>, Error> {
         Ok(self.0[task as usize].pop_front())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measured::{Calls, Stream};
+    use super::*;
+
+    /// The times of a clock that is too coarse for what it measures.
+    #[test]
+    fn times_of_nothing_give_a_platform_all_the_same() {
+        let seen = |bytes| Seen { bytes, times: vec![0.0; 3] };
+        let (route, encoding) = (Route::Direct, Encoding::Raw);
+        let calls = || vec![seen(1), seen(8192)];
+        let measured = Measured {
+            hosts: vec!["one".to_owned(), "other".to_owned()],
+            echoes: vec![Echoes { route, encoding, seen: vec![seen(1), seen(1024)] }],
+            calls: vec![Calls { route, sends: calls(), receives: calls() }],
+            streams: vec![Stream { route, count: 16, seconds: 0.0 }],
+            exchange: vec![0.0; 3],
+            ..Measured::default()
+        };
+        let (values, compared) = nearest(&measured).expect("a platform");
+        assert!(values.rate.is_finite() && values.latency >= 0.0);
+        assert_eq!(compared.len(), 4);
+        // Without a stream there is none, and the error says what is missing.
+        let cut = Measured { streams: Vec::new(), ..measured };
+        let why = nearest(&cut).expect_err("no rate").to_string();
+        assert!(why.contains("no time was left for a stream"), "{why}");
     }
 }

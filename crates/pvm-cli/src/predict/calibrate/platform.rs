@@ -1,6 +1,7 @@
 //! A platform file of what was measured.
 
-use super::measure::{Calls, Measured, Route, STREAM_BYTES};
+use super::measure::STREAM_BYTES;
+use super::measured::{Calls, Measured, Route};
 use crate::failure::{Failure, Status};
 use pvm_predict::fit::Seen;
 use pvm_predict::platform::Platform;

@@ -1,6 +1,7 @@
 //! The outcome of a calibration: a table, JSON, a picture.
 
-use super::measure::{Echoes, Measured, STREAM_BYTES, Stream, encoding_word};
+use super::measure::STREAM_BYTES;
+use super::measured::{Echoes, Measured, Stream, encoding_word};
 use super::model::Compared;
 use crate::table::{Side, Table};
 use crate::trace::draw::canvas::{Anchor, Axis, Canvas, Point, colour, short};
@@ -12,8 +13,8 @@ pub(super) struct CalibrationReport<'a> {
     pub(super) measured: &'a Measured,
     pub(super) compared: &'a [Compared],
     pub(super) missing: &'a [String],
-    /// The platform file.
-    pub(super) platform: &'a str,
+    /// The platform file, if enough was measured for one.
+    pub(super) platform: Option<&'a str>,
     /// The lines through each of the echoes.
     pub(super) fits: Vec<Vec<Piece>>,
 }
@@ -25,9 +26,13 @@ pub(super) fn fits(measured: &Measured) -> Vec<Vec<Piece>> {
 
 /// The error of the fit of a size, in percent.
 fn residual(fit: &[Piece], seen: &Seen) -> Option<f64> {
-    let piece = fit.iter().find(|piece| (piece.from..=piece.to).contains(&seen.bytes))?;
-    let median = seen.median();
-    (median > 0.0).then(|| 100.0 * (piece.at(seen.bytes) / median - 1.0))
+    off(fit, seen.bytes, seen.median())
+}
+
+/// The error of the fit beside a time, in percent.
+fn off(fit: &[Piece], bytes: u64, time: f64) -> Option<f64> {
+    let piece = fit.iter().find(|piece| (piece.from..=piece.to).contains(&bytes))?;
+    (time > 0.0).then(|| 100.0 * (piece.at(bytes) / time - 1.0))
 }
 
 impl CalibrationReport<'_> {
@@ -119,7 +124,8 @@ impl CalibrationReport<'_> {
         })
     }
 
-    /// Residuals by size: boxes of the lines, a curve of the model.
+    /// Residuals by size: boxes of the lines with the intervals of what was measured, and a curve
+    /// of the model.
     pub(super) fn picture(&self) -> Canvas {
         let (left, top, wide, high) = (70.0, 50.0, 640.0, 320.0);
         let mut canvas = Canvas::new(
@@ -143,6 +149,12 @@ impl CalibrationReport<'_> {
             for seen in &echoes.seen {
                 let Some(off) = residual(fit, seen) else { continue };
                 let (x, y) = place(seen.bytes, off);
+                let median = median_of(&seen.times);
+                let ends = [median.low, median.high].map(|time| self::off(fit, seen.bytes, time));
+                if let [Some(low), Some(high)] = ends {
+                    let [low, high] = [low, high].map(|off| place(seen.bytes, off));
+                    canvas.line(low, high, (fill, 1.0));
+                }
                 let tell = format!("{} bytes: {off:+.1} %", seen.bytes);
                 canvas.told((x - 3.0, y - 3.0), (6.0, 6.0), (fill, 0.8), tell);
             }

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::time::Instant;
 
 /// Steps of arithmetic, and the walks over memory.
-const STEPS: u64 = 20_000_000;
+pub(super) const STEPS: u64 = 20_000_000;
 const WALKS: u32 = 4;
 /// Memory that fits no cache of its own, and cores that walk at once at most.
 const WORDS: usize = 4 << 20;
