@@ -8,8 +8,8 @@ use crate::cursor::Cursor;
 use crate::declaration::{Parameter, Takes};
 use crate::operation::{Field, Length, Operation, Span};
 use crate::pieces::{
-    CALLS, DIMENSIONS_MAX, INNERMOST, INNERMOST_ITEM, RUNTIME, checked, has_bytes, has_items,
-    indent, innermost, is_array, item_type, kind, value_type,
+    CALLS, DIMENSIONS_MAX, FALLBACKS, INNERMOST, INNERMOST_ITEM, RUNTIME, checked, has_bytes,
+    has_items, indent, innermost, is_array, is_from_clang, item_type, kind, value_type,
 };
 use crate::unit::{OPERATIONS, Unit};
 
@@ -64,6 +64,9 @@ impl Emitter<'_, '_> {
     fn runtime(&mut self) {
         self.out.push_str("# 1 \"<linda>\" 3\n");
         self.out.push_str(RUNTIME);
+        if !is_from_clang(self.text) {
+            self.out.push_str(FALLBACKS);
+        }
         for (name, declaration) in CALLS {
             if !self.unit.types.contains_key(name) {
                 self.put(format_args!("{declaration}\n"));
@@ -221,6 +224,18 @@ impl Emitter<'_, '_> {
         self.put(format_args!("); "));
     }
 
+    /// Opens the block of an array's field. Returns its variable, which has the array's address if
+    /// the array has one, and the array as an expression.
+    fn begin_array(&mut self, has_address: bool, span: Span) -> (&'static str, &'static str) {
+        let (variable, operator, array) = if has_address {
+            ("__linda_w", "&", "(*__linda_w)")
+        } else {
+            ("__linda_v", "", "__linda_v")
+        };
+        self.begin_field(variable, operator, span);
+        (variable, array)
+    }
+
     fn actual(&mut self, span: Span, what: &str, call: &str) {
         self.begin_field("__linda_a", "", span);
         let number = value_type("__linda_a");
@@ -240,8 +255,7 @@ impl Emitter<'_, '_> {
         // The field's address is taken, so that the field is evaluated once. A computed pointer has
         // no address.
         let whole = length == Length::Whole && self.is_place(span);
-        let items = if whole { "(*__linda_a)" } else { "__linda_a" };
-        self.begin_field("__linda_a", if whole { "&" } else { "" }, span);
+        let (_, items) = self.begin_array(whole, span);
         let check = has_items(items, what, &self.place(span.0, false));
         self.out.push_str(&check);
         self.put(format_args!("long __linda_n = "));
@@ -253,7 +267,7 @@ impl Emitter<'_, '_> {
                 self.put(format_args!("); "));
             }
             Length::Whole => {
-                let array = if whole { "(*__linda_a)".to_string() } else { self.of_type(span) };
+                let array = if whole { items.to_string() } else { self.of_type(span) };
                 let check = is_array(&array, what, &self.place(span.0, false));
                 self.put(format_args!(
                     "sizeof({array}) / (unsigned long)sizeof(({array})[0]); {check} "
@@ -293,8 +307,7 @@ impl Emitter<'_, '_> {
 
     fn formal_array(&mut self, span: Span, what: &str) {
         let has_address = self.is_place(span);
-        self.begin_field("__linda_p", if has_address { "&" } else { "" }, span);
-        let array = if has_address { "(*__linda_p)" } else { "__linda_p" };
+        let (variable, array) = self.begin_array(has_address, span);
         let check = has_items(array, what, &self.place(span.0, false));
         self.out.push_str(&check);
         let check = self.item(array, span, what);
@@ -308,7 +321,7 @@ impl Emitter<'_, '_> {
             format!("-1, {}", kind::PLACE)
         };
         self.put(format_args!(
-            "__linda_formal_array(__linda_t, {TYPE}, (void *)__linda_p, \
+            "__linda_formal_array(__linda_t, {TYPE}, (void *){variable}, \
              sizeof({array}[0]), {place}); }} "
         ));
     }

@@ -20,6 +20,25 @@ extern void __linda_register(struct __linda_function *);
 extern void __linda_parameter(void *, int number, int type, void *place, unsigned long size);
 extern void __linda_result(void *, int type, const void *value, unsigned long size);
 ";
+
+/// Variables that no object file defines, because each use is in a block with a variable of that
+/// name. If a field's expression has an error, gcc does not declare the block's variable. These
+/// take its place then, and the one error is the only one.
+pub(crate) const FALLBACKS: &str = "\
+extern int __linda_a, *__linda_p, *__linda_v, (*__linda_w)[1], __linda_u;
+";
+
+/// The bytes at the begin of a preprocessed file in which the preprocessor names itself.
+const BEGIN: usize = 1000;
+
+/// True for the output of clang's preprocessor. Clang declares a variable in spite of an error in
+/// its value, and its `-Wshadow` would warn of the block's variables.
+pub(crate) fn is_from_clang(text: &str) -> bool {
+    let begin = &text.as_bytes()[..text.len().min(BEGIN)];
+    let mark = b"\"<built-in>\" 3";
+    begin.windows(mark.len()).any(|bytes| bytes == mark)
+}
+
 pub(crate) const CALLS: [(&str, &str); 6] = [
     ("lexit", "extern void lexit(int);"),
     ("lhalt", "extern void lhalt(int);"),

@@ -129,6 +129,10 @@ fn own_names_leave_no_operation_behind() {
 
 /// The error that clc prints for a program of these lines, which are put into a function.
 fn told(lines: &str) -> String {
+    told_by("cc", lines)
+}
+
+fn told_by(compiler: &str, lines: &str) -> String {
     let folder = std::env::temp_dir().join(format!("clc-told-{}-{:p}", std::process::id(), lines));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("bad.cl");
@@ -143,6 +147,7 @@ fn told(lines: &str) -> String {
     )
     .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_clc"))
+        .env("CC", compiler)
         .current_dir(&folder)
         .args(["-c", "-o", "/dev/null", "bad.cl"])
         .output()
@@ -232,6 +237,29 @@ fn faults_are_told_with_line_column_and_what_was_expected() {
     // C would take its arguments for what they are; here they cross to another process.
     assert!(told("    eval(\"a\", h(1));").contains("; write them down"));
     assert!(told("    out(\"a);").contains("bad.cl:8"), "a string without an end");
+}
+
+/// gcc does not declare a variable whose value has an error, so each use of it was one more error.
+#[test]
+fn one_undeclared_variable_was_two_or_three_errors() {
+    for compiler in compilers() {
+        for field in [
+            "out(\"a\", u)",
+            "in(\"a\", ?u)",
+            "in(\"a\", ?u:)",
+            "in(\"a\", ?a:u)",
+            "out(\"a\", a:u)",
+            "out(\"a\", u:)",
+            "out(\"a\", u:3)",
+            "out(\"a\", u.b[i])",
+        ] {
+            let told = told_by(compiler, &format!("    {field};"));
+            assert_eq!(told.matches("error:").count(), 1, "{compiler}: {field}: {told}");
+        }
+    }
+    // Clang tells of each use, and the arguments of an eval are used twice.
+    let told = told_by("gcc", "    eval(\"a\", f(u, 1.0));");
+    assert_eq!(told.matches("error:").count(), 1, "{told}");
 }
 
 /// A generator of numbers that is the same everywhere.
