@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use row::{row, tuple};
 use std::cell::Cell;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -176,7 +177,8 @@ fn plan(made: OptionsOfPython) -> Option<(Plan, bool)> {
             1 => Full::Fail,
             _ => Full::Spill,
         },
-        loss_ms: u32::try_from(milliseconds(window)).unwrap_or(u32::MAX),
+        loss_ms: milliseconds(window)
+            .map_or(0, |window_ms| u32::try_from(window_ms.get()).unwrap_or(u32::MAX)),
     };
     let directory = match &*directory {
         [] => Blob::default(),
@@ -318,7 +320,7 @@ impl Space {
         };
         let deadline = limit(timeout);
         let wait = deadline != Deadline::Now;
-        let op = Op::Find { template: tuple(template, call)?, how, wait, limit_ms: 0 };
+        let op = Op::Find { template: tuple(template, call)?, how, wait, limit_ms: None };
         match self.perform(py, (op, deadline), stop.map(Bound::get), call)? {
             Outcome::Found { tuple, claim, tries } => {
                 let (values, types) = row(py, &tuple)?;
@@ -380,11 +382,11 @@ impl Space {
     }
 }
 
-/// A lease; 0 has no end.
-fn milliseconds(seconds: f64) -> u64 {
+/// A time in whole milliseconds, at least one; none for 0 seconds.
+fn milliseconds(seconds: f64) -> Option<NonZeroU64> {
     if seconds <= 0.0 {
-        return 0;
+        return None;
     }
     let lease = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    u64::try_from(lease.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    NonZeroU64::new(u64::try_from(lease.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX))
 }

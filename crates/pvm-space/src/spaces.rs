@@ -14,6 +14,7 @@ use pvm_tuples::frames::{Ask, Entry, Seen};
 use pvm_tuples::{Find, Op, Outcome, Tuple};
 use pvm_wire::{Blob, Code};
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -160,7 +161,7 @@ impl Spaces {
         limit: Limit,
     ) -> Result<Option<Found>, Error> {
         let wait = limit != Deadline::Now;
-        found(self.perform(space, Op::Find { template, how, wait, limit_ms: 0 }, limit)?)
+        found(self.perform(space, Op::Find { template, how, wait, limit_ms: None }, limit)?)
     }
 
     /// The content of a space.
@@ -171,12 +172,12 @@ impl Spaces {
         self.look_by(space, |number| Ask::Look { number, space: space.0, tuples })
     }
 
-    /// One page of the tuples of a space by age, claimed tuples included. `behind` is 0 for the
-    /// first page and then [`Seen::last`] of the page before, which is 0 at the end.
+    /// One page of the tuples of a space by age, claimed tuples included. `behind` is none for
+    /// the first page and then [`Seen::last`] of the page before, which is none at the end.
     ///
     /// # Errors
     /// See [`Error`].
-    pub fn page(&self, space: Space, behind: u64) -> Result<Seen, Error> {
+    pub fn page(&self, space: Space, behind: Option<NonZeroU64>) -> Result<Seen, Error> {
         self.look_by(space, |number| Ask::Page { number, space: space.0, behind })
     }
 

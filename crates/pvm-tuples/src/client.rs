@@ -5,6 +5,7 @@ use crate::frames::{Ask, Entry, Seen, Told};
 use crate::ops::{Op, Outcome, Reason};
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU64;
 
 /// The time after which a request without an answer is sent again; each further wait is twice as
 /// long.
@@ -148,7 +149,7 @@ impl Client {
         let space = self.space;
         if let Op::Find { wait: true, limit_ms, .. } = &mut op {
             let left = |deadline: u64| deadline.saturating_sub(now_ms).saturating_add(PATIENCE_MS);
-            *limit_ms = deadline_ms.map_or(0, left);
+            *limit_ms = deadline_ms.map(left).and_then(NonZeroU64::new);
         }
         self.begin(now_ms, Ask::Do { space, number, settled: 0, op }, deadline_ms);
     }
@@ -442,7 +443,7 @@ mod tests {
         builder.actual(Kind::Text, Shape::Scalar, b"x").unwrap();
         let tuple = builder.tuple().unwrap();
         let mut client = client();
-        let op = Op::Find { template: tuple.clone(), how: Find::Take, wait: true, limit_ms: 0 };
+        let op = Op::Find { template: tuple.clone(), how: Find::Take, wait: true, limit_ms: None };
         client.begin(0, Ask::Do { space: 0, number: 1, settled: 1, op }, None);
         let outcome = Outcome::Found { tuple, claim: 0, tries: 0 };
         client.told(1, Told::Answer { number: 1, outcome });

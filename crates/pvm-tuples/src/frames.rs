@@ -6,6 +6,7 @@ use crate::ops::{Input, Op, Outcome, Reason};
 use crate::snapshot::Snapshot;
 use crate::tuple::Tuple;
 use pvm_wire::{Blob, Tid, choice, record};
+use std::num::NonZeroU64;
 
 /// The context of all these messages, which hold raw bytes.
 pub const CONTEXT: i32 = 0x7ec0_70b1;
@@ -59,8 +60,8 @@ choice! {
         /// Asks for one page of all tuples by age, the claimed ones included.
         7 => Page { /// Repeated by the answer.
             number: u64, /// The space.
-            space: u64, /// The number of the tuple before the page.
-            behind: u64 },
+            space: u64, /// The number of the tuple before the page; none for the first page.
+            behind: Option<NonZeroU64> },
     }
 
     /// A message from a server to a client.
@@ -269,8 +270,8 @@ record! {
         pub spilled: u64,
         /// The oldest tuples; in an answer for a page, the tuples of the page.
         pub oldest: Vec<Tuple>,
-        /// The number of the last tuple of a page; 0 behind the last page.
-        pub last: u64,
+        /// The number of the last tuple of a page; none behind the last page.
+        pub last: Option<NonZeroU64>,
         /// The waiting clients, in the order in which they came.
         pub waiting: Vec<Waiter>,
         /// The claimed tuples.

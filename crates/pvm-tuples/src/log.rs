@@ -230,8 +230,8 @@ mod tests {
         let mut template = crate::Builder::new();
         template.formal(crate::Kind::Int, crate::Shape::Scalar, 0).expect("fits");
         let template = template.tuple().expect("a field");
-        for (number, how) in [(2, Find::Claim { lease_ms: 0 }), (3, Find::Take)] {
-            let op = Op::Find { template: template.clone(), how, wait: true, limit_ms: 0 };
+        for (number, how) in [(2, Find::Claim { lease_ms: None }), (3, Find::Take)] {
+            let op = Op::Find { template: template.clone(), how, wait: true, limit_ms: None };
             let input = Input::Asked { client: Tid(0x4_0002), number, settled: number, op };
             append(&mut bytes, &Record::Step { number, at_ms: 5, input });
         }

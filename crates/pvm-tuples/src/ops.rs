@@ -2,6 +2,7 @@
 
 use crate::tuple::Tuple;
 use pvm_wire::{Tid, choice, record};
+use std::num::NonZeroU64;
 
 choice! {
     /// An operation of a client.
@@ -11,12 +12,12 @@ choice! {
             tuples: Vec<Tuple>, /// True if the put waits for room.
             wait: bool },
         /// Finds a tuple; [`Find`] describes its use. With `wait` it waits for one. A server ends
-        /// the wait after `limit_ms` if it has not heard of its end; 0 means no limit.
+        /// the wait after `limit_ms` if it has not heard of its end.
         2 => Find { /// The template.
             template: Tuple, /// The use of the tuple.
             how: Find, /// True if it waits for a tuple.
-            wait: bool, /// The limit of the wait.
-            limit_ms: u64 },
+            wait: bool, /// The limit of the wait, if it has one.
+            limit_ms: Option<NonZeroU64> },
         /// Counts the tuples that fit.
         3 => Count { /// The template.
             template: Tuple },
@@ -32,10 +33,10 @@ choice! {
         /// Ends a claim; its tuple becomes free.
         6 => GiveBack { /// The claim's number.
             claim: u64 },
-        /// Renews the lease of a claim, in milliseconds; 0 means no end.
+        /// Renews the lease of a claim, in milliseconds.
         7 => Renew { /// The claim's number.
-            claim: u64, /// The new lease.
-            lease_ms: u64 },
+            claim: u64, /// The new lease, if it ends.
+            lease_ms: Option<NonZeroU64> },
         /// Ends all claims of the client and puts tuples in the same step.
         8 => DoneAll { /// The tuples that are put.
             tuples: Vec<Tuple> },
@@ -47,9 +48,9 @@ choice! {
         1 => Copy,
         /// The tuple is taken (`in`).
         2 => Take,
-        /// The tuple is claimed for `lease_ms` milliseconds; 0 means no end.
-        3 => Claim { /// The lease.
-            lease_ms: u64 },
+        /// The tuple is claimed for `lease_ms` milliseconds.
+        3 => Claim { /// The lease, if it ends.
+            lease_ms: Option<NonZeroU64> },
     }
 
     /// A change of a store. Every server of a space applies these changes in one order.

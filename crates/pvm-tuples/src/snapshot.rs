@@ -3,6 +3,7 @@
 use crate::ops::{Find, Full, Outcome};
 use crate::tuple::Tuple;
 use pvm_wire::{Tid, record};
+use std::num::NonZeroU64;
 
 record! {
     /// A free tuple of the space.
@@ -25,8 +26,8 @@ record! {
         pub how: Find,
         /// The time at which the wait began.
         pub since: u64,
-        /// The limit of the wait in milliseconds; 0 for none.
-        pub limit_ms: u64,
+        /// The limit of the wait in milliseconds, if it has one.
+        pub limit_ms: Option<NonZeroU64>,
     }
 
     /// A put that waits for room.
@@ -51,8 +52,8 @@ record! {
         pub tuple: Tuple,
         /// The number of times that the tuple came back from earlier claims.
         pub tries: u32,
-        /// The lease in milliseconds; 0 for none.
-        pub lease_ms: u64,
+        /// The lease in milliseconds, if it ends.
+        pub lease_ms: Option<NonZeroU64>,
         /// The time at which the claim, or its lease, began.
         pub since: u64,
     }

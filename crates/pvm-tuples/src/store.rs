@@ -20,6 +20,7 @@ use crate::shelf::Shelf;
 use crate::snapshot::{Blocked, Claim, Waiting};
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU64;
 
 /// The most bytes of all tuples in one answer.
 pub(crate) const GATHERED_BYTES_MAX: usize = 64 << 20;
@@ -153,13 +154,13 @@ impl Store {
 
     /// The claims that have a lease, with their leases in milliseconds.
     pub fn leases(&self) -> impl Iterator<Item = (u64, u64)> {
-        let leases = self.claims.iter().map(|(number, claim)| (*number, claim.lease_ms));
-        leases.filter(|(_, lease)| *lease > 0)
+        let claims = self.claims.iter();
+        claims.filter_map(|(number, claim)| Some((*number, claim.lease_ms?.get())))
     }
 
     /// The lease of a claim; none if the claim has ended or has no lease.
     pub fn lease(&self, claim: u64) -> Option<u64> {
-        self.claims.get(&claim).map(|claim| claim.lease_ms).filter(|lease| *lease > 0)
+        self.claims.get(&claim)?.lease_ms.map(NonZeroU64::get)
     }
 }
 
@@ -170,15 +171,14 @@ pub(crate) fn is_claimed_by(store: &Store, claim: u64, client: Tid) -> bool {
 
 /// The requests that wait for a tuple and have a limit, with the limit in milliseconds.
 pub(crate) fn limits(store: &Store) -> impl Iterator<Item = (Tid, u64, u64)> {
-    let limits =
-        store.waiting.values().map(|waiting| (waiting.client, waiting.number, waiting.limit_ms));
-    limits.filter(|(.., limit_ms)| *limit_ms > 0)
+    let waiting = store.waiting.values();
+    waiting.filter_map(|one| Some((one.client, one.number, one.limit_ms?.get())))
 }
 
 /// The limit of a request in milliseconds, if it waits for a tuple and has a limit.
 pub(crate) fn limit_of(store: &Store, (client, number): (Tid, u64)) -> Option<u64> {
     let waiter = store.clients.get(&client)?.waiting.get(&number)?;
-    store.waiting.get(waiter).map(|waiting| waiting.limit_ms).filter(|limit_ms| *limit_ms > 0)
+    store.waiting.get(waiter)?.limit_ms.map(NonZeroU64::get)
 }
 
 /// From now on tuples beyond the limit go to a shelf, if the space has this option.

@@ -360,9 +360,9 @@ impl Pair {
                 let how = match how {
                     How::Copy => Find::Copy,
                     How::Take => Find::Take,
-                    How::Claim => Find::Claim { lease_ms: 0 },
+                    How::Claim => Find::Claim { lease_ms: None },
                 };
-                Op::Find { template: template(wanted), how, wait, limit_ms: 0 }
+                Op::Find { template: template(wanted), how, wait, limit_ms: None }
             }
             Do::Count(wanted) => Op::Count { template: template(wanted) },
             Do::Gather(wanted, take, room) => Op::Gather { template: template(wanted), take, room },

@@ -6,6 +6,7 @@
 //! is reserved for it, so a hostile length costs nothing.
 
 use crate::{Code, HostIndex, Tid};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// The reason why bytes cannot be decoded. The peer that sent them is to be dropped.
@@ -175,6 +176,16 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
+/// A number that is never 0, or none. The bytes are those of the number; 0 stands for none.
+impl Wire for Option<NonZeroU64> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.map_or(0, NonZeroU64::get).encode(out);
+    }
+    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        u64::decode(input).map(NonZeroU64::new)
+    }
+}
+
 /// A shared value is written like an owned one.
 impl<T: Wire> Wire for Arc<T> {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -316,6 +327,13 @@ mod tests {
             7 => Rich { /// The value.
                 sample: Sample },
         }
+    }
+
+    #[test]
+    fn a_number_that_is_never_0_has_the_bytes_of_a_number() {
+        let numbers: [Option<NonZeroU64>; 2] = [None, NonZeroU64::new(7)];
+        assert_eq!(numbers.map(|one| one.to_bytes()), [0_u64, 7].map(|one| one.to_bytes()));
+        assert_eq!(numbers.map(|one| Wire::from_bytes(&one.to_bytes())), numbers.map(Ok));
     }
 
     #[test]

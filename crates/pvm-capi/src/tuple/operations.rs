@@ -1,5 +1,7 @@
 //! The operations in spaces.
 
+use std::num::NonZeroU64;
+
 use pvm_space::{Error, Found, Spaces, Ticket};
 use pvm_tuples::client::End;
 use pvm_tuples::{Find, Op, Outcome, Tuple};
@@ -106,7 +108,7 @@ unsafe extern "C" fn neotuple_out_all(
 unsafe fn find(handle: i32, template: i32, limit_ns: i64, how: Find, out: *mut i32) -> i32 {
     let find = || {
         let wait = limit_ns != 0;
-        Ok(Op::Find { template: tuple(template)?, how, wait, limit_ms: 0 })
+        Ok(Op::Find { template: tuple(template)?, how, wait, limit_ms: None })
     };
     status(perform(handle, limit(limit_ns), find).and_then(|outcome| {
         within(|| {
@@ -146,9 +148,9 @@ unsafe extern "C" fn neotuple_rd(handle: i32, template: i32, limit_ns: i64, out:
     unsafe { find(handle, template, limit_ns, Find::Copy, out) }
 }
 
-/// A lease in whole milliseconds, at least one; 0 for none.
-fn lease(nanoseconds: i64) -> u64 {
-    u64::try_from(nanoseconds).unwrap_or(0).div_ceil(1_000_000)
+/// A lease in whole milliseconds, at least one; none if it has no end.
+fn lease(nanoseconds: i64) -> Option<NonZeroU64> {
+    NonZeroU64::new(u64::try_from(nanoseconds).ok()?.div_ceil(1_000_000))
 }
 
 /// Claims a tuple.

@@ -24,7 +24,7 @@ pub(super) fn dump(options: &NameOptions) -> Result<(), Failure> {
     let name = checked_name(&options.name)?;
     as_task(|spaces| {
         let space = spaces.open(&name).map_err(|error| failure(&options.name, &error))?;
-        let (mut behind, mut all) = (0, Vec::new());
+        let (mut behind, mut all) = (None, Vec::new());
         loop {
             let page = spaces.page(space, behind);
             let page = page.map_err(|error| failure(&options.name, &error))?;

@@ -17,7 +17,7 @@ pub(super) struct Limits(Schedule<(Tid, u64)>);
 /// The request that an input may have begun.
 pub(super) const fn begun_by(input: &Input) -> Option<(Tid, u64)> {
     match input {
-        Input::Asked { client, number, op: Op::Find { limit_ms: 1.., .. }, .. } => {
+        Input::Asked { client, number, op: Op::Find { limit_ms: Some(_), .. }, .. } => {
             Some((*client, *number))
         }
         _ => None,

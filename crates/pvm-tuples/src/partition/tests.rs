@@ -4,6 +4,7 @@ use super::*;
 use crate::frames::{Ask, Full, Options};
 use crate::ops::{Find, Outcome};
 use crate::tuple::Tuple;
+use std::num::NonZeroU64;
 
 const ME: Tid = Tid(1 << 18 | 1);
 const OTHER: Tid = Tid(2 << 18 | 1);
@@ -87,13 +88,18 @@ fn claimed(told: &[Outcome]) -> u64 {
 #[test]
 fn a_stranger_could_prolong_the_lease_of_a_claim_that_was_not_its_own() {
     let (mut space, template) = alone(1);
-    let find = Op::Find { template, how: Find::Claim { lease_ms: 100 }, wait: false, limit_ms: 0 };
+    let find = Op::Find {
+        template,
+        how: Find::Claim { lease_ms: NonZeroU64::new(100) },
+        wait: false,
+        limit_ms: None,
+    };
     let claim = claimed(&said(&mut space, (10, Tid(8), 1), find));
     assert_eq!(space.poll_timeout(), Some(110));
     let renew = |lease_ms| Op::Renew { claim, lease_ms };
-    said(&mut space, (50, Tid(9), 1), renew(1000));
+    said(&mut space, (50, Tid(9), 1), renew(NonZeroU64::new(1000)));
     assert_eq!(space.poll_timeout(), Some(110));
-    said(&mut space, (60, Tid(8), 2), renew(1000));
+    said(&mut space, (60, Tid(8), 2), renew(NonZeroU64::new(1000)));
     assert_eq!(space.poll_timeout(), Some(1060));
     space.handle_timeout(1060);
     assert_eq!((space.store().count(), space.poll_timeout()), (1, None));
@@ -104,9 +110,9 @@ fn the_lease_of_a_claim_that_was_done_still_ended_later_with_a_step_of_its_own()
     let (mut space, template) = alone(4);
     let find = || Op::Find {
         template: template.clone(),
-        how: Find::Claim { lease_ms: 100 },
+        how: Find::Claim { lease_ms: NonZeroU64::new(100) },
         wait: false,
-        limit_ms: 0,
+        limit_ms: None,
     };
     let first = claimed(&said(&mut space, (10, Tid(8), 1), find()));
     let second = claimed(&said(&mut space, (20, Tid(8), 2), find()));
@@ -190,7 +196,7 @@ fn reads_and_repetitions_ate_the_disk_of_a_durable_space() {
     let mut template = crate::Builder::new();
     template.int(1).expect("fits");
     let tuple = template.tuple().expect("a field");
-    let find = |how| Op::Find { template: tuple.clone(), how, wait: true, limit_ms: 0 };
+    let find = |how| Op::Find { template: tuple.clone(), how, wait: true, limit_ms: None };
     // The number of steps to be written, and the requests that are answered.
     let mut ask = |number, op| {
         let ask = Ask::Do { space: 7, number, settled: 1, op };
@@ -227,7 +233,12 @@ fn a_call_that_had_ended_took_a_tuple_at_the_copy_that_took_over() {
     let mut template = crate::Builder::new();
     template.int(1).expect("fits");
     let template = template.tuple().expect("a field");
-    let op = Op::Find { template: template.clone(), how: Find::Take, wait: true, limit_ms: 6500 };
+    let op = Op::Find {
+        template: template.clone(),
+        how: Find::Take,
+        wait: true,
+        limit_ms: NonZeroU64::new(6500),
+    };
     let asked = Input::Asked { client, number: 1, settled: 1, op };
     let begin = Between::Begin {
         name: Blob::from("space"),

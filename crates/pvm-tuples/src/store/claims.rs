@@ -6,6 +6,7 @@ use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept};
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
+use std::num::NonZeroU64;
 
 impl Store {
     /// Notes a claim and returns its number.
@@ -65,7 +66,7 @@ impl Store {
         }
     }
 
-    pub(super) fn renew(&mut self, asked: (Tid, u64), number: u64, lease_ms: u64) {
+    pub(super) fn renew(&mut self, asked: (Tid, u64), number: u64, lease_ms: Option<NonZeroU64>) {
         let now = self.now;
         match self.claims.get_mut(&number).filter(|claim| claim.client == asked.0) {
             Some(claim) => {

@@ -9,6 +9,7 @@ use crate::snapshot::{Claim, Kept, Waiting};
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
 use std::borrow::Cow;
+use std::num::NonZeroU64;
 
 impl Store {
     /// Free tuples that fit, the oldest first.
@@ -23,7 +24,7 @@ impl Store {
         asked: (Tid, u64),
         template: Tuple,
         how: Find,
-        limit: Option<u64>,
+        limit: Option<Option<NonZeroU64>>,
     ) {
         let found = self.fitting(&template).next().map(|(id, kept)| (id, kept.into_owned()));
         if limit.is_none() && planted::is(Bug::SaysNothing) {
@@ -40,7 +41,13 @@ impl Store {
         }
     }
 
-    fn wait(&mut self, (client, number): (Tid, u64), template: Tuple, how: Find, limit_ms: u64) {
+    fn wait(
+        &mut self,
+        (client, number): (Tid, u64),
+        template: Tuple,
+        how: Find,
+        limit_ms: Option<NonZeroU64>,
+    ) {
         let waiter = self.next();
         self.waiters.put_waiter(template.marks(), waiter);
         self.clients.entry(client).or_default().waiting.insert(number, waiter);

@@ -5,6 +5,7 @@ use crate::frames::{Claimed, Seen, Waiter};
 use crate::kind::Kind;
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
+use std::num::NonZeroU64;
 
 /// The most waiters and claims in a view.
 const SHOWN_MAX: usize = 1000;
@@ -26,7 +27,8 @@ fn has_name_of(tuple: &Tuple, template: &Tuple) -> bool {
 /// The page of tuples, claimed ones included, that follows the tuple `behind` by age: as many as an
 /// answer can hold, at least one if there is one. A tuple that stays in the space is in one page
 /// exactly, however many others come and go.
-pub(crate) fn page(store: &Store, behind: u64) -> Seen {
+pub(crate) fn page(store: &Store, behind: Option<NonZeroU64>) -> Seen {
+    let behind = behind.map_or(0, NonZeroU64::get);
     let claimed = store.claims.values().map(|claim| (claim.id, Some(&claim.tuple)));
     let free = store.tuples.ids().map(|id| (id, None));
     let mut all: Vec<_> = free.chain(claimed).filter(|(id, _)| *id > behind).collect();
@@ -35,14 +37,14 @@ pub(crate) fn page(store: &Store, behind: u64) -> Seen {
         let free = || Some(store.tuples.get(id)?.into_owned().tuple);
         Some((id, claimed.cloned().or_else(free)?))
     };
-    let (mut bytes, mut last, mut oldest) = (0, 0, Vec::new());
+    let (mut bytes, mut last, mut oldest) = (0, None, Vec::new());
     for (id, tuple) in all.into_iter().filter_map(read) {
         bytes += tuple.encoded().len();
-        if bytes > BYTES_MAX && last != 0 {
+        if bytes > BYTES_MAX && last.is_some() {
             break;
         }
         oldest.push(tuple);
-        last = id;
+        last = NonZeroU64::new(id);
     }
     let (tuples, bytes) = (store.tuples.len() as u64, store.bytes);
     let spilled = spilled_bytes(store);
@@ -66,7 +68,7 @@ impl Store {
             tuples: self.tuples.len() as u64,
             bytes: self.bytes,
             spilled: spilled_bytes(self),
-            last: 0,
+            last: None,
             oldest: oldest.collect(),
             waiting: self.seen_waiting(now_ms, &ids),
             claimed: self.seen_claimed(now_ms),

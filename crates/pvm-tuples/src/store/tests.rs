@@ -42,11 +42,11 @@ impl Space {
     }
 
     fn find(&mut self, client: Tid, name: &str, how: Find) -> Vec<(Tid, Outcome)> {
-        self.ask(client, Op::Find { template: any(name), how, wait: true, limit_ms: 0 })
+        self.ask(client, Op::Find { template: any(name), how, wait: true, limit_ms: None })
     }
 }
 
-const CLAIM: Find = Find::Claim { lease_ms: 0 };
+const CLAIM: Find = Find::Claim { lease_ms: None };
 
 fn tuple(name: &str, value: i32) -> Tuple {
     let mut builder = Builder::new();
@@ -132,7 +132,7 @@ fn a_waiting_request_that_is_asked_again_waits_once() {
         client: BOB,
         number: 100,
         settled: 0,
-        op: Op::Find { template: any("x"), how: Find::Take, wait: true, limit_ms: 0 },
+        op: Op::Find { template: any("x"), how: Find::Take, wait: true, limit_ms: None },
     };
     space.give(take());
     space.give(take());
@@ -181,7 +181,8 @@ fn done_puts_its_tuples_with_the_end_of_the_claim_or_not_at_all() {
 fn a_lease_that_ends_frees_the_tuple_and_done_is_too_late() {
     let mut space = Space::roomy();
     space.put(ANN, "task", 1);
-    let (claim, _) = claim_of(&space.find(BOB, "task", Find::Claim { lease_ms: 50 }));
+    let (claim, _) =
+        claim_of(&space.find(BOB, "task", Find::Claim { lease_ms: NonZeroU64::new(50) }));
     assert_eq!(space.store.lease(claim), Some(50));
     space.find(EVE, "task", Find::Take);
     assert_eq!(space.give(Input::Lapsed { claim }).len(), 1);
@@ -249,14 +250,14 @@ fn a_page_has_claimed_tuples_in_their_places_and_begins_behind_the_last_one() {
     for value in 1..=3 {
         space.put(ANN, "x", value);
     }
-    space.find(BOB, "x", Find::Claim { lease_ms: 0 });
-    let page = seen::page(&space.store, 0);
+    space.find(BOB, "x", Find::Claim { lease_ms: None });
+    let page = seen::page(&space.store, None);
     assert_eq!(page.oldest, [1, 2, 3].map(|value| tuple("x", value)));
     space.put(ANN, "x", 4);
     let next = seen::page(&space.store, page.last);
     assert_eq!(next.oldest, [tuple("x", 4)]);
     let end = seen::page(&space.store, next.last);
-    assert_eq!((end.oldest.len(), end.last), (0, 0));
+    assert_eq!((end.oldest.len(), end.last), (0, None));
 }
 
 fn gathered(space: &mut Space, name: &str, take: bool, room: u64) -> Vec<Tuple> {
@@ -278,7 +279,7 @@ fn count_copy_and_collect_see_the_free_tuples_that_fit_the_oldest_first() {
     let mut space = Space::roomy();
     (1..=5).for_each(|value| drop(space.put(ANN, "x", value)));
     space.put(ANN, "y", 9);
-    let claimed = space.find(BOB, "x", Find::Claim { lease_ms: 0 });
+    let claimed = space.find(BOB, "x", Find::Claim { lease_ms: None });
     let of = |values: &[i32]| values.iter().map(|value| tuple("x", *value)).collect::<Vec<_>>();
     assert_eq!((counted(&mut space, "x"), counted(&mut space, "y")), (4, 1));
     assert_eq!(gathered(&mut space, "x", false, 2), of(&[2, 3]));
@@ -320,7 +321,7 @@ fn a_find_that_does_not_wait_says_nothing_only_if_no_free_tuple_fits() {
     let mut space = Space::new(400, Full::Wait);
     let inp = |space: &mut Space, name: &str| {
         let (template, how) = (any(name), Find::Take);
-        let asked = space.ask(EVE, Op::Find { template, how, wait: false, limit_ms: 0 });
+        let asked = space.ask(EVE, Op::Find { template, how, wait: false, limit_ms: None });
         !matches!(asked[..], [(EVE, Outcome::Nothing)])
     };
     assert!(!inp(&mut space, "x"));
@@ -331,7 +332,7 @@ fn a_find_that_does_not_wait_says_nothing_only_if_no_free_tuple_fits() {
     assert!(inp(&mut space, "x"));
     assert!(inp(&mut space, "z") && inp(&mut space, "y"), "there was room for it");
     space.put(ANN, "x", 4);
-    let claimed = space.find(BOB, "x", Find::Claim { lease_ms: 0 });
+    let claimed = space.find(BOB, "x", Find::Claim { lease_ms: None });
     assert!(!inp(&mut space, "x"), "it is claimed");
     let [(BOB, Outcome::Found { claim, .. })] = claimed[..] else { panic!("{claimed:?}") };
     space.ask(BOB, Op::GiveBack { claim });
@@ -364,6 +365,6 @@ fn near_misses_have_the_name_and_another_type_or_number_of_fields() {
     builder.int(7).expect("fits");
     other.put(ANN, "x", 1);
     let template = builder.tuple().expect("has fields");
-    other.ask(BOB, Op::Find { template, how: Find::Take, wait: true, limit_ms: 0 });
+    other.ask(BOB, Op::Find { template, how: Find::Take, wait: true, limit_ms: None });
     assert_eq!(other.store.seen(1, 0).waiting[0].near, []);
 }

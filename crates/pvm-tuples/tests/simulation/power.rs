@@ -151,7 +151,7 @@ impl Power {
             8 | 9 => {
                 self.claims.extend(claim);
                 let (template, wait) = (template(None), self.dice.chance(50));
-                (Op::Find { template, how: Find::Copy, wait, limit_ms: 0 }, Open::Read)
+                (Op::Find { template, how: Find::Copy, wait, limit_ms: None }, Open::Read)
             }
             0..=3 => {
                 self.claims.extend(claim);
@@ -166,10 +166,10 @@ impl Power {
             }
             kind => {
                 self.claims.extend(claim);
-                let lease_ms = 0;
+                let lease_ms = None;
                 let how = if kind == 5 { Find::Claim { lease_ms } } else { Find::Take };
                 (
-                    Op::Find { template: template(None), how, wait: false, limit_ms: 0 },
+                    Op::Find { template: template(None), how, wait: false, limit_ms: None },
                     Open::Take(None),
                 )
             }

@@ -777,14 +777,14 @@ impl World {
                 Op::Put { tuples: items.iter().map(|item| tuple(*item)).collect(), wait: true }
             }
             Deed::Take(name, wait) => {
-                Op::Find { template: template(*name), how: Find::Take, wait: *wait, limit_ms: 0 }
+                Op::Find { template: template(*name), how: Find::Take, wait: *wait, limit_ms: None }
             }
             Deed::Copy(name, wait) => {
-                Op::Find { template: template(*name), how: Find::Copy, wait: *wait, limit_ms: 0 }
+                Op::Find { template: template(*name), how: Find::Copy, wait: *wait, limit_ms: None }
             }
             Deed::Claim(name) => {
-                let how = Find::Claim { lease_ms: 0 };
-                Op::Find { template: template(*name), how, wait: false, limit_ms: 0 }
+                let how = Find::Claim { lease_ms: None };
+                Op::Find { template: template(*name), how, wait: false, limit_ms: None }
             }
             Deed::Done(item, items) => Op::Done {
                 claim: claim_of(item),
