@@ -262,6 +262,11 @@ impl Server {
             return self.create(new);
         }
         let Some(space) = ask.space() else { return Ok(()) };
+        if matches!(ask, Ask::Settle { .. }) {
+            // The client says this again.
+            let is_taken = self.watched.contains(&client) && self.has_room(space, client, &ask)?;
+            return if is_taken { self.tell(space, Event::Asked { client, ask }) } else { Ok(()) };
+        }
         if !self.has_room(space, client, &ask)? {
             let (number, reason) = (ask.number(), Reason::Disk);
             if self.partitions.contains_key(&space) {

@@ -20,6 +20,9 @@ const PATIENCE_MS: u64 = 500;
 /// The time after which a space counts as lost if its primary has ended and none of its copies has
 /// put an entry.
 const LOST_MS: u64 = 60_000;
+/// After this many operations, and after twice as many as are open, the server is told which ones
+/// are open.
+const SETTLED_EVERY: usize = 256;
 
 /// An output of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,6 +102,9 @@ pub struct Client {
     watched: Option<Tid>,
     requests: BTreeMap<u64, Request>,
     left_behind: BTreeMap<u64, LeftBehind>,
+    /// The number of operations since the server was told which ones are open.
+    begun: usize,
+    settled_every: usize,
     /// The time of the next look at the names, while there is no primary.
     look_at: Option<u64>,
     /// The number of the last look.
@@ -120,6 +126,8 @@ impl Client {
             watched: None,
             requests: BTreeMap::new(),
             left_behind: BTreeMap::new(),
+            begun: 0,
+            settled_every: SETTLED_EVERY,
             look_at: None,
             look: 0,
             first_look: 0,
@@ -128,6 +136,11 @@ impl Client {
         };
         client.turn_to(entry.primary);
         client
+    }
+
+    /// From now on the server is told after so many operations which ones are open.
+    pub const fn settle_every(&mut self, operations: usize) {
+        self.settled_every = operations;
     }
 
     /// The number of the space.
@@ -147,11 +160,30 @@ impl Client {
     /// wait ends at the deadline.
     pub fn ask(&mut self, now_ms: u64, number: u64, mut op: Op, deadline_ms: Option<u64>) {
         let space = self.space;
+        self.settle(number);
         if let Op::Find { wait: true, limit_ms, .. } = &mut op {
             let left = |deadline: u64| deadline.saturating_sub(now_ms).saturating_add(PATIENCE_MS);
             *limit_ms = deadline_ms.map(left).and_then(NonZeroU64::new);
         }
         self.begin(now_ms, Ask::Do { space, number, settled: 0, op }, deadline_ms);
+    }
+
+    /// Tells the server from time to time which operations below this one are open. Of the others it
+    /// need not keep the answers, however long an old one waits.
+    fn settle(&mut self, below: u64) {
+        self.begun += 1;
+        let count = self.requests.len() + self.left_behind.len();
+        let Some(to) = self.primary else { return };
+        if count == 0 || self.begun < self.settled_every.max(2 * count) {
+            return;
+        }
+        self.begun = 0;
+        let is_operation = |request: &Request| matches!(request.ask, Ask::Do { .. });
+        let requests = self.requests.iter().filter(|(_, request)| is_operation(request));
+        let left = self.left_behind.keys();
+        let open = requests.map(|(number, _)| number).chain(left).copied().collect();
+        let ask = Ask::Settle { space: self.space, number: below, open };
+        self.outputs.push_back(Output::Send { to, ask });
     }
 
     /// Begins a request that is not an operation.
@@ -437,6 +469,32 @@ mod tests {
         client.look_at = Some(250);
         assert_eq!([1, 2].map(|of| client.poll_timeout_of(of)), [Some(250); 2]);
     }
+
+    #[test]
+    fn the_server_is_told_which_operations_are_open_while_an_old_one_waits() {
+        let mut client = client();
+        let count = || {
+            let mut builder = Builder::new();
+            builder.int(1).unwrap();
+            Op::Count { template: builder.tuple().unwrap() }
+        };
+        let mut told = Vec::new();
+        for number in 1..=600 {
+            client.ask(number, number, count(), None);
+            while let Some(output) = client.poll_output() {
+                if let Output::Send { ask: Ask::Settle { number, open, .. }, .. } = output {
+                    told.push((number, open));
+                }
+            }
+            if number > 1 {
+                let outcome = Outcome::Counted { count: 0 };
+                client.told(number, Told::Answer { number, outcome });
+                assert!(client.take_end(number).is_some());
+            }
+        }
+        assert_eq!(told, [(256, vec![1]), (512, vec![1])]);
+    }
+
     #[test]
     fn what_was_found_for_a_request_that_is_left_stayed_with_nobody() {
         let mut builder = Builder::new();

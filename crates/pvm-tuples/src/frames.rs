@@ -62,6 +62,11 @@ choice! {
             number: u64, /// The space.
             space: u64, /// The number of the tuple before the page; none for the first page.
             behind: Option<NonZeroU64> },
+        /// See [`Input::Settled`]. This has no answer.
+        8 => Settle { /// The space.
+            space: u64, /// The number behind the settled requests.
+            number: u64, /// The open ones among the requests below.
+            open: Vec<u64> },
     }
 
     /// A message from a server to a client.
@@ -149,7 +154,8 @@ impl Ask {
             | Self::Delete { number, .. }
             | Self::Look { number, .. }
             | Self::Withdraw { number, .. }
-            | Self::Page { number, .. } => *number,
+            | Self::Page { number, .. }
+            | Self::Settle { number, .. } => *number,
         }
     }
 
@@ -161,7 +167,8 @@ impl Ask {
             | Self::Delete { space, .. }
             | Self::Look { space, .. }
             | Self::Withdraw { space, .. }
-            | Self::Page { space, .. } => Some(*space),
+            | Self::Page { space, .. }
+            | Self::Settle { space, .. } => Some(*space),
             Self::Create { .. } => None,
         }
     }

@@ -21,7 +21,9 @@ use crate::store::Store;
 use pvm_wire::{Wire as _, choice};
 
 /// The first bytes of a file; the last of them is the version.
-pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x04";
+pub const MAGIC: [u8; 16] = *b"NeoPVM tuples \n\x05";
+/// An earlier version, whose records are all records of this one.
+const EARLIER: u8 = 4;
 /// In front of each record.
 const HEAD: usize = 16;
 
@@ -81,13 +83,14 @@ pub struct Replay {
 pub fn other_version(bytes: &[u8]) -> Option<u8> {
     let (version, name) = MAGIC.split_last()?;
     let (own, rest) = bytes.split_at_checked(name.len())?;
-    rest.first().copied().filter(|other| own == name && other != version)
+    rest.first().copied().filter(|other| own == name && ![*version, EARLIER].contains(other))
 }
 
 /// Reads a log up to its first damage; none if it holds no space.
 pub fn replay(bytes: &[u8]) -> Option<Replay> {
     let mut at = MAGIC.len();
-    if bytes.get(..at)? != MAGIC {
+    let (version, name) = bytes.get(..at)?.split_last()?;
+    if !MAGIC.starts_with(name) || ![MAGIC[at - 1], EARLIER].contains(version) {
         return None;
     }
     let (first, length) = record(bytes.get(at..)?)?;
@@ -238,6 +241,18 @@ mod tests {
         let store = replay(&bytes).expect("a log").into_store(entry().options);
         assert_eq!((store.count(), store.clients().count()), (1, 0));
         assert_eq!(store.seen(9, 9).waiting.len() + store.seen(9, 9).claimed.len(), 0);
+    }
+
+    #[test]
+    fn a_log_of_the_version_before_is_read_and_no_older_one() {
+        let (mut bytes, _) = log(1);
+        for (version, is_read) in [(MAGIC[15], true), (EARLIER, true), (EARLIER - 1, false)] {
+            bytes[15] = version;
+            assert_eq!(
+                (replay(&bytes).is_some(), other_version(&bytes).is_none()),
+                (is_read, is_read)
+            );
+        }
     }
 
     #[test]

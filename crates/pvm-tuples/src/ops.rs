@@ -76,6 +76,11 @@ choice! {
         5 => Withdrawn { /// The client.
             client: Tid, /// The request's number.
             number: u64 },
+        /// A client has the answers to all requests below this one, but the open ones.
+        6 => Settled { /// The client.
+            client: Tid, /// The number behind those requests.
+            below: u64, /// The numbers of the open ones.
+            open: Vec<u64> },
     }
 }
 

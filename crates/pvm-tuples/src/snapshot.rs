@@ -62,7 +62,8 @@ record! {
     pub struct Remembered {
         /// The client.
         pub client: Tid,
-        /// The client has the answers to all requests below this one.
+        /// The client has the answers to all requests below this one, but those that wait or
+        /// have an answer here.
         pub settled: u64,
         /// The answers that it may not have received.
         pub answered: Vec<(u64, Outcome)>,

@@ -19,7 +19,7 @@ use crate::ops::{Answer, Full, Input, Op, Outcome, Reason};
 use crate::shelf::Shelf;
 use crate::snapshot::{Blocked, Claim, Waiting};
 use pvm_wire::Tid;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroU64;
 
 /// The most bytes of all tuples in one answer.
@@ -80,6 +80,11 @@ impl Store {
             Input::Gone { client } => self.gone(client),
             Input::Lapsed { claim } => self.bring_back(claim),
             Input::Withdrawn { client, number } => self.withdraw(client, number),
+            Input::Settled { client, below, open } => {
+                if let Some(known) = self.clients.get_mut(&client) {
+                    known.settle(below, &BTreeSet::from_iter(open));
+                }
+            }
         }
         self.admit();
         answers.append(&mut self.answers);

@@ -30,6 +30,11 @@ impl Server {
     /// True if there is room for a request, or if it needs none: on the disk for a durable space,
     /// and in memory or in files for one that spills.
     pub(super) fn has_room(&mut self, space: u64, client: Tid, ask: &Ask) -> Result<bool, Code> {
+        if matches!(ask, Ask::Settle { .. }) {
+            let Some(disk) = self.disks.get_mut(&space) else { return Ok(true) };
+            let bytes = ask.to_bytes().len();
+            return Ok(!disk.is_nameless() && disk.reserve(bytes, true).is_ok());
+        }
         let Ask::Do { number, op, .. } = ask else { return Ok(true) };
         let Some(partition) = self.partitions.get_mut(&space) else { return Ok(true) };
         if !has_room_for(partition, (client, *number), op) {

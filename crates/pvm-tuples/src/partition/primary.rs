@@ -50,6 +50,12 @@ impl Partition {
         {
             return ending::deletes(self, client, number);
         }
+        if let Ask::Settle { number: below, open, .. } = ask {
+            if self.role == Role::Primary && !self.ending && self.store.known(client).is_some() {
+                self.step(Input::Settled { client, below, open });
+            }
+            return;
+        }
         if self.role != Role::Primary || self.ending {
             let number = ask.number();
             return self.tell(client, number, Told::Elsewhere { number });
@@ -68,7 +74,7 @@ impl Partition {
             // would not have the change.
             Ask::Do { number, .. } | Ask::Cancel { number, .. } | Ask::Withdraw { number, .. }
                 if self.journal.is_durable()
-                    && self.store.known(client).is_some_and(|known| number < known.settled) => {}
+                    && self.store.known(client).is_some_and(|known| known.has_settled(number)) => {}
             Ask::Do { number, settled, op, .. } if is_no_step(self, (client, number), &op) => {
                 let (input, mut answers) =
                     (Input::Asked { client, number, settled, op }, Vec::new());
@@ -104,8 +110,8 @@ impl Partition {
                 self.ending = true;
                 self.tend();
             }
-            // The server itself handles this request.
-            Ask::Create { .. } => {}
+            // The server itself handles the one, and the other was handled above.
+            Ask::Create { .. } | Ask::Settle { .. } => {}
         }
     }
 

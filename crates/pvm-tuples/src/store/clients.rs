@@ -11,11 +11,9 @@ impl Store {
     /// True if a request is new. A request that was answered gets its answer again.
     pub(super) fn is_new(&mut self, client: Tid, number: u64, settled: u64) -> bool {
         let known = self.clients.entry(client).or_default();
-        if settled > known.settled {
-            known.settled = settled;
-            while known.answered.first_key_value().is_some_and(|(first, _)| *first < settled) {
-                known.answered.pop_first();
-            }
+        known.settled = known.settled.max(settled);
+        while known.answered.first_key_value().is_some_and(|(first, _)| *first < settled) {
+            known.answered.pop_first();
         }
         if let Some(Answered { outcome, .. }) = known.answered.get(&number).cloned()
             && !planted::is(Bug::DoesTwice)
@@ -42,7 +40,7 @@ impl Store {
     /// again.
     pub(super) fn withdraw(&mut self, client: Tid, number: u64) {
         let known = self.clients.entry(client).or_default();
-        if number < known.settled {
+        if known.has_settled(number) {
             return;
         }
         if let Some(&waiter) = known.waiting.get(&number) {

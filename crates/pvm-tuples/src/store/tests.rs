@@ -125,6 +125,53 @@ fn a_request_that_is_asked_again_is_done_once_and_answered_again() {
     assert_eq!(space.store.count(), 2);
 }
 
+fn put_of(number: u64) -> Input {
+    let op = Op::Put { tuples: vec![tuple("done", 1)], wait: true };
+    Input::Asked { client: ANN, number, settled: 1, op }
+}
+
+fn wait_of(number: u64) -> Input {
+    let op =
+        Op::Find { template: any("x"), how: Find::Take, wait: true, limit_ms: NonZeroU64::new(9) };
+    Input::Asked { client: ANN, number, settled: 1, op }
+}
+
+#[test]
+fn as_long_as_one_request_waited_the_answers_to_all_later_ones_were_kept() {
+    let mut space = Space::roomy();
+    space.give(wait_of(1));
+    (2..1000).for_each(|number| drop(space.give(put_of(number))));
+    space.give(Input::Settled { client: ANN, below: 1000, open: vec![1, 999] });
+    let answered = |space: &Space| {
+        let known = space.store.known(ANN).expect("a client");
+        known.answered.keys().copied().collect::<Vec<_>>()
+    };
+    assert_eq!(answered(&space), [999]);
+    // What is settled is not carried out again, and what is open is answered again.
+    assert_eq!((space.give(put_of(500)), space.store.count()), (Vec::new(), 998));
+    assert_eq!(space.give(put_of(999)).len(), 1);
+    // The old request waits once, is served, is answered again, and may be withdrawn.
+    space.give(wait_of(1));
+    assert_eq!(space.put(BOB, "x", 7)[0], found(ANN, "x", 7));
+    assert_eq!(space.give(wait_of(1)).len(), 1);
+    space.store = Store::restore(space.store.snapshot());
+    assert_eq!((answered(&space), space.give(wait_of(1)).len()), (vec![1, 999], 1));
+    space.give(Input::Withdrawn { client: ANN, number: 1 });
+    assert_eq!(space.find(BOB, "x", Find::Take)[0], found(BOB, "x", 7));
+    space.give(Input::Settled { client: ANN, below: 1001, open: Vec::new() });
+    assert_eq!((answered(&space), space.give(wait_of(1))), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn an_open_request_that_comes_late_is_carried_out() {
+    let mut space = Space::roomy();
+    [2, 3, 7, 8].map(put_of).into_iter().for_each(|input| drop(space.give(input)));
+    space.give(Input::Settled { client: ANN, below: 8, open: vec![5, 6] });
+    assert_eq!(space.give(put_of(3)), []);
+    assert_eq!([5, 6].map(|number| space.give(put_of(number)).len()), [1, 1]);
+    assert_eq!(space.store.count(), 6);
+}
+
 #[test]
 fn a_waiting_request_that_is_asked_again_waits_once() {
     let mut space = Space::roomy();

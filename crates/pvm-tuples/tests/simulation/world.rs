@@ -343,8 +343,10 @@ impl World {
         let host = 1 + self.dice.below(HOSTS.into()) as u32;
         let tid = self.task(host);
         let (_, entry) = self.entries.last_key_value()?;
+        let mut client = Client::new(entry);
+        client.settle_every(2);
         let worker = Worker {
-            client: Client::new(entry),
+            client,
             under_way: None,
             deed: 0,
             deeds: BTreeMap::new(),

@@ -153,7 +153,7 @@ fn a_file_of_another_version_was_taken_for_a_damaged_one() {
     let place = TempDir::new();
     let path = place.begin().expect("a new file").path;
     let mut bytes = std::fs::read(&path).expect("it is there");
-    bytes[MAGIC.len() - 1] -= 1;
+    bytes[MAGIC.len() - 1] -= 2;
     let older = format!("version {}", bytes[MAGIC.len() - 1]);
     std::fs::write(&path, &bytes).expect("it is there");
     for _ in 0..2 {

@@ -55,6 +55,10 @@ final class SpaceLink {
     private static final int CANCEL = 2;
     private static final int DELETE = 4;
     private static final int WITHDRAW = 6;
+    /** A frame that says which requests are open; the answers to all others have come. */
+    private static final int SETTLE = 8;
+    /** After so many requests, and twice as many as are open, the server is told which ones are open. */
+    private static final int SETTLE_EVERY = 256;
     /** Operations. */
     private static final int FIND = 2;
     private static final int COUNT = 3;
@@ -94,6 +98,8 @@ final class SpaceLink {
     /** What is still to be said of requests that nobody waits for any more, by number. They stay open until then. */
     private final Map<Long, List<byte[]>> leftBehind = new ConcurrentHashMap<>();
     private volatile int primary;
+    /** The number of requests since the server was told which ones are open. */
+    private int begun;
 
     private SpaceLink(Engine engine, Shared shared, String name, Entry entry) {
         this.engine = engine;
@@ -237,9 +243,14 @@ final class SpaceLink {
     /** Does an operation. A limit below 0 has no end; an interrupt ends the wait, and what has come of it by then counts. */
     Answer perform(byte[] op, long limitNs) throws InterruptedException {
         long number;
+        byte[] settled;
         synchronized (this) {
             number = shared.number.incrementAndGet();
+            settled = settled(number);
             open.add(number);
+        }
+        if (settled != null) {
+            send(engine, primary, settled);
         }
         try {
             return new Request(number, op, limitNs).run();
@@ -248,6 +259,24 @@ final class SpaceLink {
                 open.remove(number);
             }
         }
+    }
+
+    /**
+     * From time to time, while an earlier request waits, a frame that says which requests below this one are open. The
+     * server would keep the answers to all later ones otherwise.
+     */
+    private byte[] settled(long below) {
+        begun++;
+        if (begun < SETTLE_EVERY || open.isEmpty() || begun < 2 * open.size()) {
+            return null;
+        }
+        begun = 0;
+        Long[] numbers = open.toArray(Long[]::new);
+        Tuples.Bytes frame = new Tuples.Bytes().u16(SETTLE).u64(space).u64(below).u32(numbers.length);
+        for (long number : numbers) {
+            frame.u64(number);
+        }
+        return frame.toByteArray();
     }
 
     private byte[] frame(int kind, long number) {
