@@ -74,12 +74,13 @@ pub(crate) fn members(root: &Path, count: &str) -> Command {
     command
 }
 
-/// Tuple spaces whose processes are killed: durable ones 100 times, and a bag of ten million
-/// operations beside 500 kills.
+/// Tuple spaces whose processes are killed: durable ones 100 times, others in 100 moves, and a bag
+/// of ten million operations beside 500 kills.
 pub(crate) fn spaces(root: &Path) -> Command {
-    let mut command = cargo(root, &["test", "--package=pvm-e2e", "--test=durable", "--test=bag"]);
+    let tests = ["--test=durable", "--test=bag", "--test=moves"];
+    let mut command = cargo(root, &[&["test", "--package=pvm-e2e"], &tests[..]].concat());
     let rounds = [("DURABLE_ROUNDS", "100"), ("BAG_OPERATIONS", "10000000"), ("BAG_KILLS", "500")];
-    command.envs(rounds);
+    command.envs(rounds).env("MOVES_ROUNDS", "100");
     command
 }
 

@@ -160,3 +160,20 @@ fn a_file_beside_the_program_was_started_instead_of_the_installed_tuple_server()
     assert!(!mark.exists());
     machine.halt();
 }
+
+#[test]
+fn a_claim_is_done_or_comes_back_though_the_server_stood_still_for_longer_than_the_lease() {
+    for copies in ["0", "1"] {
+        let machine = Machine::local(2);
+        println!("{}", machine.run("leased.c", &[copies]).out);
+        machine.halt();
+    }
+}
+
+/// All answers behind the oldest open request of a task were kept for it.
+#[test]
+fn while_one_thread_waited_the_server_kept_what_all_others_had_taken() {
+    let machine = Machine::start();
+    println!("{}", machine.run("longest.c", &[]).out);
+    machine.halt();
+}

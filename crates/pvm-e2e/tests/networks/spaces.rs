@@ -194,6 +194,31 @@ fn operations_beside_hosts_without_power_or_cable_can_have_happened_one_after_th
     bed.judge(&asked);
 }
 
+/// Two hosts hold the space; by turns one of them does not hear the other. The third host hears
+/// both, so nobody is taken out.
+#[test]
+fn operations_over_one_way_cables_can_have_happened_one_after_the_other() {
+    let Some(mut bed) = Bed::of(3) else { return };
+    bed.hosts.machine("h1", &["h2", "h3"]);
+    bed.hosts.run("h1", &["pvm", "space", "create", "bag", "--copies", "1"]);
+    let rounds = if long() { 20 } else { 2 };
+    for round in 0..rounds {
+        let server = bed.whole("h1");
+        let space = bed.space("h1").expect("the space");
+        let copy = space["copies"][0].as_str().and_then(|copy| bed.host_of("h1", copy));
+        let copy = copy.expect("a copy");
+        bed.keep_working("h1");
+        bed.await_work();
+        let (deaf, mute) = if round % 2 == 0 { (&server, &copy) } else { (&copy, &server) };
+        bed.hosts.wall(deaf, &format!("ip saddr 10.77.0.{} drop", &mute[1..]));
+        std::thread::sleep(LONG_CUT);
+        bed.hosts.run(deaf, &["nft", "delete", "table", "inet", "wall"]);
+        println!("{deaf} did not hear {mute}");
+        bed.await_work();
+    }
+    bed.judge("h1");
+}
+
 /// Starts the machine on a host, and has the durable space made there.
 fn made_on(bed: &Bed, host: &str) {
     let names = bed.hosts.names();
