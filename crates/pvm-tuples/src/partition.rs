@@ -243,15 +243,19 @@ fn refuse(space: &mut Partition, (client, number): (Tid, u64)) {
     space.tell(client, number, Told::Answer { number, outcome });
 }
 
-/// True if the server may end: other servers, which stay, hold the space.
+/// True if the server may end: other servers, which stay, hold the space, as many as without it are
+/// to.
 pub fn may_leave(space: &Partition) -> bool {
     let has_all = |copy: &Tid| {
         let follower = space.followers.get(copy);
         follower.is_some_and(|follower| !follower.is_lost && follower.confirmed.is_some())
     };
     let goes_on = || {
-        let copies = &space.entry.copies;
-        copies.iter().any(|copy| !space.drains.has(*copy) && has_all(copy))
+        let copies = space.entry.copies.iter();
+        let staying = copies.filter(|copy| !space.drains.has(**copy) && has_all(copy)).count();
+        let wanted = space.drains.wanted(space.entry.options.copies, space.me);
+        // There may be fewer hosts than that.
+        staying >= wanted.max(1) || (staying > 0 && matches!(space.search, Search::InVain { .. }))
     };
     match space.role {
         Role::Primary => space.erasing.is_none() && space.putting.is_none() && goes_on(),

@@ -18,6 +18,6 @@ impl Drains {
     /// host keeps one more, which replaces it.
     pub(super) fn wanted(&self, copies: u8, primary: Tid) -> usize {
         let leaves = self.has(primary) && !planted::is(Bug::LeavesNothing);
-        usize::from(copies).max(usize::from(leaves))
+        usize::from(copies) + usize::from(leaves)
     }
 }

@@ -50,6 +50,46 @@ fn whoever_made_a_space_waited_for_ever_for_a_copy_that_its_host_could_not_keep(
     panic!("{searches} searches, and nobody was told");
 }
 
+/// A server confirms all that it got, and the primary puts the entry that names it.
+fn names_copy(primary: &mut Partition, copy: Tid) {
+    primary.handle(2, Event::Helper { server: Some(copy) });
+    let begun = |output: Output| match output {
+        Output::Say { to, what: Between::Begin { term, number, .. } } if to == copy => {
+            Some(Between::Ack { space: 7, term, number })
+        }
+        _ => None,
+    };
+    let said = outputs(primary).into_iter().find_map(begun).expect("it begins");
+    primary.handle(3, Event::Heard { from: copy, said });
+    let put = |output: Output| match output {
+        Output::Put { epoch, entry } if entry.copies.contains(&copy) => Some(epoch),
+        _ => None,
+    };
+    let epoch = outputs(primary).into_iter().find_map(put);
+    primary.handle(4, Event::Put { epoch });
+}
+
+/// One copy had all, and with the host that was left the space had no copy until the next one
+/// stood.
+#[test]
+fn a_space_had_a_copy_less_while_its_host_was_left() {
+    let drained = || {
+        let entry = Entry { directory: Blob::default(), ..title().entry };
+        let mut primary = Partition::create(ME, Title { entry, ..title() }, None, None, 1);
+        names_copy(&mut primary, OTHER);
+        primary.handle(5, Event::Draining { hosts: [ME.host()].into() });
+        assert!(!may_leave(&primary));
+        primary
+    };
+    let mut primary = drained();
+    names_copy(&mut primary, Tid(3 << 18 | 1));
+    assert!(may_leave(&primary));
+    // With two hosts there is no other one.
+    let mut primary = drained();
+    primary.handle(6, Event::Helper { server: None });
+    assert!(may_leave(&primary));
+}
+
 /// A space whose only copy is the primary, with tuples of one field: 0 to `tuples`.
 fn alone(tuples: i32) -> (Partition, Tuple) {
     let options = Options { copies: 0, ..title().entry.options };
