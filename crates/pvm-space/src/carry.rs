@@ -1,10 +1,15 @@
 //! Frames in messages of raw bytes.
 
 use pvm::{Buffer, Glance, Pattern, Task};
+use pvm_tuples::Tuple;
 use pvm_tuples::carried::{Frame, LARGE_BYTES};
 use pvm_tuples::frames::{CONTEXT, GONE, JOINED};
+use pvm_tuples::outside::Parcel;
 use pvm_wire::request::Request;
 use pvm_wire::{Address, Code, Context, Encoding, Kind, Tag, Tid};
+use std::any::Any;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Matches all messages of servers and clients to this task.
 const ALL: Pattern = Pattern { context: CONTEXT, source: None, tag: None };
@@ -13,6 +18,13 @@ const ALL: Pattern = Pattern { context: CONTEXT, source: None, tag: None };
 const ENDS: Pattern =
     Pattern { context: CONTEXT, source: Some(Tid::NOTICE_SOURCE), tag: Some(GONE) };
 
+/// A message from this size on is kept where it lies, if there is room. A slab of this size has no
+/// unused memory beside the message.
+const KEPT_MIN: usize = 256 << 10;
+/// The most bytes of kept messages. Memory of this kind counts against the machine's limit for
+/// messages; larger numbers of large tuples lie in the memory of the process.
+const KEPT_MAX: usize = 16 << 20;
+
 /// Sends and receives frames. A small message is built in the memory of the one before.
 #[derive(Debug)]
 pub(crate) struct Post {
@@ -20,12 +32,14 @@ pub(crate) struct Post {
     bytes: Vec<u8>,
     sent: Buffer,
     received: Buffer,
+    /// The bytes of all kept messages.
+    kept: Arc<AtomicUsize>,
 }
 
 impl Post {
     pub(crate) fn new(task: &'static Task) -> Self {
         let (sent, received) = (Buffer::new(Encoding::Raw), Buffer::new(Encoding::Raw));
-        Self { task, bytes: Vec::new(), sent, received }
+        Self { task, bytes: Vec::new(), sent, received, kept: Arc::default() }
     }
 
     /// Sends a frame.
@@ -33,6 +47,9 @@ impl Post {
         let address = Address { to, tag: Tag(tag), context: Context(CONTEXT) };
         self.bytes.clear();
         let large = frame.encode_apart(&mut self.bytes);
+        if let Some(sent) = large.as_ref().and_then(|tuple| self.send_kept(tuple, address)) {
+            return sent;
+        }
         self.sent.begin(Encoding::Raw);
         self.sent.pack(Kind::Byte, &self.bytes)?;
         let Some(tuple) = large else {
@@ -42,6 +59,18 @@ impl Post {
         let sent = self.task.send(&mut self.sent, address);
         drop(self.sent.vacate());
         sent
+    }
+
+    /// Sends a large tuple from where it lies, behind the frame that has been encoded. None if it
+    /// does not lie in a kept message, or the one to whom that was sent last still reads it.
+    fn send_kept(&self, tuple: &Tuple, address: Address) -> Option<Result<(), Code>> {
+        let outside = tuple.parcel()?;
+        let kept: &KeptMessage = outside.parcel().as_any().downcast_ref()?;
+        if self.bytes.len() != outside.start() {
+            return None;
+        }
+        let mut message = kept.message();
+        message.rewrite(&self.bytes).then(|| self.task.send(&mut message, address))
     }
 
     /// Receives the next message if the fast path can do so without a wait.
@@ -89,6 +118,26 @@ impl Post {
         T::from_bytes(&self.bytes).ok()
     }
 
+    /// As [`Post::read`], but a large tuple stays in the message if there is room and `stays`
+    /// allows it.
+    pub(crate) fn read_or_keep<T: Frame>(&mut self, stays: impl FnOnce(&T) -> bool) -> Option<T> {
+        self.keep(stays).or_else(|| self.read())
+    }
+
+    fn keep<T: Frame>(&mut self, stays: impl FnOnce(&T) -> bool) -> Option<T> {
+        let size = self.received.data_size();
+        if size < KEPT_MIN || self.kept.load(Ordering::Relaxed) + size > KEPT_MAX {
+            return None;
+        }
+        let head = T::decode_head(size, |at, out| self.received.read_at(at, out));
+        let (frame, start) = head.ok().filter(|(frame, _)| stays(frame))?;
+        if self.received.own() != Ok(true) {
+            return None;
+        }
+        let message = std::mem::replace(&mut self.received, Buffer::new(Encoding::Raw));
+        frame.with_parcel(Box::new(KeptMessage::new(message, &self.kept)), start).ok()
+    }
+
     /// The task that the received notice is about. None if the message is not a notice: notices
     /// come from the machine, whereas any task can send a message with their tag.
     pub(crate) fn noticed(&mut self) -> Option<Tid> {
@@ -98,6 +147,46 @@ impl Post {
         let mut number = [0; 4];
         self.received.unpack(Kind::Int, &mut number).ok()?;
         Some(Tid::from_c_int(i32::from_ne_bytes(number)))
+    }
+}
+
+/// A message in a slab of this task's, with the large tuple that has come in it.
+#[derive(Debug)]
+struct KeptMessage {
+    message: Mutex<Buffer>,
+    size: usize,
+    all: Arc<AtomicUsize>,
+}
+
+impl KeptMessage {
+    fn new(message: Buffer, all: &Arc<AtomicUsize>) -> Self {
+        let size = message.data_size();
+        all.fetch_add(size, Ordering::Relaxed);
+        Self { message: Mutex::new(message), size, all: Arc::clone(all) }
+    }
+
+    fn message(&self) -> MutexGuard<'_, Buffer> {
+        self.message.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for KeptMessage {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.size, Ordering::Relaxed);
+    }
+}
+
+impl Parcel for KeptMessage {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn read(&self, offset: usize, out: &mut [u8]) {
+        self.message().read_at(offset, out);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

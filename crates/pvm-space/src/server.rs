@@ -26,7 +26,7 @@ use pvm::{Deadline, Glance, Task, spill_or_fail};
 use pvm_tuples::frames::{
     Ask, BETWEEN, Between, Entry, GONE, JOINED, Options, TO_SERVER, Told, answer_tag,
 };
-use pvm_tuples::partition::{Event, Output, Partition, spill_to};
+use pvm_tuples::partition::{Event, Output, Partition, keeps_parcels, spill_to};
 use pvm_tuples::{Outcome, Reason, has_unread_tuples};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,7 +228,12 @@ impl Server {
         match tag {
             TO_SERVER => {
                 let bytes = self.post.bytes();
-                match self.post.read() {
+                let spaces = &self.partitions;
+                let stays = |ask: &Ask| {
+                    let space = ask.space().and_then(|space| spaces.get(&space));
+                    space.is_some_and(keeps_parcels)
+                };
+                match self.post.read_or_keep(stays) {
                     Some(ask) if self.turns.goes_at_once(from) => {
                         self.asked(from, ask)?;
                         self.keep_up()

@@ -1,7 +1,8 @@
 //! Making a tuple or a template, field by field.
 
 use crate::kind::{Kind, Shape};
-use crate::tuple::{ALIGNMENT, FIELD, FIELDS_MAX, HEAD, Head, Tuple, is_sound};
+use crate::layout::{ALIGNMENT, FIELD, HEAD, Head, is_sound};
+use crate::tuple::{FIELDS_MAX, Tuple};
 
 /// Free bytes in front of the data, enough for the heads of this many fields. With them a large
 /// tuple is finished without copying its data.

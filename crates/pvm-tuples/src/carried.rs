@@ -1,5 +1,6 @@
 //! Frames as messages have them. A frame with one large tuple has it behind the rest, so that it is
-//! neither copied when it is sent nor when it has come.
+//! neither copied when it is sent nor when it has come. A message that is kept where other
+//! processes can write ([`Parcel`]) is sent on with another frame in front of the tuple.
 //!
 //! ```text
 //! 0   0, 4 bytes: where any other frame has its kind, which is never 0
@@ -9,8 +10,10 @@
 //! ```
 
 use crate::frames::{Ask, Between, Told};
+use crate::layout::{ALIGNMENT, FIELD};
 use crate::ops::{Input, Op, Outcome};
-use crate::tuple::{ALIGNMENT, Tuple};
+use crate::outside::Parcel;
+use crate::tuple::{FIELDS_MAX, Tuple};
 use pvm_wire::{DecodeError, Reader, Wire};
 
 /// Tuples from this size on are large.
@@ -27,18 +30,31 @@ pub trait Frame: Wire + Clone {
     /// Writes the frame into an empty buffer. A large tuple is left out and returned: the caller
     /// sends it behind these bytes.
     fn encode_apart(&self, out: &mut Vec<u8>) -> Option<Tuple> {
-        let mut small = self.is_large().then(|| self.clone());
-        let Some((frame, place)) = small.as_mut().map(|frame| (frame, stand_in())) else {
+        if !self.is_large() {
             self.encode(out);
             return None;
-        };
-        let tuple = std::mem::replace(frame.sole_tuple()?, place);
-        let body = frame.to_bytes();
+        }
+        let mut frame = self.clone();
+        let tuple = std::mem::replace(frame.sole_tuple()?, stand_in(1));
+        frame.encode_head(out);
+        // In a parcel the frame must end where the one before it ended.
+        let room = tuple.parcel().and_then(|outside| outside.start().checked_sub(out.len()));
+        let more = room.unwrap_or(0) / FIELD;
+        if (1..FIELDS_MAX).contains(&more) {
+            *frame.sole_tuple()? = stand_in(1 + more);
+            out.clear();
+            frame.encode_head(out);
+        }
+        Some(tuple)
+    }
+
+    /// Writes the frame in the form that has a large tuple behind it.
+    fn encode_head(&self, out: &mut Vec<u8>) {
+        let body = self.to_bytes();
         0_u32.encode(out);
-        u32::try_from(body.len()).ok()?.encode(out);
+        u32::try_from(body.len()).expect("its only tuple is short").encode(out);
         out.extend_from_slice(&body);
         out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
-        Some(tuple)
     }
 
     /// Decodes a message, with or without a large tuple behind the frame.
@@ -57,12 +73,48 @@ pub trait Frame: Wire + Clone {
         *place = Tuple::behind(message, start)?;
         Ok(frame)
     }
+
+    /// Decodes the frame of a message that has a large tuple behind it, and returns the place of
+    /// that tuple. `read` copies a part of the message.
+    ///
+    /// # Errors
+    /// The message has no large tuple, or no frame.
+    fn decode_head(
+        size: usize,
+        read: impl Fn(usize, &mut [u8]),
+    ) -> Result<(Self, usize), DecodeError> {
+        let mut numbers = [0; 8];
+        let rest = size.checked_sub(numbers.len()).ok_or(DecodeError::Short)?;
+        read(0, &mut numbers);
+        let (kind, bytes) = <(u32, u32)>::from_bytes(&numbers)?;
+        let bytes = usize::try_from(bytes).map_err(|_| DecodeError::Short)?;
+        if kind != 0 || bytes > rest || bytes > HEAD_MAX {
+            return Err(DecodeError::Range);
+        }
+        let mut body = vec![0; bytes];
+        read(numbers.len(), &mut body);
+        let mut frame = Self::from_bytes(&body)?;
+        frame.sole_tuple().ok_or(DecodeError::Range)?;
+        Ok((frame, (numbers.len() + bytes).next_multiple_of(ALIGNMENT)))
+    }
+
+    /// Takes the tuple of a parcel into a frame, which [`Frame::decode_head`] has read.
+    ///
+    /// # Errors
+    /// The parcel holds no tuple at that place.
+    fn with_parcel(mut self, parcel: Box<dyn Parcel>, start: usize) -> Result<Self, DecodeError> {
+        *self.sole_tuple().ok_or(DecodeError::Range)? = Tuple::outside(parcel, start)?;
+        Ok(self)
+    }
 }
 
-/// A small tuple that stands in the frame for the large one.
-fn stand_in() -> Tuple {
+/// The most bytes of a frame in front of a large tuple in a parcel.
+const HEAD_MAX: usize = 4096;
+
+/// A small tuple of so many fields that stands in the frame for the large one.
+fn stand_in(fields: usize) -> Tuple {
     let mut builder = crate::Builder::new();
-    builder.int(0).expect("one field fits");
+    (0..fields).for_each(|_| builder.int(0).expect("that many fields fit"));
     builder.tuple().expect("there is a field")
 }
 
@@ -74,7 +126,7 @@ fn sole(tuples: &mut [Tuple]) -> Option<&mut Tuple> {
 }
 
 fn is_large(tuples: &[Tuple]) -> bool {
-    matches!(tuples, [tuple] if tuple.encoded().len() >= LARGE_BYTES)
+    matches!(tuples, [tuple] if tuple.size() >= LARGE_BYTES)
 }
 
 impl Frame for Ask {
@@ -100,7 +152,7 @@ impl Frame for Told {
 
     fn is_large(&self) -> bool {
         matches!(self, Self::Answer { outcome: Outcome::Found { tuple, .. }, .. }
-            if tuple.encoded().len() >= LARGE_BYTES)
+            if tuple.size() >= LARGE_BYTES)
     }
 }
 

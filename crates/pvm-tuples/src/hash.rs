@@ -22,7 +22,7 @@ pub(crate) fn of_bytes(hash: u64, bytes: &[u8]) -> u64 {
 
 /// A value of up to this many bytes is hashed whole. Of a longer value the two ends are hashed, and
 /// a sample of each stretch between them.
-const WHOLE_MAX: usize = 4096;
+pub(crate) const WHOLE_MAX: usize = 4096;
 const END: usize = 1024;
 const STRETCH: usize = 4096;
 const SAMPLE: usize = 64;
@@ -34,11 +34,26 @@ pub(crate) fn of_value(hash: u64, bytes: &[u8]) -> u64 {
     if bytes.len() <= WHOLE_MAX {
         return of_bytes(hash, bytes);
     }
-    let (first, rest) = bytes.split_at(END);
-    let (middle, last) = rest.split_at(rest.len() - END);
-    let samples = middle.chunks(STRETCH).map(|stretch| &stretch[..stretch.len().min(SAMPLE)]);
-    let hash = samples.fold(of_bytes(hash, first), of_bytes);
-    mix(of_bytes(hash, last), bytes.len() as u64)
+    of_long_value(hash, bytes.len(), |at, out| out.copy_from_slice(&bytes[at..at + out.len()]))
+}
+
+/// The hash of a value of more than [`WHOLE_MAX`] bytes that is read in parts: `read` gets the
+/// place of each part, and the buffer for it.
+pub(crate) fn of_long_value(
+    hash: u64,
+    bytes: usize,
+    mut read: impl FnMut(usize, &mut [u8]),
+) -> u64 {
+    let mut part = [0; END];
+    let mut mix_in = |hash, at: usize, size: usize| {
+        read(at, &mut part[..size]);
+        of_bytes(hash, &part[..size])
+    };
+    let end = bytes - END;
+    let samples = (END..end).step_by(STRETCH);
+    let first = mix_in(hash, 0, END);
+    let hash = samples.fold(first, |hash, at| mix_in(hash, at, SAMPLE.min(end - at)));
+    mix(mix_in(hash, end, END), bytes as u64)
 }
 
 /// A hasher for keys that are hashes, or numbers that count up.

@@ -13,7 +13,7 @@ const TUPLE_COST: u64 = 128;
 
 /// The bytes that a tuple counts against the limit.
 pub(crate) fn cost(tuple: &Tuple) -> u64 {
-    tuple.encoded().len() as u64 + TUPLE_COST
+    tuple.size() as u64 + TUPLE_COST
 }
 
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 
 use crate::hash::{Map, mix};
 use crate::ids::Ids;
-use crate::matching::Marks;
+use crate::marks::Marks;
 
 /// The numbers of tuples, or of waiters, by the key of the search.
 #[derive(Default, Debug)]

@@ -1,54 +1,31 @@
-//! The match of a tuple with a template, and the hashes that find one for the other.
+//! The match of a tuple with a template.
 
-use crate::hash::{mix, of_bytes, of_value};
-use crate::kind::{Kind, Shape};
-use crate::tuple::{FieldView, Tuple};
-
-/// The hashes that find a tuple or a template.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Marks {
-    /// The hash of the number of fields and of their types.
-    pub(crate) signature: u64,
-    /// Hashes of the first two fields; none for a formal or a missing field.
-    pub(crate) keys: [Option<u64>; 2],
-}
+use crate::kind::Kind;
+use crate::layout::{Part, heads_of};
+use crate::tuple::Tuple;
 
 impl Tuple {
     /// True if `self`, a tuple, fits `template`.
     pub fn fits(&self, template: &Self) -> bool {
-        self.arity() == template.arity()
-            && self.fields().zip(template.fields()).all(|(own, wanted)| fits(&own, &wanted))
+        let (own, wanted) = (self.beginning(), template.beginning());
+        // Data are read only if both fields have a value.
+        let have_equal_data = |kind, range, wanted_range| {
+            are_equal(kind, self.part(own, range), template.part(wanted, wanted_range))
+        };
+        let fits = |((head, range), (wanted, wanted_range)): (Part, Part)| {
+            (head.kind, head.shape, head.formal) == (wanted.kind, wanted.shape, false)
+                && match wanted.formal {
+                    true => head.kind != Kind::Struct || head.count() == wanted.count(),
+                    false => have_equal_data(head.kind, range, wanted_range),
+                }
+        };
+        own[0] == wanted[0] && heads_of(own).zip(heads_of(wanted)).all(fits)
     }
 
     /// The hash of the number of fields and of their types: a tuple fits only a template with an
     /// equal one.
     pub(crate) fn signature(&self) -> u64 {
         self.marks().signature
-    }
-
-    /// The hashes for the index, from one pass over the fields.
-    pub(crate) fn marks(&self) -> Marks {
-        let mut marks = Marks { signature: mix(1, self.arity() as u64), keys: [None; 2] };
-        for (place, field) in self.fields().enumerate() {
-            let size = if field.kind == Kind::Struct { field.count } else { 0 };
-            let types = (field.kind as u64) << 8 | field.shape as u64;
-            marks.signature = mix(mix(marks.signature, types), size);
-            if let Some(kept) = marks.keys.get_mut(place) {
-                *kept = key(&field);
-            }
-        }
-        marks
-    }
-}
-
-fn fits(own: &FieldView<'_>, wanted: &FieldView<'_>) -> bool {
-    if (own.kind, own.shape) != (wanted.kind, wanted.shape) {
-        return false;
-    }
-    match (own.data, wanted.data) {
-        (Some(_), None) => own.kind != Kind::Struct || own.count == wanted.count,
-        (Some(own_data), Some(data)) => are_equal(own.kind, own_data, data),
-        (None, _) => false,
     }
 }
 
@@ -74,36 +51,15 @@ fn pairs<const N: usize>(
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(*one, *other))
 }
 
-/// The key of a field. Equal values have equal keys.
-fn key(field: &FieldView<'_>) -> Option<u64> {
-    let data = field.data?;
-    Some(match (field.kind, field.shape) {
-        // 0 and -0 are equal but differ in their bytes. So all arrays of floating-point numbers of
-        // one length share a key.
-        (Kind::Float | Kind::Double | Kind::FloatComplex | Kind::DoubleComplex, Shape::Array) => {
-            mix(3, data.len() as u64)
-        }
-        (Kind::Float, _) => zeroless(of_bytes(2, data), data, 4),
-        (Kind::Double | Kind::FloatComplex | Kind::DoubleComplex, _) => {
-            zeroless(of_bytes(2, data), data, field.kind.part())
-        }
-        _ => of_value(2, data),
-    })
-}
-
-/// The hash; a fixed one if a part of the number is a zero of either sign.
-fn zeroless(hash: u64, data: &[u8], part: usize) -> u64 {
-    let is_zero = |part: &[u8]| match part {
-        [low @ .., high] => high & 0x7f == 0 && low.iter().all(|byte| *byte == 0),
-        [] => true,
-    };
-    if data.chunks_exact(part).any(is_zero) { mix(4, 0) } else { hash }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::builder::Builder;
+    use crate::kind::Shape;
+    use crate::outside::Parcel;
+    use proptest::prelude::*;
+    use pvm_wire::DecodeError;
+    use std::any::Any;
 
     fn one(add: impl FnOnce(&mut Builder) -> Result<(), crate::BuildError>) -> Tuple {
         let mut builder = Builder::new();
@@ -153,5 +109,66 @@ mod tests {
         };
         assert_eq!(value(1500).marks(), value(1501).marks());
         assert!(value(1500).fits(&value(1500)) && !value(1500).fits(&value(1501)));
+    }
+
+    #[derive(Debug)]
+    struct Bytes(Vec<u8>);
+
+    impl Parcel for Bytes {
+        fn size(&self) -> usize {
+            self.0.len()
+        }
+        fn read(&self, offset: usize, out: &mut [u8]) {
+            out.copy_from_slice(&self.0[offset..offset + out.len()]);
+        }
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    fn outside(bytes: &[u8]) -> Result<Tuple, DecodeError> {
+        Tuple::outside(Box::new(Bytes([&[9; 32], bytes].concat())), 32)
+    }
+
+    fn tuple(sizes: &[usize], value: u8) -> Tuple {
+        let kinds = [
+            (Kind::Text, Shape::Scalar),
+            (Kind::Bool, Shape::Array),
+            (Kind::Double, Shape::Array),
+            (Kind::Int, Shape::Array),
+        ];
+        let mut builder = Builder::new();
+        for (number, size) in sizes.iter().enumerate() {
+            let (kind, shape) = kinds[number % kinds.len()];
+            builder.actual(kind, shape, &vec![value % 2; size * kind.size()]).expect("fits");
+        }
+        builder.int(i32::from(value)).expect("fits");
+        builder.tuple().expect("has fields")
+    }
+
+    #[test]
+    fn a_tuple_in_a_parcel_is_found_by_what_finds_it_in_memory() {
+        for sizes in [&[4, 3][..], &[5000, 7], &[3, 100_000, 5, 20_000], &[9000, 9000, 9000]] {
+            let inside = tuple(sizes, 1);
+            let there = outside(inside.encoded()).expect("a tuple");
+            assert_eq!((there.marks(), there.size()), (inside.marks(), inside.size()));
+            assert!(there.fits(&inside) && inside.fits(&there));
+            assert!(!there.fits(&tuple(sizes, 3)) && !tuple(sizes, 0).fits(&there));
+            assert_eq!(there.to_string(), inside.to_string());
+            assert_eq!(there, inside);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_bytes_are_refused_as_those_in_memory_are(at in 0..300_usize, to: u8, cut: bool) {
+            let mut bytes = tuple(&[3, 40, 5], 1).encoded().to_vec();
+            let at = at % bytes.len();
+            bytes[at] = to;
+            if cut {
+                bytes.truncate(at);
+            }
+            prop_assert_eq!(outside(&bytes), Tuple::from_encoded(&bytes));
+        }
     }
 }

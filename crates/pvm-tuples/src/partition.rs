@@ -181,6 +181,14 @@ fn is_known(space: &Partition, (client, number): (Tid, u64)) -> bool {
     knows() && !planted::is(Bug::RefusesAgain)
 }
 
+/// True if no byte of a tuple is needed on a disk or by another server, so that a large one may
+/// stay in the message in which it has come.
+pub fn keeps_parcels(space: &Partition) -> bool {
+    let options = &space.entry.options;
+    let is_alone = options.copies == 0 && space.followers.is_empty();
+    is_alone && !space.journal.is_durable() && options.when_full != Full::Spill
+}
+
 /// From now on tuples beyond the limit go to this shelf.
 pub fn spill_to(space: &mut Partition, shelf: Box<dyn Shelf>) {
     store::spill_to(&mut space.store, shelf);

@@ -1,25 +1,17 @@
 //! A tuple as it lies in memory, in messages and on disk.
-//!
-//! ```text
-//! 0   number of fields, then 15 bytes of 0
-//! 16  for each field 16 bytes: type, shape, formal (0 or 1), 5 bytes of 0, then 8 bytes: the value
-//!     of a scalar of at most 8 bytes, otherwise the number of items
-//! ..  for each field that is neither such a scalar nor a formal: its data, filled up with 0 to a
-//!     multiple of 16 bytes
-//! ```
-//! Numbers are little-endian. A formal struct has its size as its number of items.
 
 use crate::kind::{Kind, Shape};
+use crate::layout::{Head, check, heads_of};
+use crate::marks::{Marks, key};
+use crate::outside::{Outside, Parcel};
 use pvm_wire::{DecodeError, Reader, Wire};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The most fields of a tuple.
 pub const FIELDS_MAX: usize = 255;
-pub(crate) const HEAD: usize = 16;
-pub(crate) const FIELD: usize = 16;
-pub(crate) const ALIGNMENT: usize = 16;
 
 /// A tuple or a template whose bytes have been checked. Clones share the bytes.
 #[derive(Clone)]
@@ -32,6 +24,8 @@ enum Lying {
     Alone(Arc<[u8]>),
     /// A part of other memory: a large tuple stays where it was built or received.
     Within { memory: Arc<Vec<u8>>, start: usize, end: usize },
+    /// Memory of which other processes have a mapping.
+    Outside(Arc<Outside>),
 }
 
 impl PartialEq for Tuple {
@@ -55,89 +49,8 @@ pub struct FieldView<'a> {
     pub count: u64,
 }
 
-/// The 16 bytes of a field.
-pub(crate) struct Head {
-    pub(crate) kind: Kind,
-    pub(crate) shape: Shape,
-    pub(crate) formal: bool,
-    pub(crate) number: u64,
-}
-
-impl Head {
-    fn read(bytes: &[u8; FIELD]) -> Result<Self, DecodeError> {
-        let [kind, shape, formal, zeros @ .., n0, n1, n2, n3, n4, n5, n6, n7] = *bytes;
-        let kind = Kind::from_number(kind).ok_or_else(|| DecodeError::UnknownKind(kind.into()))?;
-        let shape = match shape {
-            0 => Shape::Scalar,
-            1 if kind.has_shape() => Shape::Array,
-            _ => return Err(DecodeError::Range),
-        };
-        if formal > 1 || zeros != [0; 5] {
-            return Err(DecodeError::Range);
-        }
-        let number = u64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]);
-        Ok(Self { kind, shape, formal: formal == 1, number })
-    }
-
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.extend([self.kind as u8, self.shape as u8, self.formal.into(), 0, 0, 0, 0, 0]);
-        out.extend(self.number.to_le_bytes());
-    }
-
-    /// True if the value stands in the head itself.
-    pub(crate) fn is_inline(&self) -> bool {
-        self.kind.has_shape() && self.shape == Shape::Scalar && self.kind.size() <= 8
-    }
-
-    fn count(&self) -> u64 {
-        let is_scalar = self.kind.has_shape() && self.shape == Shape::Scalar;
-        if is_scalar { 1 } else { self.number }
-    }
-
-    /// The bytes of the data behind the heads, if their number fits into a `usize`.
-    fn size(&self) -> Option<usize> {
-        if self.formal || self.is_inline() {
-            return Some(0);
-        }
-        usize::try_from(self.count()).ok()?.checked_mul(self.kind.size())
-    }
-}
-
-/// Checks the bytes of a tuple: every length is compared with the bytes that are there.
-fn check(bytes: &[u8]) -> Result<(), DecodeError> {
-    let mut reader = Reader::new(bytes);
-    let head = reader.bytes(HEAD)?;
-    if head[0] == 0 || head[1..] != [0; HEAD - 1] {
-        return Err(DecodeError::Range);
-    }
-    let (heads, _) = reader.bytes(FIELD * usize::from(head[0]))?.as_chunks::<FIELD>();
-    for bytes in heads {
-        let head = Head::read(bytes)?;
-        let size = head.size().ok_or(DecodeError::Short)?;
-        let filled = size.checked_next_multiple_of(ALIGNMENT).ok_or(DecodeError::Short)?;
-        let data = reader.bytes(filled)?;
-        if data[size..].iter().any(|byte| *byte != 0) || !is_sound(&head, &data[..size]) {
-            return Err(DecodeError::Range);
-        }
-    }
-    if reader.remaining() == 0 { Ok(()) } else { Err(DecodeError::Trailing) }
-}
-
-/// True if each value is one of its type, and the bytes without a meaning are 0.
-pub(crate) fn is_sound(head: &Head, data: &[u8]) -> bool {
-    if head.formal {
-        return head.number == 0 || head.kind == Kind::Struct;
-    }
-    let is_small = |number: u64| head.kind.size() == 8 || number >> (8 * head.kind.size()) == 0;
-    match (head.kind, head.is_inline()) {
-        (Kind::Bool, true) => head.number <= 1,
-        (_, true) => is_small(head.number),
-        (Kind::Bool, false) => data.iter().all(|byte| *byte <= 1),
-        (Kind::LongDouble | Kind::DoubleComplex, false) if head.shape == Shape::Scalar => {
-            head.number == 1
-        }
-        _ => true,
-    }
+fn check_bytes(bytes: &[u8]) -> Result<(), DecodeError> {
+    check(bytes.len(), |range| Cow::Borrowed(&bytes[range]))
 }
 
 impl Tuple {
@@ -146,7 +59,7 @@ impl Tuple {
     /// # Errors
     /// The bytes are not a tuple.
     pub fn from_encoded(bytes: &[u8]) -> Result<Self, DecodeError> {
-        check(bytes)?;
+        check_bytes(bytes)?;
         Ok(Self(Lying::Alone(bytes.into())))
     }
 
@@ -155,7 +68,7 @@ impl Tuple {
     /// # Errors
     /// The bytes are not a tuple.
     pub(crate) fn behind(memory: Vec<u8>, start: usize) -> Result<Self, DecodeError> {
-        check(memory.get(start..).ok_or(DecodeError::Short)?)?;
+        check_bytes(memory.get(start..).ok_or(DecodeError::Short)?)?;
         let end = memory.len();
         Ok(Self::lying(memory, start..end))
     }
@@ -170,35 +83,79 @@ impl Tuple {
         Self(Lying::Alone(bytes.into()))
     }
 
-    /// The bytes of the tuple.
+    /// Takes a tuple whose bytes lie in a parcel. They are read once, to be checked.
+    ///
+    /// # Errors
+    /// The bytes are not a tuple.
+    pub(crate) fn outside(parcel: Box<dyn Parcel>, start: usize) -> Result<Self, DecodeError> {
+        Ok(Self(Lying::Outside(Arc::new(Outside::new(parcel, start)?))))
+    }
+
+    /// The bytes of the tuple. Those of a tuple in a parcel are copied at the first call.
     pub fn encoded(&self) -> &[u8] {
         match &self.0 {
             Lying::Alone(bytes) => bytes,
             Lying::Within { memory, start, end } => &memory[*start..*end],
+            Lying::Outside(outside) => outside.encoded(),
+        }
+    }
+
+    /// The number of its bytes.
+    pub fn size(&self) -> usize {
+        match &self.0 {
+            Lying::Outside(outside) => outside.size(),
+            _ => self.encoded().len(),
+        }
+    }
+
+    /// The parcel that it lies in.
+    pub fn parcel(&self) -> Option<&Outside> {
+        match &self.0 {
+            Lying::Outside(outside) => Some(outside),
+            _ => None,
+        }
+    }
+
+    /// The hashes for the index.
+    pub(crate) fn marks(&self) -> Marks {
+        if let Lying::Outside(outside) = &self.0 {
+            return outside.marks();
+        }
+        let bytes = self.encoded();
+        let key = |head: &Head, range: Range<usize>| key(head.kind, head.shape, &bytes[range]);
+        Marks::of(bytes[0].into(), heads_of(bytes), key)
+    }
+
+    /// The first bytes: all heads, and what else is at hand.
+    pub(crate) fn beginning(&self) -> &[u8] {
+        match &self.0 {
+            Lying::Outside(outside) => outside.beginning(),
+            _ => self.encoded(),
         }
     }
 
     /// The number of its fields, at least one.
     pub fn arity(&self) -> usize {
-        self.encoded()[0].into()
+        self.beginning()[0].into()
     }
 
     /// Its fields.
     pub fn fields(&self) -> impl Iterator<Item = FieldView<'_>> {
-        let bytes = self.encoded();
-        let mut at = HEAD + FIELD * self.arity();
-        let (heads, _) = bytes[HEAD..at].as_chunks::<FIELD>();
-        heads.iter().map(move |head_bytes| {
-            let head = Head::read(head_bytes).expect("checked when the tuple was made");
-            let size = head.size().expect("checked when the tuple was made");
-            let data = match head.is_inline() {
-                true => &head_bytes[8..8 + head.kind.size()],
-                false => &bytes[at..at + size],
-            };
-            at += size.next_multiple_of(ALIGNMENT);
-            let data = (!head.formal).then_some(data);
-            FieldView { kind: head.kind, shape: head.shape, data, count: head.count() }
+        let beginning = self.beginning();
+        heads_of(beginning).map(move |(head, range)| FieldView {
+            kind: head.kind,
+            shape: head.shape,
+            data: (!head.formal).then(|| self.part(beginning, range)),
+            count: head.count(),
         })
+    }
+
+    /// A part of its bytes: of the first ones if it is there.
+    pub(crate) fn part<'a>(&'a self, beginning: &'a [u8], range: Range<usize>) -> &'a [u8] {
+        match beginning.get(range.clone()) {
+            Some(bytes) => bytes,
+            None => &self.encoded()[range],
+        }
     }
 
     /// A field.
@@ -208,7 +165,7 @@ impl Tuple {
 
     /// True if one of the fields is a formal: the tuple is a template only.
     pub fn has_formals(&self) -> bool {
-        self.fields().any(|field| field.data.is_none())
+        heads_of(self.beginning()).any(|(head, _)| head.formal)
     }
 }
 
@@ -305,6 +262,7 @@ fn item(kind: Kind, bytes: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::builder::{BuildError, Builder};
+    use crate::layout::HEAD;
     use proptest::prelude::*;
 
     fn sample() -> Tuple {

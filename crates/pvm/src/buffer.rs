@@ -6,6 +6,7 @@
 
 mod fast;
 mod form;
+mod forwarding;
 mod nested;
 mod packing;
 pub(crate) mod sending;

@@ -2,7 +2,7 @@
 
 use super::{GATHERED_BYTES_MAX, Store, cost};
 use crate::ids::Ids;
-use crate::matching::Marks;
+use crate::marks::Marks;
 use crate::ops::{Find, Op, Outcome};
 use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept, Waiting};
@@ -114,7 +114,7 @@ impl Store {
     pub(super) fn gather(&mut self, asked: (Tid, u64), template: &Tuple, take: bool, room: u64) {
         let (mut chosen, mut bytes) = (Vec::new(), 0);
         for (id, kept) in self.fitting(template) {
-            bytes += kept.tuple.encoded().len();
+            bytes += kept.tuple.size();
             let is_enough = chosen.len() as u64 >= room;
             if is_enough || (!chosen.is_empty() && bytes > GATHERED_BYTES_MAX) {
                 break;

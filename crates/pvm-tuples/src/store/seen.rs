@@ -39,7 +39,7 @@ pub(crate) fn page(store: &Store, behind: Option<NonZeroU64>) -> Seen {
     };
     let (mut bytes, mut last, mut oldest) = (0, None, Vec::new());
     for (id, tuple) in all.into_iter().filter_map(read) {
-        bytes += tuple.encoded().len();
+        bytes += tuple.size();
         if bytes > BYTES_MAX && last.is_some() {
             break;
         }
@@ -61,7 +61,7 @@ impl Store {
         let oldest = oldest.map(|kept| kept.into_owned().tuple);
         let oldest =
             oldest.take(usize::try_from(tuples).unwrap_or(usize::MAX)).take_while(|tuple| {
-                bytes += tuple.encoded().len();
+                bytes += tuple.size();
                 bytes <= BYTES_MAX
             });
         Seen {
