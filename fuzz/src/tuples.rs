@@ -4,8 +4,10 @@
 use pvm_tuples::carried::Frame as _;
 use pvm_tuples::client::Client;
 use pvm_tuples::frames::{Ask, Between, Entry, Full, Options, Told};
+use pvm_tuples::outside::Parcel;
 use pvm_tuples::partition::{Event, Partition, Title};
 use pvm_wire::{Blob, HostIndex, Tid, Wire as _};
+use std::any::Any;
 
 const ME: Tid = Tid(1 << 18 | 1);
 const OTHER: Tid = Tid(2 << 18 | 1);
@@ -40,14 +42,17 @@ pub(crate) fn run(bytes: &[u8]) {
 
 fn hear(server: &mut Partition, client: &mut Client, now: u64, frame: &[u8]) {
     let asker = Tid(1 << 18 | 2 + u32::from(frame.first().copied().unwrap_or(0)) % 3);
-    if let Ok(ask) = Ask::decode_whole(frame.to_vec()) {
+    let ask = Ask::decode_whole(frame.to_vec()).ok();
+    let kept = kept(frame);
+    assert!(kept.is_none() || kept == ask, "{kept:?} {ask:?}");
+    if let Some(ask) = kept.or(ask) {
         server.handle(now, Event::Asked { client: asker, ask });
     }
     if let Ok(said) = Between::decode_whole(frame.to_vec()) {
         server.handle(now, Event::Heard { from: OTHER, said });
     }
     if let Ok(told) = Told::decode_whole(frame.to_vec()) {
-        client.told(now, told);
+        client.told(now, ME, told);
     }
     if let Ok(entry) = Entry::from_bytes(frame) {
         client.looked(now, 1, Some(&entry));
@@ -55,6 +60,29 @@ fn hear(server: &mut Partition, client: &mut Client, now: u64, frame: &[u8]) {
     }
     server.handle(now, happening(frame));
     server.handle(now, Event::Gone { task: asker });
+}
+
+/// A message that stays where it has come.
+#[derive(Debug)]
+struct Bytes(Vec<u8>);
+
+impl Parcel for Bytes {
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+    fn read(&self, offset: usize, out: &mut [u8]) {
+        out.copy_from_slice(&self.0[offset..offset + out.len()]);
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A request whose large tuple stays in its message.
+fn kept(frame: &[u8]) -> Option<Ask> {
+    let read = |at: usize, out: &mut [u8]| out.copy_from_slice(&frame[at..at + out.len()]);
+    let (ask, start) = Ask::decode_head(frame.len(), read).ok()?;
+    ask.with_parcel(Box::new(Bytes(frame.to_vec())), start).ok()
 }
 
 /// Something else that happens to a server, drawn by the end of a frame.

@@ -168,8 +168,8 @@ impl Client {
         self.begin(now_ms, Ask::Do { space, number, settled: 0, op }, deadline_ms);
     }
 
-    /// Tells the server from time to time which operations below this one are open. Of the others it
-    /// need not keep the answers, however long an old one waits.
+    /// Tells the server from time to time which operations below this one are open. Of the others
+    /// it need not keep the answers, however long an old one waits.
     fn settle(&mut self, below: u64) {
         self.begun += 1;
         let count = self.requests.len() + self.left_behind.len();
@@ -267,8 +267,11 @@ impl Client {
     }
 
     /// Takes a frame of a server.
-    pub fn told(&mut self, now_ms: u64, told: Told) {
+    pub fn told(&mut self, now_ms: u64, from: Tid, told: Told) {
         let number = told.number();
+        if self.is_outdated(from, &told) {
+            return;
+        }
         if self.left_behind.get(&number).is_some_and(|left| left.is_settled_by(&told)) {
             self.left_behind.remove(&number);
         }
@@ -282,6 +285,14 @@ impl Client {
             Told::Created { .. } => return,
         };
         self.end(number, end);
+    }
+
+    /// True for the refusal of a server whose disk is full and that is not asked any more: only
+    /// that server knows of it, and the next one may have carried the request out.
+    fn is_outdated(&self, from: Tid, told: &Told) -> bool {
+        let is_refusal =
+            matches!(told, Told::Answer { outcome: Outcome::Failed { reason: Reason::Disk }, .. });
+        is_refusal && self.primary != Some(from)
     }
 
     fn end(&mut self, number: u64, end: End) {
@@ -488,11 +499,26 @@ mod tests {
             }
             if number > 1 {
                 let outcome = Outcome::Counted { count: 0 };
-                client.told(number, Told::Answer { number, outcome });
+                client.told(number, Tid(7), Told::Answer { number, outcome });
                 assert!(client.take_end(number).is_some());
             }
         }
         assert_eq!(told, [(256, vec![1]), (512, vec![1])]);
+    }
+
+    #[test]
+    fn a_late_refusal_of_a_former_primary_was_believed() {
+        let mut client = client();
+        let op = Op::GiveBack { claim: 1 };
+        client.ask(0, 1, op, None);
+        let refusal = || {
+            let outcome = Outcome::Failed { reason: Reason::Disk };
+            Told::Answer { number: 1, outcome }
+        };
+        client.told(1, Tid(8), refusal());
+        assert!(!client.has_ended(1));
+        client.told(2, Tid(7), refusal());
+        assert!(client.has_ended(1));
     }
 
     #[test]
@@ -504,7 +530,7 @@ mod tests {
         let op = Op::Find { template: tuple.clone(), how: Find::Take, wait: true, limit_ms: None };
         client.begin(0, Ask::Do { space: 0, number: 1, settled: 1, op }, None);
         let outcome = Outcome::Found { tuple, claim: 0, tries: 0 };
-        client.told(1, Told::Answer { number: 1, outcome });
+        client.told(1, Tid(7), Told::Answer { number: 1, outcome });
         assert!(client.has_ended(1));
         client.leave(2, 1);
         let outputs: Vec<Output> = std::iter::from_fn(|| client.poll_output()).collect();

@@ -67,6 +67,12 @@ fn a_server_that_was_to_become_a_copy_stayed_one_when_its_primary_gave_way() {
     run(1593).unwrap();
 }
 
+/// A full disk had refused a put, and the next primary carried it out before the refusal came.
+#[test]
+fn a_late_refusal_of_a_former_primary_was_believed() {
+    run(1025).unwrap();
+}
+
 #[test]
 fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
     if let Ok(seed) = std::env::var("TUPLES_SEED") {

@@ -103,18 +103,18 @@ impl Inner {
     }
 
     /// Removes the ticket of a request that was left behind.
-    fn left_behind(&mut self, now: u64, told: &Told) {
+    fn left_behind(&mut self, now: u64, from: Tid, told: &Told) {
         let number = told.number();
         let is_left = |open: &&mut Open| open.client.left_behind().any(|left| left == number);
         if let Some(open) = self.open.values_mut().find(is_left) {
-            open.client.told(now, told.clone());
+            open.client.told(now, from, told.clone());
             if open.users == 0 {
                 self.forget_closed();
             }
         }
     }
 
-    pub(super) fn told(&mut self, now: u64, told: Told) {
+    pub(super) fn told(&mut self, now: u64, from: Tid, told: Told) {
         let number = match &told {
             Told::Created { number, note, .. } => {
                 self.created.insert(*number, Ok(note.clone()));
@@ -122,9 +122,9 @@ impl Inner {
             }
             other => other.number(),
         };
-        self.left_behind(now, &told);
+        self.left_behind(now, from, &told);
         match self.spaces.get(&number).and_then(|space| self.open.get_mut(space)) {
-            Some(open) => open.client.told(now, told),
+            Some(open) => open.client.told(now, from, told),
             None => {
                 if let Told::Refused { reason, text, .. } = told {
                     let text = String::from_utf8_lossy(&text.0).into_owned();

@@ -169,7 +169,7 @@ impl Spaces {
             } else if inner.asked.contains(&inner.post.from().0)
                 && let Some(told) = inner.post.read::<Told>()
             {
-                inner.told(now, told);
+                inner.told(now, inner.post.from().0, told);
             }
             for space in inner.busy() {
                 // The failed message may belong to another space than the caller's; it is sent

@@ -488,7 +488,7 @@ impl World {
             Said::Between(between) => self.other_said(from, to, between),
             Said::Told(told) => {
                 if let Some(worker) = self.workers.get_mut(&to) {
-                    worker.client.told(self.now, told);
+                    worker.client.told(self.now, from, told);
                     self.wishes(to);
                     self.look(to);
                 }
