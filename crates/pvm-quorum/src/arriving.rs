@@ -4,6 +4,7 @@ use crate::core::Core;
 use crate::flow::Arriving;
 use crate::frame::Word;
 use crate::log::Start;
+use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, QuorumOutput};
 use pvm_wire::Blob;
 
@@ -16,7 +17,8 @@ impl Core {
         if self.is_blank() {
             return false;
         }
-        if start.number > self.commit && self.log.term(start.number) == Some(start.term) {
+        let later = !planted::is(Bug::StateOverLaterLog);
+        if later && start.number > self.commit && self.log.term(start.number) == Some(start.term) {
             // What follows it in the log may be counted on by others.
             let view = self.view();
             view.verified = view.verified.max(start.number);
@@ -77,7 +79,7 @@ impl Core {
 mod tests {
     use super::*;
     use crate::flow::{Flow, Peer, Sending};
-    use crate::frame::Frame;
+    use crate::frame::{Entry, Frame, What};
     use crate::limits::Limits;
     use pvm_core::Time;
     use pvm_core::quorum::{Quorum as _, QuorumInput};
@@ -156,5 +158,79 @@ mod tests {
             (0..20).find_map(|after| turn(&mut core, &mut peers[..1], now + after))
         };
         assert_eq!(older().map(|(number, _)| number), Some(5));
+    }
+
+    /// A member of which the state is one that its log has, and that has confirmed what follows.
+    /// Returns the end of its log, when the state has come.
+    fn end_of_log() -> u64 {
+        let mut core = Core::new(1);
+        core.me = Some(ME);
+        core.members = vec![SENDERS[0], SENDERS[1], ME];
+        core.log.begin(Start { number: 5, term: 1, voters: core.members.clone() });
+        (core.commit, core.ballot.term) = (5, 1);
+        for _ in 0..3 {
+            core.log.push(Entry { term: 1, what: What::Command { bytes: Blob(vec![1]) } });
+        }
+        let [leader, _] = SENDERS;
+        core.handle(Time(1), QuorumInput::Linked { host: leader.host(), up: true });
+        let voters = core.members.clone();
+        let (number, number_term, bytes) = (6, 1, Blob(vec![7]));
+        for word in [
+            Word::Beat { commit: 5, everywhere: 0, stamp: 1 },
+            Word::Install { number, number_term, voters, offset: 0, bytes, last: true },
+        ] {
+            let frame = Frame { from: leader, to: ME, term: 1, word, kin: None };
+            let bytes = Blob(frame.to_bytes());
+            core.handle(Time(2), QuorumInput::Heard { host: leader.host(), bytes });
+        }
+        assert_eq!(core.commit, 6);
+        core.log.last()
+    }
+
+    #[test]
+    fn a_state_leaves_what_follows_its_place_in_a_log() {
+        assert_eq!(end_of_log(), 8);
+    }
+
+    /// The state that a leader sends while a change of voters behind it is not committed.
+    fn voters_of_state() -> Vec<Member> {
+        let [leader, other] = SENDERS;
+        let mut core = Core::new(1);
+        core.me = Some(leader);
+        core.members = vec![leader, other];
+        core.log.begin(Start { number: 5, term: 1, voters: vec![leader] });
+        (core.commit, core.ballot.term) = (5, 1);
+        core.handle(Time(1), QuorumInput::Linked { host: other.host(), up: true });
+        core.raise_term(2);
+        core.lead();
+        let term = core.term();
+        core.log.push(Entry { term, what: What::Voters { voters: vec![leader, other] } });
+        while core.poll_output().is_some() {}
+        let (number, state) = (5, Blob(vec![7]));
+        core.handle(Time(2), QuorumInput::State { to: other, number, state });
+        let sent = std::iter::from_fn(|| core.poll_output()).find_map(|output| match output {
+            QuorumOutput::Send { bytes, .. } => match Frame::from_bytes(&bytes.0).ok()?.word {
+                Word::Install { voters, .. } => Some(voters),
+                _ => None,
+            },
+            _ => None,
+        });
+        sent.expect("the state")
+    }
+
+    #[test]
+    fn a_state_has_the_voters_of_its_place() {
+        assert_eq!(voters_of_state(), [SENDERS[0]]);
+    }
+
+    #[cfg(feature = "planted")]
+    #[test]
+    fn the_tests_of_the_state_find_their_planted_bugs() {
+        planted::plant(Some(Bug::StateOverLaterLog));
+        let end = end_of_log();
+        planted::plant(Some(Bug::StateWithLaterVoters));
+        let voters = voters_of_state();
+        planted::plant(None);
+        assert_eq!((end, voters), (6, SENDERS.to_vec()));
     }
 }

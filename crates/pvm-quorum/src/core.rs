@@ -109,6 +109,8 @@ pub struct Core {
     pub(crate) round: u64,
     /// The voter that is to be taken out, and the latest stamp when that was asked.
     pub(crate) parting: Option<(Member, u64)>,
+    /// The voter that gives its vote to another member before it is taken out.
+    pub(crate) going: Option<Member>,
     /// The place of the last command in this leader's log that takes out a member.
     pub(crate) removal: u64,
     /// True if commands were applied here since this core heard something last: the members may be
@@ -167,6 +169,7 @@ impl Core {
             reads: VecDeque::new(),
             round: 0,
             parting: None,
+            going: None,
             removal: 0,
             is_behind: false,
             fresh: true,
@@ -256,6 +259,8 @@ impl Core {
 
     /// A later term than any known here.
     pub(crate) fn raise_term(&mut self, term: u64) {
+        // Only now is it known that this member led.
+        self.log.take_back_removal(self.commit, self.ballot.led_in());
         if !planted::is(Bug::VoteNotReset) {
             self.ballot.voted = None;
         }
@@ -363,7 +368,7 @@ impl Core {
             word,
             Word::Append { .. } | Word::Beat { .. } | Word::Install { .. } | Word::Lead
         );
-        if term < self.term() {
+        if term < self.term() && !planted::is(Bug::OlderTermFollowed) {
             if from_leader {
                 // The sender learns from the answer that its term is over.
                 let commit = self.commit;
@@ -373,7 +378,9 @@ impl Core {
         }
         if term > self.term() {
             self.raise_term(term);
-            self.step_down();
+            if !planted::is(Bug::LeadsOnInLaterTerm) {
+                self.step_down();
+            }
         }
         if !from_leader {
             self.note_seen(from);
@@ -442,7 +449,7 @@ impl Core {
         if let Some(member) = me.filter(|_| me != self.stored.0) {
             save(vec![ME], Some(member.to_bytes()));
         }
-        if ballot != self.stored.1 {
+        if ballot != self.stored.1 && !planted::is(Bug::BallotNotStored) {
             save(vec![BALLOT], Some(ballot.to_bytes()));
         }
         if commit != self.stored.2 {

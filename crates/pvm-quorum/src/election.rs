@@ -169,7 +169,7 @@ impl Core {
         self.ballot.led = true;
         self.leads_since = self.now;
         self.resigning = None;
-        self.removal = 0;
+        (self.removal, self.going) = (0, None);
         let next = self.log.last() + 1;
         let now = self.now;
         self.peers = BTreeMap::new();
@@ -217,7 +217,8 @@ impl Core {
             })
             .collect();
         times.sort_unstable_by(|a, b| b.cmp(a));
-        times.get(self.majority() - 1).copied().unwrap_or(0)
+        let most = if planted::is(Bug::AnswerCountsForAll) { 1 } else { self.majority() - 1 };
+        times.get(most).copied().unwrap_or(0)
     }
 
     /// True if a majority has sent any message of late: the leader's last message may still be on

@@ -16,6 +16,7 @@
 mod hash;
 mod host;
 mod machine;
+mod walks;
 mod world;
 
 use self::world::{Bounds, Step, World};
@@ -89,10 +90,13 @@ const NOTHING: Bounds = Bounds {
     reads: 0,
     resigns: 0,
     removals: 0,
+    deaths: 0,
+    asks: false,
     wire: 1,
     late: false,
     lazy: false,
     terms: 1,
+    short: false,
 };
 
 /// A link breaks, and may come back; a leader that steps down then does not lead again.
@@ -184,6 +188,57 @@ fn every_short_run_of_four_is_right() {
     }
 }
 
+/// Bounds of long runs by chance.
+const LONG: Bounds = Bounds {
+    crashes: 4,
+    cuts: 6,
+    proposals: 12,
+    reads: 12,
+    resigns: 1,
+    removals: 2,
+    deaths: 0,
+    asks: true,
+    wire: 4,
+    late: false,
+    lazy: true,
+    terms: u64::MAX,
+    short: false,
+};
+
+/// Bounds in which a host dies for ever. One of three and four may.
+const LONG_AND_DEATH: Bounds = Bounds { deaths: 1, removals: 1, ..LONG };
+
+/// Runs by chance of this many hosts.
+fn walks(name: &str, world: &World, (seeds, length): (u64, usize)) {
+    let mut counts = walks::Counts::new();
+    for seed in 0..seeds {
+        let seen = walks::walk(world.clone(), seed, length);
+        let seen = seen.unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+        seen.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);
+    }
+    println!("{name}: {seeds} runs of {length} steps, {counts:?}");
+}
+
+#[test]
+fn long_runs_by_chance_are_right_and_end_in_agreement() {
+    let only = std::env::var("PVM_WALK").ok();
+    let runs = std::env::var("PVM_WALKS").map_or(200, |text| text.parse().expect("a number"));
+    for (name, count, bounds) in [
+        ("three", 3, LONG),
+        ("three, one dies", 3, Bounds { removals: 0, ..LONG_AND_DEATH }),
+        ("four", 4, LONG),
+        ("four, one dies", 4, LONG_AND_DEATH),
+        ("five", 5, LONG),
+        ("five, one dies", 5, Bounds { removals: 2, ..LONG_AND_DEATH }),
+        ("six", 6, LONG),
+        ("four, the state", 4, Bounds { short: true, ..LONG }),
+    ] {
+        if only.as_ref().is_none_or(|only| only == name) {
+            walks(name, &World::of(count, false, bounds), (runs, 400));
+        }
+    }
+}
+
 /// The test of the search: a bug that is planted on purpose is found, in these bounds.
 #[cfg(feature = "planted")]
 fn finds(bug: pvm_core::planted::Bug, bounds: Bounds) {
@@ -203,4 +258,29 @@ fn planted_bugs_are_found_by_the_search() {
     finds(Bug::LeaseOverAPause, CUT);
     finds(Bug::AcknowledgedBeforeStored, CRASH);
     finds(Bug::NeedForgotten, Bounds { terms: 1, ..CRASH });
+}
+
+/// Bugs that runs by chance find; the short runs of the search are too short for most of them.
+#[cfg(feature = "planted")]
+#[test]
+fn planted_bugs_are_found_by_long_runs() {
+    use pvm_core::planted::{Bug, plant};
+    let three = Bounds { removals: 0, ..LONG_AND_DEATH };
+    let all = [(3, three), (4, LONG_AND_DEATH), (4, LONG), (5, LONG)];
+    let worlds = all.map(|(count, bounds)| World::of(count, false, bounds));
+    for bug in [
+        Bug::OlderTermFollowed,
+        Bug::LeadsOnInLaterTerm,
+        Bug::CommitUnverified,
+        Bug::ReadBeforeOwnEntry,
+        Bug::BallotNotStored,
+        Bug::AnswerCountsForAll,
+    ] {
+        plant(Some(bug));
+        let run = |(seed, world): (u64, &World)| walks::walk(world.clone(), seed, 400).err();
+        let found = (0..10_000).zip(worlds.iter().cycle()).find_map(run);
+        plant(None);
+        let wrong = found.unwrap_or_else(|| panic!("{bug:?} is not found"));
+        println!("{bug:?}: {}", wrong.split(", after").next().unwrap_or(""));
+    }
 }

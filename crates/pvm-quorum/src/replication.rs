@@ -126,6 +126,7 @@ impl Core {
     /// Follower: applies the committed entries of the leader's log that it has.
     pub(crate) fn follow_view(&mut self, everywhere: u64) {
         let View { verified: through, commit, .. } = *self.view();
+        let through = if planted::is(Bug::CommitUnverified) { self.log.last() } else { through };
         self.commit_to(commit.min(through));
         self.everywhere = self.everywhere.max(everywhere.min(self.commit));
         self.cut();
@@ -269,7 +270,8 @@ impl Core {
             number = self.log.start.number.max(number.saturating_sub(1));
         }
         let Some(term) = self.log.term(number) else { return };
-        let start = Start { number, term, voters: self.log.voters_at(number).to_vec() };
+        let later = if planted::is(Bug::StateWithLaterVoters) { u64::MAX } else { number };
+        let start = Start { number, term, voters: self.log.voters_at(later).to_vec() };
         let now = self.now;
         if let Some(peer) = self.peers.get_mut(&to) {
             peer.note_state_begun(now, Sending { start, state, sent: 0, confirmed: 0 });

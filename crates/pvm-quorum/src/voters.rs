@@ -29,6 +29,7 @@ impl Core {
         if members != self.members {
             self.computers.retain(|member, _| members.binary_search(member).is_ok());
             self.members = members;
+            self.going = self.going.filter(|member| self.is_member(*member));
             self.forget_need();
         }
         self.grow_tree();
@@ -59,11 +60,7 @@ impl Core {
 
     /// The number of members that should vote.
     pub(crate) fn voter_count(&self) -> usize {
-        match self.members.len() {
-            0..=2 if self.resigning.is_some() => 2,
-            0..=2 => 1,
-            count => 2 * count.div_ceil(4).min(self.limits.failures_max) + 1,
-        }
+        count_of(self, self.members.len())
     }
 
     /// Leader: changes the voters by one, if that is due and the last change is committed.
@@ -71,8 +68,8 @@ impl Core {
         let ready = self.log.term(self.commit) == Some(self.term());
         let done = self.log.last_change().is_none_or(|number| number <= self.commit);
         if !self.is_leader()
-            || !ready
-            || !done
+            || !(ready || planted::is(Bug::ChangeBeforeOwnEntry))
+            || !(done || planted::is(Bug::TwoChangesAtOnce))
             || self.commit < self.removal
             || self.need_is_unknown()
             || planted::is(Bug::VoterNotReplaced)
@@ -88,21 +85,18 @@ impl Core {
             return;
         } else if voters.len() < count {
             let fits = |core: &Self, member| {
-                !core.voters().contains(&member) && core.may_vote_next(member)
+                !core.voters().contains(&member)
+                    && core.may_vote_next(member)
+                    && core.going != Some(member)
             };
             let Some(next) = self.best(fits) else { return };
             voters.push(next);
         } else if voters.len() > count {
-            let me = self.me;
-            let worst = voters
-                .iter()
-                .copied()
-                .filter(|voter| Some(*voter) != me)
-                .min_by_key(|v| (self.is_healthy(*v), Reverse(self.crowd(*v)), Reverse(*v)));
+            let worst = worst(self);
             voters.retain(|voter| Some(*voter) != worst);
-        } else if let Some(next) = self.stand_in().or_else(|| self.of_another_computer()) {
+        } else if let Some(next) = next_stand_in(self) {
             // The silent one goes when this is done, whether it is dead or not; so does the one
-            // that shares its computer with most others.
+            // that is to be taken out, and the one that shares its computer with most others.
             voters.push(next);
         } else {
             return;
@@ -120,7 +114,7 @@ impl Core {
         if !self.voters().iter().any(silent) {
             return None;
         }
-        self.best(|core, member| !core.voters().contains(&member))
+        self.best(|core, member| !core.voters().contains(&member) && core.going != Some(member))
     }
 
     /// The number of other voters on the computer of a member.
@@ -138,7 +132,10 @@ impl Core {
         if most == 0 || planted::is(Bug::VotersOnOneComputer) {
             return None;
         }
-        self.best(|core, member| !core.voters().contains(&member) && core.crowd(member) < most)
+        self.best(|core, member| {
+            let is_better = core.crowd(member) < most && core.going != Some(member);
+            !core.voters().contains(&member) && is_better
+        })
     }
 
     fn is_healthy(&self, member: Member) -> bool {
@@ -197,11 +194,55 @@ impl Core {
     }
 }
 
+/// The number that should vote of so many members.
+const fn count_of(core: &Core, members: usize) -> usize {
+    let quarter = members.div_ceil(4);
+    match members {
+        0..=2 if core.resigning.is_some() => 2,
+        0..=2 => 1,
+        _ if quarter < core.limits.failures_max => 2 * quarter + 1,
+        _ => 2 * core.limits.failures_max + 1,
+    }
+}
+
+/// True where as many members vote as should.
+fn all_vote(core: &Core) -> bool {
+    core.voters().len() >= core.voter_count().min(core.members.len())
+}
+
+/// True for a voter in whose place another member is to vote, before it is taken out.
+pub(crate) fn lacks_stand_in(core: &Core, member: Member) -> bool {
+    let voters = core.voters().len();
+    let votes = core.voters().contains(&member) && Some(member) != core.me;
+    let spare = core.members.len() > voters;
+    let few = voters <= count_of(core, core.members.len().saturating_sub(1)) || !all_vote(core);
+    votes && spare && few && !planted::is(Bug::GoesBeforeItsStandIn)
+}
+
+/// A member to vote in the place of another one.
+fn next_stand_in(core: &Core) -> Option<Member> {
+    let goes = core.going.filter(|member| lacks_stand_in(core, *member));
+    let instead = goes.and_then(|_| core.best(|core, m| !core.voters().contains(&m)));
+    instead.or_else(|| core.stand_in()).or_else(|| core.of_another_computer())
+}
+
+/// The voter that should vote no more, where there are too many.
+fn worst(core: &Core) -> Option<Member> {
+    let others = core.voters().iter().copied().filter(|voter| Some(*voter) != core.me);
+    others.min_by_key(|v| {
+        let stays = Some(*v) != core.going;
+        (stays, core.is_healthy(*v), Reverse(core.crowd(*v)), Reverse(*v))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Frame;
+    use crate::log::Start;
     use pvm_core::Time;
     use pvm_core::quorum::{Quorum as _, QuorumInput, Voting};
+    use pvm_wire::{Blob, Wire as _};
 
     const ME: Member = Member::new(1, HostIndex(1));
     const OTHER: Member = Member::new(2, HostIndex(2));
@@ -219,5 +260,76 @@ mod tests {
             core.handle(Time(1), QuorumInput::Transfer { to: None });
             assert_eq!(core.is_current(Time(1)), core.members.len() == 1);
         }
+    }
+
+    const LAST: Member = Member::new(3, HostIndex(3));
+    const SPARE: Member = Member::new(4, HostIndex(4));
+
+    /// A new leader of three voters, whose first entry nobody has confirmed, and a member without a
+    /// vote. The third voter has been silent for long.
+    fn new_leader() -> Core {
+        let mut core = Core::new(1);
+        core.me = Some(ME);
+        core.members = vec![ME, OTHER, LAST, SPARE];
+        core.log.begin(Start { number: 5, term: 1, voters: vec![ME, OTHER, LAST] });
+        (core.commit, core.ballot.term) = (5, 1);
+        for host in [OTHER.host(), SPARE.host()] {
+            core.handle(Time(1), QuorumInput::Linked { host, up: true });
+        }
+        core.raise_term(2);
+        core.lead();
+        core
+    }
+
+    /// A member answers everything that was said, and has the log up to an entry.
+    fn answers(core: &mut Core, now: u64, from: Member, through: u64) {
+        let (term, stamp) = (core.term(), core.stamp);
+        let frame = Frame { from, to: ME, term, word: Word::Agree { through, stamp }, kin: None };
+        let bytes = Blob(frame.to_bytes());
+        core.handle(Time(now), QuorumInput::Heard { host: from.host(), bytes });
+    }
+
+    /// The number of voters when a while has passed in which those two have answered, but have only
+    /// the log up to this entry.
+    fn voters_later(core: &mut Core, through: u64) -> usize {
+        for now in (1..40).map(|turn| turn * BEAT_NS) {
+            core.handle_timeout(Time(now));
+            [OTHER, SPARE].into_iter().for_each(|from| answers(core, now + 1, from, through));
+        }
+        core.voters().len()
+    }
+
+    /// Two leaders that change the voters one after the other, each before an entry of its own term
+    /// is committed, can have majorities without a common member (the fault that Ongaro told of in
+    /// 2015, in changes of one member at a time).
+    #[test]
+    fn a_new_leader_changes_no_voters_before_an_entry_of_its_term_is_committed() {
+        assert_eq!(voters_later(&mut new_leader(), 5), 3);
+        assert_eq!(voters_later(&mut new_leader(), 6), 4);
+    }
+
+    #[test]
+    fn one_change_of_the_voters_is_under_way_at_a_time() {
+        let mut core = new_leader();
+        answers(&mut core, 1, OTHER, 6);
+        assert_eq!(core.commit, 6);
+        core.append(What::Voters { voters: vec![ME, OTHER, LAST, SPARE] });
+        core.going = Some(LAST);
+        assert_eq!(voters_later(&mut core, 6), 4);
+    }
+
+    #[cfg(feature = "planted")]
+    #[test]
+    fn the_tests_of_changes_find_their_planted_bugs() {
+        planted::plant(Some(Bug::ChangeBeforeOwnEntry));
+        let early = voters_later(&mut new_leader(), 5);
+        planted::plant(Some(Bug::TwoChangesAtOnce));
+        let mut core = new_leader();
+        answers(&mut core, 1, OTHER, 6);
+        core.append(What::Voters { voters: vec![ME, OTHER, LAST, SPARE] });
+        core.going = Some(LAST);
+        let second = voters_later(&mut core, 6);
+        planted::plant(None);
+        assert_eq!((early, second), (4, 3));
     }
 }

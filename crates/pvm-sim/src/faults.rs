@@ -7,6 +7,7 @@ mod deaf;
 mod overruled;
 mod parted;
 mod removal;
+mod removals;
 mod slow;
 mod stopped;
 mod two;
@@ -77,6 +78,8 @@ pub enum Scene {
     Parted,
     /// The leader's daemon is started again while the removal of a voter is in its log.
     Removal,
+    /// Two hosts are taken out at once, and another one dies at any moment of that.
+    Removals,
     /// The leader's network card loses what goes to some hosts or comes from them.
     HalfDeaf,
     /// The leader's computer stands still as a whole, its clock as well, and goes on.
@@ -97,7 +100,7 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Anything,
         Self::Tree,
         Self::Deaths,
@@ -106,6 +109,7 @@ impl Scene {
         Self::Deaf,
         Self::Parted,
         Self::Removal,
+        Self::Removals,
         Self::HalfDeaf,
         Self::Stopped,
         Self::OneComputer,
@@ -190,6 +194,7 @@ impl Run {
             | Scene::SlowestCables
             | Scene::OneComputer => 2,
             Scene::Deaf => 3,
+            Scene::Removals => 4 + self.random.below(4),
             Scene::Stopped => 2 - u64::from(self.pair),
             Scene::HalfDeaf => 2 + self.random.below(4),
             Scene::Two | Scene::Witness | Scene::Survive => 1,
@@ -206,6 +211,7 @@ impl Run {
             Scene::Deaf => self.deaf()?,
             Scene::Parted => self.parted()?,
             Scene::Removal => self.removal()?,
+            Scene::Removals => self.removals()?,
             Scene::OneComputer => self.computer()?,
             Scene::Stopped => self.stopped()?,
             Scene::HalfDeaf => self.card()?,

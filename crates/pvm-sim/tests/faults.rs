@@ -15,6 +15,7 @@ const fn runs(scene: Scene) -> u64 {
         Scene::Deaths | Scene::Lease => 50,
         Scene::Overruled | Scene::Deaf | Scene::HalfDeaf | Scene::Stopped => 30,
         Scene::Parted | Scene::Removal => 60,
+        Scene::Removals => 60,
         Scene::SlowCables | Scene::OneComputer => 6,
         Scene::SlowestCables => 2,
         Scene::Two | Scene::Witness => 225,
@@ -44,6 +45,7 @@ fn faults(scene: Scene) -> Vec<Fault> {
         Scene::Deaf => &[CutOneWay, Fence, Unheard, WrongClock],
         Scene::Parted => &[Cut, CutOneWay, Death, Pause, Silence, WrongClock],
         Scene::Removal => &[Crash, Cut, CutOneWay, Death, Pause, Silence, WrongClock],
+        Scene::Removals => &[Cut, CutOneWay, Death, Fence, Silence, WrongClock],
         Scene::HalfDeaf => &[CutOneWay, Death, Silence, Unheard, WrongClock],
         Scene::SlowestCables => &[WrongClock],
         Scene::SlowCables => &[BrokenOff, Cut, WrongClock],
@@ -167,6 +169,11 @@ fn of_three_hosts_one_was_deleted_while_another_had_just_become_silent() {
 #[test]
 fn a_leader_that_was_started_again_let_a_voter_confirm_its_own_removal() {
     scene(Scene::Removal, (0, 1));
+}
+
+#[test]
+fn two_hosts_were_taken_out_at_once_and_another_one_died_meanwhile() {
+    scene(Scene::Removals, (0, 1));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A host of the search: its core, and what the machine around it would know.
 
-use crate::{Core, frame::What};
+use crate::{Core, Limits, frame::What};
 use pvm_core::Standing;
 use pvm_core::quorum::{Member, Quorum as _};
 use pvm_wire::HostIndex;
@@ -48,9 +48,9 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub(super) fn new(clock: u64) -> Self {
+    pub(super) fn new(clock: u64, limits: Limits) -> Self {
         Self {
-            core: Core::new(0),
+            core: Core::within(limits, 0),
             clock,
             records: Rc::default(),
             applied: Vec::new(),

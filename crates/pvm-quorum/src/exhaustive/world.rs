@@ -2,6 +2,7 @@
 
 use super::host::{ADD, Host, REMOVE, number_of, place};
 use crate::frame::{Frame, Word};
+use crate::limits::Limits;
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput, Voting};
 use pvm_wire::{Blob, Wire as _};
@@ -25,6 +26,10 @@ pub(super) struct Bounds {
     pub(super) resigns: u8,
     /// Members that live and are taken out.
     pub(super) removals: u8,
+    /// Hosts that die for ever. Only a leader of three or more is without one.
+    pub(super) deaths: u8,
+    /// A leader asks the other voters before it takes out a member.
+    pub(super) asks: bool,
     /// Messages of a direction that may be under way.
     pub(super) wire: usize,
     /// Messages also arrive after the end of the connection over which they were sent.
@@ -33,6 +38,17 @@ pub(super) struct Bounds {
     pub(super) lazy: bool,
     /// New terms in an era.
     pub(super) terms: u64,
+    /// The log keeps so few entries that a member that lags behind gets the state.
+    pub(super) short: bool,
+}
+
+impl Bounds {
+    fn limits(&self) -> Limits {
+        match self.short {
+            true => Limits { cut_count: 2, lag_bytes: 200, ..Limits::USUAL },
+            false => Limits::USUAL,
+        }
+    }
 }
 
 /// Something that may happen.
@@ -46,6 +62,8 @@ pub(super) enum Step {
     /// More messages are under way than may be: this one is lost.
     Lose(u8, u8, usize),
     Crash(u8),
+    /// A host dies, and everything on it is lost.
+    Die(u8),
     Cut(u8, u8),
     Notice(u8, u8),
     Meet(u8, u8),
@@ -90,7 +108,7 @@ impl World {
     /// `count` hosts that are members and at rest; the first one leads.
     pub(super) fn of(count: u8, has_witness: bool, left: Bounds) -> Self {
         let mut world = Self {
-            hosts: (0..count).map(|_| Rc::new(Host::new(BEGIN_NS))).collect(),
+            hosts: (0..count).map(|_| Rc::new(Host::new(BEGIN_NS, left.limits()))).collect(),
             wires: BTreeMap::new(),
             links: BTreeSet::new(),
             has_witness,
@@ -135,7 +153,7 @@ impl World {
         }
     }
 
-    fn count(&self) -> u8 {
+    pub(super) fn count(&self) -> u8 {
         u8::try_from(self.hosts.len()).expect("few hosts")
     }
 
@@ -188,6 +206,7 @@ impl World {
         steps.push(Step::Tick(host));
         steps.extend((left.lazy && it.is_due()).then_some(Step::Timer(host)));
         steps.extend((left.crashes > 0).then_some(Step::Crash(host)));
+        steps.extend((left.deaths > 0 && self.may_die()).then_some(Step::Die(host)));
         steps.extend((leads && left.proposals > 0).then_some(Step::Propose(host)));
         steps.extend((leads && left.reads > 0 && it.asked.is_none()).then_some(Step::Read(host)));
         steps.extend((leads && left.resigns > 0).then_some(Step::Resign(host)));
@@ -212,6 +231,10 @@ impl World {
             Step::Hear(from, to, at) => self.hear(from, to, at),
             Step::Lose(from, to, at) => drop(self.take_off(from, to, at)),
             Step::Crash(host) => self.crash(host),
+            Step::Die(host) => {
+                self.left.deaths -= 1;
+                self.end(host);
+            }
             Step::Cut(a, b) => {
                 self.left.cuts -= 1;
                 self.links.remove(&pair(a, b));
@@ -248,7 +271,7 @@ impl World {
     }
 
     /// Handles a due timeout.
-    fn serve(&mut self, host: u8) {
+    pub(super) fn serve(&mut self, host: u8) {
         let it = self.at(host);
         it.core.handle_timeout(Time(it.clock));
         self.follow(host);
@@ -355,9 +378,10 @@ impl World {
         self.left.crashes -= 1;
         self.links.retain(|(a, b)| *a != host && *b != host);
         self.wires.retain(|(_, to), _| *to != host);
+        let limits = self.left.limits();
         let it = self.at(host);
         let Host { records, applied, joined, .. } = it.clone();
-        *it = Host { records, applied, joined, met: false, ..Host::new(it.clock) };
+        *it = Host { records, applied, joined, met: false, ..Host::new(it.clock, limits) };
         for (key, value) in &*it.records.clone() {
             assert!(it.core.restore(key, value), "a record of its own");
         }
@@ -389,16 +413,31 @@ impl World {
         self.follow(host);
     }
 
-    fn propose(&mut self, host: u8, command: u8) {
+    pub(super) fn propose(&mut self, host: u8, command: u8) {
         self.input(host, QuorumInput::Propose { command: Blob(vec![command]), without: None });
     }
 
-    /// The leader does not ask the remaining voters first: the question only keeps enough hosts
-    /// alive, and makes runs longer.
+    /// Of two hosts one may not be able to go on alone.
+    fn may_die(&self) -> bool {
+        let alive = self.hosts.iter().filter(|host| !host.ended);
+        alive.clone().count() > 2 && alive.clone().all(|host| host.members().len() > 2)
+    }
+
+    /// Runs are shorter if the leader does not ask the remaining voters first: the question only
+    /// keeps enough hosts alive.
     fn remove(&mut self, host: u8, of: u8) {
         let mut members = self.host(host).members().into_iter();
         let member = members.find(|member| number_of(member.host()) == of);
-        self.left.removals -= 1;
+        if self.left.asks
+            && let Some(member) = member.filter(|_| !self.host(of).ended)
+        {
+            match self.host(host).core.may_part(member) {
+                Some(true) => {}
+                Some(false) => return,
+                None => return self.input(host, QuorumInput::Part { member }),
+            }
+        }
+        self.left.removals = self.left.removals.saturating_sub(1);
         self.seen.push("takes out");
         let command = Blob(vec![REMOVE + of]);
         self.input(host, QuorumInput::Propose { command, without: member });
