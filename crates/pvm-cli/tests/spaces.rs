@@ -88,6 +88,16 @@ fn tuples_are_put_read_and_taken_from_a_shell() {
 }
 
 #[test]
+fn halt_counted_the_tuple_server_as_a_task_of_the_user() {
+    let place = machine();
+    assert_eq!(run(&place, &["space", "create", "work"]).0, 0);
+    assert_eq!(json_of(&place, &["ps"]).1, json!({"tasks": []}));
+    let (code, stopped, _) = run(&place, &["halt"]);
+    assert!(code == 0 && stopped.ends_with("; no task ran\n"), "{stopped}");
+    place.is_cleared();
+}
+
+#[test]
 fn a_command_that_waits_is_served_or_leaves_no_waiter() {
     let place = machine();
     run(&place, &["space", "create", "work"]);

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 const HALT_TIME_MAX: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The hosts and tasks of the machine when it was halted.
+/// The hosts of the machine when it was halted, and the tasks of its user: tuple servers and
+/// consoles are not counted.
 #[derive(Default)]
 struct Halted {
     hosts: Vec<String>,
@@ -55,7 +56,8 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
 /// Lists the things to halt; returns nothing if the connection ends, because another command has
 /// halted the machine.
 fn look(operator: &mut Operator) -> Result<Option<Halted>, Failure> {
-    let told = conf::hosts(operator).and_then(|hosts| Ok((hosts, tasks::of(operator, Tid::NONE)?)));
+    let told = conf::hosts(operator)
+        .and_then(|hosts| Ok((hosts, tasks::of_programs(operator, Tid::NONE)?)));
     match told {
         Ok((hosts, tasks)) => Ok(Some(Halted {
             hosts: hosts.iter().map(|host| host.name.to_text()).collect(),

@@ -158,6 +158,8 @@ with PVM_OUTLIVE=1 in its environment goes on. If the daemon of this computer is
 or Ctrl-Z if pvmd was started by hand), it is continued first, and a message says so. If another \
 command is halting the machine already, this one waits for its end.
 
+Tuple servers and consoles are not counted as tasks.
+
 JSON: hosts (their names), tasks (their ids).";
 
 /// `pvm doctor`.
