@@ -10,6 +10,7 @@ pub(crate) mod tcp;
 use self::tcp::{Clock, Input, Output};
 use crate::platform::Transport;
 use crate::unit::Time;
+use std::collections::VecDeque;
 
 /// One end of a connection of any transport: bytes that are written at one end arrive at the other
 /// end in their order.
@@ -37,6 +38,20 @@ impl End {
             Self::Tcp(end) => end.handle(now, input),
             Self::Rdma(end) => end.handle(now, input),
             Self::Datagrams(end) => end.handle(now, input),
+        }
+    }
+
+    /// Lends a queue for outputs to an end that has none.
+    pub(crate) fn lend(&mut self, spare: &mut Vec<VecDeque<Output>>) {
+        if let Self::Tcp(end) = self {
+            end.lend(spare);
+        }
+    }
+
+    /// Takes the queue back after all outputs are polled.
+    pub(crate) fn give_back(&mut self, spare: &mut Vec<VecDeque<Output>>) {
+        if let Self::Tcp(end) = self {
+            end.give_back(spare);
         }
     }
 

@@ -6,21 +6,24 @@
 
 mod daemons;
 mod debts;
+mod fleet;
+mod network;
+mod parts;
 mod wires;
 
 use self::daemons::{Daemons, Parcel};
 use self::debts::Debts;
-use self::wires::{Ends, Output as Wired, Packet, Planned as OnWire, UNKNOWN, Wires};
-use super::run::division::{Division, Part};
-use super::run::inbox::{Arrived, Message};
+use self::fleet::{Ends, Packet, UNKNOWN};
+use self::wires::{Output as Wired, Planned as OnWire, Wires};
+use super::run::division::Part;
+use super::run::inbox::Arrived;
 use super::run::network::{Network, Output};
 use super::run::{OPEN_MAX, together};
 use crate::action::TaskNumber;
 use crate::crew::{Alone, Crew};
 use crate::error::Error;
 use crate::kernel::{Dice, Map};
-use crate::link::routes::Topology;
-use crate::platform::{self, Platform, Route, Session, Transport};
+use crate::platform::{self, Platform, Session, Transport};
 use crate::program::Source;
 use crate::report::{Report, Watcher};
 use crate::transport::End;
@@ -50,22 +53,9 @@ pub fn run_with(
         let what = format!("{} has no transport, so no packets: --depth line", platform.name);
         return Err(Error::Unfit(what));
     }
-    let divide = |hosts| division(platform, hosts);
+    let divide = |hosts| parts::division(platform, hosts);
     let network = |hosts: &[u32], part| Packets::new(platform, hosts, seed, part);
     together::run(source, platform, seed, (divide, network), (crew, watcher))
-}
-
-/// The parts of a run: one where hosts share more than the links between them.
-fn division(platform: &Platform, hosts: u32) -> Division {
-    let shares = platform.host.computers.is_some_and(|computers| computers < hosts)
-        || platform.session.route != Route::Direct
-        || platform.session.beat > Time::ZERO;
-    match platform.network {
-        platform::Network::Fabric(fabric) if !shares && fabric.topology != Topology::Bus => {
-            Division::of(hosts, fabric.ahead())
-        }
-        _ => Division::whole(hosts),
-    }
 }
 
 /// A planned event.
@@ -119,6 +109,8 @@ struct Packets {
     clocks: Vec<Clock>,
     wires: Wires,
     ends: Vec<Side>,
+    /// Queues for the outputs of ends.
+    spare: Vec<VecDeque<tcp::Output>>,
     /// The ends of tasks, and those of daemons.
     connections: Map<(TaskNumber, TaskNumber), u32>,
     links: Map<(u32, u32), u32>,
@@ -163,6 +155,7 @@ impl Packets {
             base: platform.shortest(transport.header()).times(2),
             wires: Wires::new(network, (count, computers), seed, part)?,
             ends: Vec::new(),
+            spare: Vec::new(),
             connections: Map::default(),
             links: Map::default(),
             debts: Debts::new(hosts.len() as TaskNumber, confirmation),
@@ -215,11 +208,11 @@ impl Packets {
 
     /// The end that a packet is for. The first packet of another part tells who its sender is.
     fn receiver(&mut self, packet: &Packet) -> u32 {
-        let Some((from, to)) = packet.tasks.filter(|_| packet.receiver == UNKNOWN) else {
-            return packet.receiver;
+        let Some((from, to)) = packet.tasks().filter(|_| packet.now.receiver == UNKNOWN) else {
+            return packet.now.receiver;
         };
         let end = self.connection(to, from);
-        self.ends[end as usize].peer = packet.sender;
+        self.ends[end as usize].peer = packet.now.sender;
         end
     }
 
@@ -242,8 +235,20 @@ impl Packets {
             let what = "a connection";
             return Err(Error::TooMany { task: parcel.from, what, limit: OPEN_MAX });
         }
+        if open.capacity() == 0 {
+            // Most connections have one message at a time, and a message is large.
+            open.reserve_exact(1);
+        }
         open.push_back((until, parcel));
         Ok(())
+    }
+
+    /// Hands an input to an end, and handles what it says.
+    fn handle(&mut self, now: Time, number: u32, input: Input, cause: Option<&Packet>) {
+        let end = &mut self.ends[number as usize].end;
+        end.lend(&mut self.spare);
+        end.handle(now, input);
+        self.end(now, number, cause);
     }
 
     /// Handles the outputs of an end; `cause` is the packet that it received.
@@ -272,6 +277,7 @@ impl Packets {
                 tcp::Output::Here(until) => self.here(now, number, until, cause),
             }
         }
+        self.ends[number as usize].end.give_back(&mut self.spare);
     }
 
     fn send(&mut self, now: Time, sender: u32, segment: Segment) {
@@ -293,21 +299,20 @@ impl Packets {
                     self.out.push_back(Output::Mail(part, Mail::Packet(at, packet)));
                 }
                 Wired::Left(sender, bytes) => {
-                    self.ends[sender as usize].end.handle(now, Input::Left(bytes));
-                    self.end(now, sender, None);
+                    self.handle(now, sender, Input::Left(bytes), None);
                 }
                 Wired::Arrived(number) => {
                     let packet = self.wires.take(number);
                     let receiver = self.receiver(&packet);
-                    let side = &mut self.ends[receiver as usize];
-                    if packet.segment.bytes > 0 {
+                    let side = &self.ends[receiver as usize];
+                    let segment = packet.segment();
+                    if segment.bytes > 0 {
                         let first = side.open.front().map(|(_, parcel)| parcel.from);
-                        if let Some(from) = packet.tasks.map(|(from, _)| from).or(first) {
-                            self.net[from as usize] += now - packet.segment.sent;
+                        if let Some(from) = packet.tasks().map(|(from, _)| from).or(first) {
+                            self.net[from as usize] += now - segment.sent;
                         }
                     }
-                    side.end.handle(now, Input::Arrived(packet.segment));
-                    self.end(now, receiver, Some(&packet));
+                    self.handle(now, receiver, Input::Arrived(segment), Some(&packet));
                 }
             }
         }
@@ -373,8 +378,7 @@ impl Packets {
     fn write(&mut self, now: Time, end: u32, bytes: u64) {
         let side = &mut self.ends[end as usize];
         side.written += bytes;
-        side.end.handle(now, Input::Written(bytes));
-        self.end(now, end, None);
+        self.handle(now, end, Input::Written(bytes), None);
     }
 }
 
@@ -382,134 +386,4 @@ impl Packets {
 fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet, Mail> {
     let Parcel { to, from, message } = parcel;
     Output::Arrived { to, from, arrived: Arrived::new(message, cause) }
-}
-
-impl Network for Packets {
-    type Transfer = Packet;
-    type Planned = Planned;
-    type Mail = Mail;
-
-    /// A message alone has no effect: the packet with its last byte does.
-    fn due(mail: &Mail) -> Time {
-        match mail {
-            Mail::Packet(at, _) => *at,
-            Mail::Parcel(..) => Time::END,
-        }
-    }
-
-    fn deliver(&mut self, mail: Mail) -> Result<(), Error> {
-        match mail {
-            Mail::Packet(at, packet) => {
-                let planned = Planned::Wire(self.wires.deliver(packet));
-                self.out.push_back(Output::At(at, planned));
-            }
-            Mail::Parcel(until, parcel) => {
-                let end = self.connection(parcel.to, parcel.from);
-                self.expected(end, until, parcel)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// At least one byte, because nothing reports the arrival of an empty message.
-    fn length(&self, bytes: u64) -> u64 {
-        self.session.records(bytes + self.extra).max(1)
-    }
-
-    fn there_and_back(&self) -> Time {
-        self.base
-    }
-
-    fn offer(
-        &mut self,
-        now: Time,
-        (from, to): (TaskNumber, TaskNumber),
-        message: Message,
-        left: u64,
-    ) -> Result<u64, Error> {
-        let parcel = Parcel { from, to, message };
-        if let Some(daemons) = &mut self.daemons {
-            if daemons.count() >= OPEN_MAX {
-                let what = "its daemon";
-                return Err(Error::TooMany { task: from, what, limit: OPEN_MAX });
-            }
-            self.under_way += 1;
-            let (at, place) = daemons.hop(now, parcel, None);
-            self.out.push_back(Output::At(at, Planned::Hop(place)));
-            return Ok(left);
-        }
-        let end = self.connection(from, to);
-        let side = &self.ends[end as usize];
-        let some = side.end.room().min(left);
-        if some == left {
-            self.expect(end, side.written + some, parcel)?;
-        }
-        self.write(now, end, some);
-        Ok(some)
-    }
-
-    fn is_busy(&self) -> bool {
-        self.under_way > 0
-    }
-
-    fn has_beats(&self) -> bool {
-        self.session.beat > Time::ZERO
-    }
-
-    fn cipher(&self, bytes: u64) -> Time {
-        let byte = if self.daemons.is_some() { 0.0 } else { self.session.cipher };
-        Time((bytes as f64 * byte).round() as u64)
-    }
-
-    fn sent(&mut self, from: TaskNumber, to: TaskNumber) {
-        self.debts.told(from, to);
-    }
-
-    fn looks(&mut self, now: Time, task: TaskNumber, waits: bool) {
-        self.debts.look(task);
-        if !waits {
-            return;
-        }
-        for other in self.debts.take(task) {
-            let (bytes, end) = (self.debts.bytes, self.connection(task, other));
-            self.write(now, end, bytes);
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Time, planned: Planned) {
-        match planned {
-            Planned::End(end) => {
-                self.ends[end as usize].end.handle_timeout(now);
-                self.end(now, end, None);
-            }
-            Planned::Wire(planned) => {
-                self.wires.handle_timeout(now, planned);
-                self.wire(now);
-            }
-            Planned::Hop(place) => self.hopped(now, place),
-            Planned::Beat(number) => {
-                let (hosts, next) = self.beats.handle_timeout(now, number);
-                let end = self.link(hosts);
-                if !self.ends[end as usize].end.is_behind() {
-                    self.write(now, end, self.session.beat_bytes);
-                }
-                self.out.push_back(Output::Idle(next, planned));
-            }
-        }
-    }
-
-    fn poll_output(&mut self) -> Option<Output<Planned, Packet, Mail>> {
-        self.out.pop_front()
-    }
-
-    fn report(&self, report: &mut Report) {
-        let is_empty = self.wires.sent == self.wires.ended;
-        debug_assert!(is_empty || self.has_beats(), "each packet arrives or is lost");
-        for (station, net) in report.stations.iter_mut().zip(&self.net) {
-            station.net += *net;
-        }
-        report.collisions = self.wires.collisions();
-        report.lost += self.wires.lost;
-        report.resent += self.ends.iter().map(|side| side.end.resent()).sum::<u64>();
-    }
 }

@@ -3,8 +3,11 @@
 //! doc/prediction.md says which sentence became what, and what was decided where the text is
 //! silent.
 
+mod message;
+
+use self::message::Message;
 use crate::action::{Matching, TaskNumber};
-use crate::blame::{Chain, Phase, Told};
+use crate::blame::{Phase, Told};
 use crate::error::{Awaited, Error, Label, Standstill, WAITING_TOLD, Waiting};
 use crate::host::station::{self, Receive, Station};
 use crate::kernel::Queue;
@@ -71,39 +74,6 @@ enum ThesisEvent {
     Station(TaskNumber),
     Server(TaskNumber),
     Cable,
-}
-
-/// A message between its begin and the taking of its last byte.
-#[derive(Clone, Debug)]
-struct Message {
-    serial: u64,
-    from: TaskNumber,
-    to: Box<[TaskNumber]>,
-    bytes: u64,
-    /// Four times: its send began, it was handed over, it got the server, the server's work was
-    /// done.
-    began: Time,
-    handed: Time,
-    granted: Time,
-    processed: Time,
-    /// The chain of causes of its begin, and the causes of its delay since.
-    chain: Chain,
-    way: Told,
-    /// The number of receivers that have not taken it.
-    open: usize,
-}
-
-impl Message {
-    /// Adds the causes of the delay up to the arrival of a packet.
-    fn tell(&self, told: &mut Told, packet: &Carried) {
-        told.until(Phase::Late, self.began);
-        told.until(Phase::Host, self.handed);
-        told.until(Phase::Queue, self.granted);
-        told.until(Phase::Host, self.processed);
-        told.until(Phase::Queue, packet.tried);
-        told.until(Phase::Retransmission, packet.began);
-        told.until(Phase::Wire, packet.ended);
-    }
 }
 
 struct Run<'a> {

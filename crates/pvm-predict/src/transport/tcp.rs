@@ -13,7 +13,7 @@ mod segment;
 mod sending;
 
 pub(crate) use self::clock::Clock;
-pub(crate) use self::segment::Segment;
+pub(crate) use self::segment::{RANGES, Segment};
 
 use self::receiving::Receiving;
 use self::sending::Sending;
@@ -68,6 +68,21 @@ impl End {
             header: tcp.header,
             planned: Time::END,
             out: VecDeque::new(),
+        }
+    }
+
+    /// Lends it a queue for its outputs, if it has none. An end has outputs for moments only, and
+    /// there are many ends: their queues would be the memory that is used least.
+    pub(crate) fn lend(&mut self, spare: &mut Vec<VecDeque<Output>>) {
+        if self.out.capacity() == 0 {
+            self.out = spare.pop().unwrap_or_default();
+        }
+    }
+
+    /// Takes the queue back, if it is empty.
+    pub(crate) fn give_back(&mut self, spare: &mut Vec<VecDeque<Output>>) {
+        if self.out.is_empty() && self.out.capacity() > 0 {
+            spare.push(std::mem::take(&mut self.out));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Messages through daemons: through memory to the daemon of the own host, and through memory from
 //! the daemon of the other host to the receiver.
 
-use super::wires::Packet;
+use super::fleet::Packet;
 use crate::action::TaskNumber;
 use crate::kernel::Map;
 use crate::model::run::inbox::Message;

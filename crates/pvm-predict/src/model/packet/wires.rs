@@ -1,7 +1,7 @@
-//! Packets between hosts: over a shared cable, or over a switch with two links for each host.
+//! Fleet between hosts: over a shared cable, or over a switch with two links for each host.
 
+use super::fleet::{Fleet, Packet, Travelling};
 use crate::action::TaskNumber;
-use crate::blame::{Phase, Told};
 use crate::error::Error;
 use crate::kernel::Dice;
 use crate::link::cells::Cells;
@@ -12,96 +12,10 @@ use crate::link::port::{self, Port};
 use crate::link::routes::Routes;
 use crate::link::{Frame, Link};
 use crate::model::run::division::{Owned, Part};
-use crate::model::run::inbox::Transfer;
 use crate::planted::{self, Bug};
 use crate::platform::{Fabric, Medium, Network};
-use crate::transport::tcp::Segment;
 use crate::unit::Time;
 use std::collections::VecDeque;
-
-/// The causes that delayed a packet, in order: on its first link, between, on its last link.
-const PHASES: [[Phase; 6]; 2] = [
-    [Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire, Phase::Queue, Phase::Wire],
-    [Phase::Queue, Phase::Retransmission, Phase::Wire, Phase::Wire, Phase::Wire, Phase::Wire],
-];
-
-/// No end's number.
-pub(super) const UNKNOWN: u32 = u32::MAX;
-
-/// A packet on its way.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Packet {
-    /// The host that it comes from, and the one that it is for.
-    pub(super) from: u32,
-    pub(super) to: u32,
-    /// Its bytes with the headers of TCP and IP.
-    pub(super) bytes: u64,
-    /// The end that it comes from, and the one that it is for; [`UNKNOWN`] if that belongs to
-    /// another part, and has not been heard of.
-    pub(super) sender: u32,
-    pub(super) receiver: u32,
-    /// The tasks of these ends, if they are not daemons'.
-    pub(super) tasks: Option<(TaskNumber, TaskNumber)>,
-    pub(super) segment: Segment,
-    /// Its node, and the number of links that it has crossed.
-    node: u32,
-    hops: u32,
-    times: [Time; 6],
-    /// The time at which a daemon had forwarded its message.
-    until: Time,
-    is_shared: bool,
-    /// True if it occupies its host's memory until it has arrived, because both hosts are
-    /// namespaces of one computer.
-    is_kept: bool,
-}
-
-/// The ends of a connection, the sender's first.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
-    pub(super) hosts: (u32, u32),
-    pub(super) numbers: (u32, u32),
-    pub(super) tasks: Option<(TaskNumber, TaskNumber)>,
-}
-
-impl Packet {
-    /// With a segment, from one end to the other one.
-    pub(super) fn new(ends: Ends, segment: Segment) -> Self {
-        let Ends { hosts: (from, to), numbers: (sender, receiver), tasks } = ends;
-        let bytes = segment.bytes + segment.header;
-        Self { from, to, sender, receiver, tasks, bytes, segment, ..Self::default() }
-    }
-
-    /// The packet, with the time at which a daemon had forwarded its message.
-    pub(super) const fn until(self, until: Time) -> Self {
-        Self { until, ..self }
-    }
-
-    /// It has crossed one more link, on which it began at `began`, and can be forwarded at `at`.
-    fn cross(&mut self, began: Time, at: Time) {
-        let [_, _, queued, reached, ..] = self.times;
-        self.times = match self.hops {
-            0 => [began, at, at, at, at, at],
-            // The waits at all nodes between come first, then the time on the links between them.
-            _ if self.node != self.to => {
-                let queued = queued + began.since(reached);
-                [self.times[0], self.times[1], queued, at, at, at]
-            }
-            _ => [self.times[0], self.times[1], queued, reached, began, at],
-        };
-        self.hops += 1;
-    }
-}
-
-impl Transfer for Packet {
-    /// Adds the causes of the packet's delay; it was the last one of its message.
-    fn tell(&self, told: &mut Told) {
-        told.until(Phase::Queue, self.segment.first_sent);
-        told.until(Phase::Retransmission, self.segment.sent);
-        let phases = PHASES[usize::from(self.is_shared)];
-        phases.iter().zip(self.times).for_each(|(phase, time)| told.until(*phase, time));
-        told.until(Phase::Host, self.until);
-    }
-}
 
 /// A planned event of the network.
 #[derive(Clone, Copy, Debug)]
@@ -130,8 +44,7 @@ pub(super) enum Output {
 /// The network.
 pub(super) struct Wires {
     kind: Kind,
-    packets: Vec<Packet>,
-    free: Vec<u32>,
+    packets: Fleet,
     dice: Dice,
     computers: TaskNumber,
     part: Part,
@@ -170,9 +83,9 @@ impl Wires {
                 Kind::Fabric { rules, routes, links }
             }
         };
-        let (packets, free, dice) = (Vec::new(), Vec::new(), Dice::new(seed, part.stream(2)));
+        let (packets, dice) = (Fleet::default(), Dice::new(seed, part.stream(2)));
         let (lost, sent, ended, out) = (0, 0, 0, VecDeque::new());
-        Ok(Self { kind, packets, free, dice, computers, part, lost, sent, ended, out })
+        Ok(Self { kind, packets, dice, computers, part, lost, sent, ended, out })
     }
 
     pub(super) const fn collisions(&self) -> Option<u64> {
@@ -184,13 +97,14 @@ impl Wires {
 
     pub(super) fn send(&mut self, now: Time, mut packet: Packet) {
         self.sent += 1;
-        packet.node = packet.from;
-        packet.is_shared = matches!(self.kind, Kind::Cable(_));
-        packet.is_kept = packet.from % self.computers == packet.to % self.computers;
-        let number = self.keep(packet);
+        let is_shared = matches!(self.kind, Kind::Cable(_));
+        let (from, to) = (packet.now.from, packet.now.to);
+        let is_kept = from % self.computers == to % self.computers;
+        packet.begins(is_shared, is_kept);
+        let number = self.packets.keep(&packet);
         match &mut self.kind {
             Kind::Cable(cable) => {
-                cable.handle(now, packet.from as usize, u64::from(number), packet.bytes);
+                cable.handle(now, from as usize, u64::from(number), packet.now.bytes());
                 self.cable();
             }
             Kind::Fabric { .. } => self.forward(now, number),
@@ -200,23 +114,12 @@ impl Wires {
     /// A packet of another part comes to a node of this one: what is to be planned for then.
     pub(super) fn deliver(&mut self, packet: Packet) -> Planned {
         self.sent += 1;
-        Planned::Node(self.keep(packet))
+        Planned::Node(self.packets.keep(&packet))
     }
 
     /// Takes a packet that has arrived, or goes to another part: its place is free.
     pub(super) fn take(&mut self, number: u32) -> Packet {
-        self.free.push(number);
-        self.packets[number as usize]
-    }
-
-    /// Finds a place for a packet.
-    fn keep(&mut self, packet: Packet) -> u32 {
-        let Some(number) = self.free.pop() else {
-            self.packets.push(packet);
-            return self.packets.len() as u32 - 1;
-        };
-        self.packets[number as usize] = packet;
-        number
+        self.packets.take(number)
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time, planned: Planned) {
@@ -231,7 +134,7 @@ impl Wires {
                 self.link(number);
             }
             (Planned::Node(number), Kind::Fabric { rules, .. }) => {
-                let first = self.packets[number as usize].hops == 1;
+                let first = self.packets.at(number).hops == 1;
                 let lost = first && rules.loss > 0.0 && self.dice.chance(rules.loss);
                 if lost && !planted::is(Bug::LossForgotten) {
                     return self.lose(number);
@@ -260,16 +163,16 @@ impl Wires {
 
     /// Data that were kept, or were not, are in their host's memory no more.
     fn left(&mut self, number: u32, is_kept: bool) {
-        let packet = &self.packets[number as usize];
-        if packet.is_kept == is_kept && packet.segment.bytes > 0 {
-            self.out.push_back(Output::Left(packet.sender, packet.segment.bytes));
+        let packet = self.packets.at(number);
+        if packet.is_kept == is_kept && packet.data > 0 {
+            self.out.push_back(Output::Left(packet.sender, u64::from(packet.data)));
         }
     }
 
     fn lose(&mut self, number: u32) {
         self.lost += 1;
         self.end(number);
-        self.free.push(number);
+        self.packets.take(number);
     }
 
     fn arrive(&mut self, number: u32) {
@@ -288,9 +191,8 @@ impl Wires {
                     self.lose(token as u32);
                 }
                 csma::Output::Carried(carried) => {
-                    let packet = &mut self.packets[carried.token as usize];
-                    packet.times = [carried.ended; 6];
-                    (packet.times[0], packet.times[1]) = (carried.tried, carried.began);
+                    let packet = self.packets.at(carried.token as u32);
+                    packet.carried(carried.tried, carried.began, carried.ended);
                     let arrival = Planned::Node(carried.token as u32);
                     self.leave(carried.token as u32);
                     self.out.push_back(Output::At(carried.ended, arrival));
@@ -302,18 +204,19 @@ impl Wires {
     /// A packet begins on the next link of its route, or has arrived.
     fn forward(&mut self, now: Time, number: u32) {
         let Kind::Fabric { rules, routes, links } = &mut self.kind else { return };
-        let packet = &self.packets[number as usize];
+        let packet = self.packets.at(number);
         let (from, to) = (packet.from, packet.to);
         let Some(hop) = routes.next((from, to), packet.node) else { return self.arrive(number) };
-        let frame = Frame { token: number, from, to, bytes: rules.length(packet.bytes) };
+        let frame = Frame { token: number, from, to, bytes: rules.length(packet.bytes()) };
         links[hop.link as usize].handle(now, frame);
-        self.packets[number as usize].node = hop.node;
+        self.packets.at(number).node = hop.node;
         self.link(hop.link);
     }
 
     /// A packet will be at its next node, which may belong to another part.
     fn on(&mut self, at: Time, number: u32) {
-        let part = self.next_part(&self.packets[number as usize]);
+        let packet = *self.packets.at(number);
+        let part = self.next_part(&packet);
         if part == self.part.number {
             return self.out.push_back(Output::At(at, Planned::Node(number)));
         }
@@ -322,7 +225,7 @@ impl Wires {
     }
 
     /// The part of a packet's next link, or of its host.
-    fn next_part(&self, packet: &Packet) -> u32 {
+    fn next_part(&self, packet: &Travelling) -> u32 {
         let Kind::Fabric { routes, .. } = &self.kind else { return self.part.number };
         if self.part.division.parts == 1 {
             return self.part.number;
@@ -340,18 +243,18 @@ impl Wires {
             match output {
                 port::Output::Wake(at) => self.out.push_back(Output::At(at, Planned::Link(number))),
                 port::Output::Dropped { token } => {
-                    if self.packets[token as usize].hops == 0 {
+                    if self.packets.at(token).hops == 0 {
                         self.leave(token);
                     }
                     self.lose(token);
                 }
                 port::Output::Sent { token, began, arrives } => {
-                    let packet = &mut self.packets[token as usize];
+                    let packet = self.packets.at(token);
                     let is_last = packet.node == packet.to;
                     let at = if is_last {
                         arrives
                     } else {
-                        rules.forwards(packet.bytes, began, arrives)
+                        rules.forwards(packet.bytes(), began, arrives)
                     };
                     let hops = packet.hops;
                     packet.cross(began, at);

@@ -100,7 +100,9 @@ impl<W: Transfer> Inbox<W> {
 
     pub(in crate::model) fn put(&mut self, to: TaskNumber, from: TaskNumber, arrived: Arrived<W>) {
         let key = (to, from, self.matching.tag(arrived.message.tag));
-        self.lists.entry(key).or_default().push_back(arrived);
+        // A list has one message in most cases, and a message is large.
+        let list = self.lists.entry(key).or_insert_with(|| VecDeque::with_capacity(1));
+        list.push_back(arrived);
     }
 
     /// A receive takes what has arrived. It has ended then, or waits for more.

@@ -3,7 +3,7 @@
 use crate::unit::Time;
 
 /// The most ranges beyond a gap in an acknowledgement.
-pub(super) const RANGES: usize = 3;
+pub(crate) const RANGES: usize = 3;
 
 /// Data, an acknowledgement, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,6 +1,10 @@
 //! The sending half: segments under way, segments that count as lost, and the times at which they
 //! are sent again.
 
+mod flying;
+mod losses;
+
+use self::flying::{Flying, News, State};
 use super::clock::Clock;
 use super::congestion::Window;
 use super::sample::Sample;
@@ -10,8 +14,6 @@ use crate::platform::Tcp;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
-/// The number of segments beyond a hole that make it a loss (RFC 6675).
-const BEYOND: usize = 3;
 /// Segments go to the host's queue in trains: as many as the pace sends in a millisecond, two
 /// segments at least, and whole ones to near hosts (Linux: `tcp_tso_autosize`).
 const TRAIN: u64 = 65_536;
@@ -22,40 +24,6 @@ const TRAINS: u64 = 2;
 const SEGMENT_MEMORY: u64 = 1_280;
 /// The number of the first segment that is paced.
 const PACED_FROM: u64 = 10;
-/// The time that a probe of the end waits beside two round trips (Linux: `TCP_TIMEOUT_MIN_US`).
-const PROBE_MIN: Time = Time::microseconds(2_000);
-/// Timeouts without an acknowledgement between them, after which a connection is given up: Linux'
-/// `tcp_retries2`.
-const TRIES_MAX: u32 = 15;
-const TIMEOUT_MAX: Time = Time::microseconds(120_000_000);
-
-/// A segment that was sent and not acknowledged.
-#[derive(Clone, Copy, Debug)]
-struct Flying {
-    begin: u64,
-    bytes: u64,
-    first_sent: Time,
-    sent: Time,
-    /// All memory that the connection has handed to its host's queue, this segment included.
-    handed: u64,
-    /// All segments that were delivered when it was sent, and the time of the last of these
-    /// deliveries.
-    delivered: f64,
-    delivered_at: Time,
-    /// The time at which the segment had been sent that was delivered last then.
-    first_delivered: Time,
-    app_limited: bool,
-    again: bool,
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
-    Flying,
-    /// It has arrived, but a segment before it has not.
-    Beyond,
-    Lost,
-}
 
 /// The half of an end that sends.
 #[derive(Debug)]
@@ -276,12 +244,12 @@ impl Sending {
     fn again(&mut self, now: Time, place: usize) -> Segment {
         let (delivered, delivered_at) = (self.delivered, self.delivered_at);
         let one = &mut self.flying[place];
-        self.handed += memory(one.bytes);
+        self.handed += memory(u64::from(one.bytes));
         (one.sent, one.again, one.state, one.handed) = (now, true, State::Flying, self.handed);
         (one.delivered, one.delivered_at) = (delivered, delivered_at);
         one.first_delivered = self.first_sent;
         self.resent += 1;
-        let (begin, bytes, first_sent) = (one.begin, one.bytes, one.first_sent);
+        let (begin, bytes, first_sent) = (one.begin, u64::from(one.bytes), one.first_sent);
         Segment { begin, bytes, first_sent, sent: now, ..Segment::default() }
     }
 
@@ -309,7 +277,7 @@ impl Sending {
         let (again, state) = (false, State::Flying);
         self.flying.push_back(Flying {
             begin,
-            bytes,
+            bytes: bytes as u32,
             first_sent,
             sent,
             handed,
@@ -338,7 +306,7 @@ impl Sending {
         let freed = segment.acknowledged > self.first;
         self.first = self.first.max(segment.acknowledged);
         while let Some(one) = self.flying.front().copied() {
-            if one.begin + one.bytes > self.first {
+            if one.end() > self.first {
                 break;
             }
             self.flying.pop_front();
@@ -347,7 +315,7 @@ impl Sending {
         for (begin, end) in segment.ranges {
             for place in 0..self.flying.len() {
                 let one = self.flying[place];
-                let inside = one.begin >= begin && one.begin + one.bytes <= end;
+                let inside = one.begin >= begin && one.end() <= end;
                 if inside && one.state != State::Beyond {
                     self.flying[place].state = State::Beyond;
                     self.came(&one, &mut news);
@@ -421,106 +389,9 @@ impl Sending {
             self.window.acknowledged(now, &sample);
         }
     }
-
-    /// Finds losses. A hole with enough segments beyond it is a loss (RFC 6675). Within a recovery,
-    /// so is whatever was sent before a segment that has arrived (RFC 8985). The first loss of a
-    /// window makes it smaller.
-    fn find_losses(&mut self) {
-        let newest = self.newest;
-        let recovers = self.recovery.is_some();
-        let mut beyond = 0;
-        let mut found = false;
-        for one in self.flying.iter_mut().rev() {
-            let passed = (one.sent, one.begin) < newest && (recovers || beyond >= BEYOND);
-            match one.state {
-                State::Beyond => beyond += 1,
-                State::Flying if passed => {
-                    one.state = State::Lost;
-                    self.under_way -= 1;
-                    found = true;
-                }
-                _ => (),
-            }
-        }
-        if found && self.recovery.is_none() && !planted::is(Bug::LossUnanswered) {
-            self.recovery = Some(self.next);
-            self.window.lost();
-        }
-    }
-
-    /// RFC 6298, with Linux' lower bound.
-    fn timeout(&self) -> Time {
-        let plain = self.rtt.map_or(Time::microseconds(1_000_000), |(mean, spread)| {
-            mean + spread.times(4).max(self.tcp.timeout)
-        });
-        plain.times(1 << self.backoff.min(10)).min(TIMEOUT_MAX)
-    }
-
-    /// Sets the timeout, which counts from `since`. A probe of the end comes sooner (RFC 8985); it
-    /// counts from now, so whatever is sent or acknowledged puts it off.
-    fn arm(&mut self, now: Time, since: Time) {
-        if self.flying.is_empty() {
-            self.timer = None;
-            return;
-        }
-        let timeout = (since + self.timeout()).since(now);
-        let probe =
-            self.rtt.filter(|_| !self.probed && self.recovery.is_none()).map(|(mean, _)| {
-                let alone = if self.flying.len() == 1 { self.tcp.timeout } else { PROBE_MIN };
-                mean.times(2) + alone
-            });
-        let span = probe.map_or(timeout, |probe| probe.min(timeout));
-        self.timer = Some(self.clock.after(now, span));
-    }
-
-    pub(super) fn handle_timeout(&mut self, now: Time) {
-        if self.timer.is_none_or(|timer| timer > now) {
-            return;
-        }
-        self.timer = None;
-        if !self.probed && self.recovery.is_none() && self.rtt.is_some() {
-            self.probe();
-            self.arm(now, now);
-            return;
-        }
-        self.backoff += 1;
-        self.gives_up |= self.backoff > TRIES_MAX;
-        for one in self.flying.iter_mut().filter(|one| one.state == State::Flying) {
-            one.state = State::Lost;
-            one.again = false;
-        }
-        self.under_way = 0;
-        self.recovery = Some(self.next);
-        self.window.timed_out();
-        self.arm(now, now);
-    }
-
-    /// Sends the next segment; if there is none, the last one again, unless that is still in the
-    /// host's own queue.
-    fn probe(&mut self) {
-        self.probed = true;
-        self.corks = false;
-        if self.next < self.end {
-            self.forced = true;
-            return;
-        }
-        let gone = if planted::is(Bug::QueuedSentAgain) { u64::MAX } else { self.gone };
-        let is_out = |last: &&mut Flying| last.state == State::Flying && last.handed <= gone;
-        if let Some(last) = self.flying.back_mut().filter(is_out) {
-            last.state = State::Lost;
-            self.under_way -= 1;
-        }
-    }
 }
 
 /// The memory of the host that a segment takes.
 const fn memory(bytes: u64) -> u64 {
     bytes + SEGMENT_MEMORY
-}
-
-/// The effect of an acknowledgement.
-#[derive(Clone, Copy, Debug, Default)]
-struct News {
-    delivered: f64,
-    last: Option<Flying>,
 }
