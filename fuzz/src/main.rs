@@ -6,6 +6,7 @@
 
 mod event;
 mod frame;
+mod growth;
 #[allow(dead_code)]
 #[path = "../../crates/pvmd/src/hex.rs"]
 mod hex;
@@ -14,6 +15,7 @@ mod lane;
 mod link;
 mod message;
 mod order;
+mod pattern;
 mod peer;
 mod platform;
 mod proxy;
@@ -22,6 +24,7 @@ mod recorded;
 mod reply;
 mod request;
 mod route;
+mod script;
 mod sddf;
 mod stations;
 mod thesis;
@@ -35,14 +38,16 @@ use std::sync::LazyLock;
 /// Runs a target once on these bytes.
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 21] = [
+const TARGETS: [(&str, Target); 24] = [
     ("event", event::run),
     ("frame", frame::run),
+    ("growth", growth::run),
     ("hostfile", hostfile::run),
     ("lane", lane::run),
     ("link", link::run),
     ("message", message::run),
     ("order", order::run),
+    ("pattern", pattern::run),
     ("peer", peer::run),
     ("platform", platform::run),
     ("proxy", proxy::run),
@@ -51,6 +56,7 @@ const TARGETS: [(&str, Target); 21] = [
     ("reply", reply::run),
     ("request", request::run),
     ("route", route::run),
+    ("script", script::run),
     ("sddf", sddf::run),
     ("stations", stations::run),
     ("thesis", thesis::run),

@@ -1,4 +1,5 @@
-//! Bytes as a time-independent trace of SimGrid, all ranks in one file, which is run on a line.
+//! Bytes as a time-independent trace of SimGrid, which is run on a line: all ranks in one file, or,
+//! divided by `|`, a file for each.
 
 use pvm_predict::platform::{Host, Line};
 use pvm_predict::report::Unwatched;
@@ -7,7 +8,8 @@ use pvm_predict::{Source as _, Time, model};
 use std::io::Cursor;
 
 pub(crate) fn run(bytes: &[u8]) {
-    let Ok(mut source) = Ranks::new(vec![Cursor::new(bytes)], 1e9) else { return };
+    let files = bytes.split(|byte| *byte == b'|').map(Cursor::new);
+    let Ok(mut source) = Ranks::new(files.collect(), 1e9) else { return };
     // A call of very many ranks is very many messages, and no fault.
     if source.tasks() > 64 {
         return;

@@ -6,7 +6,7 @@ use pvm_predict::source::Stations;
 use pvm_predict::{Error, Rate, Time, model};
 
 /// Ends a run that would take too long: a short line may ask for a million packets.
-struct Bounded(u32);
+pub(crate) struct Bounded(pub(crate) u32);
 
 impl Watcher for Bounded {
     fn event(&mut self, event: Event<'_>) -> Result<(), Error> {
@@ -15,8 +15,8 @@ impl Watcher for Bounded {
         if self.0 == 0 { Err(Error::Stopped(0)) } else { Ok(()) }
     }
 
-    fn goes_on(&mut self, _: u64) -> bool {
-        true
+    fn goes_on(&mut self, actions: u64) -> bool {
+        actions < 1 << 16
     }
 }
 
