@@ -9,6 +9,7 @@ mod ask;
 mod crossings;
 mod diagnosis;
 mod faults;
+mod half_cables;
 mod histories;
 mod joining;
 mod measuring;
