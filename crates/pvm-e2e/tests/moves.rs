@@ -115,7 +115,7 @@ fn round(bed: &mut Bed, number: u64) {
     bed.await_copies();
     bed.await_work();
     let before = bed.servers();
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         assert_eq!(bed.machine.pvm(&["add", "local"]).code(), 0);
     } else {
         let host = bed.host_of_bag().expect("a server");
@@ -128,7 +128,7 @@ fn round(bed: &mut Bed, number: u64) {
     // By turns one that was there and, if there is one, one that has just been started.
     let new: Vec<u32> = now.difference(&before).copied().collect();
     let old: Vec<u32> = now.intersection(&before).copied().collect();
-    let from = if number % 3 == 0 && !new.is_empty() { new } else { old };
+    let from = if number.is_multiple_of(3) && !new.is_empty() { new } else { old };
     if let Some(victim) = from.get(number as usize / 2 % from.len().max(1)) {
         process::kill(*victim);
         assert!(eventually(LIMIT, || !process::lives(*victim)), "{victim} lives on");
