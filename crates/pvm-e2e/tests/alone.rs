@@ -87,7 +87,8 @@ fn the_turns_of_others_are_no_time_of_a_task() {
     run(&machine, &["--alone"], "ring");
     let seconds = predicted(&machine);
     let own = f64::from(ROUNDS * MS) / 1e3;
-    // All four together compute four times as long.
-    assert!((own..1.5 * own).contains(&seconds), "{seconds}");
+    // All four together compute four times as long. Processors that are shared with other computers
+    // may take twice as long for the same work.
+    assert!((own..3.0 * own).contains(&seconds), "{seconds}");
     machine.halt();
 }
