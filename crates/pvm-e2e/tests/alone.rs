@@ -8,11 +8,12 @@ const TASKS: u32 = 4;
 const ROUNDS: u32 = 5;
 const MS: u32 = 20;
 
-/// From when to when a task has computed, in seconds.
+/// From when to when a task has computed, and the processor time of that, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     begin: f64,
     end: f64,
+    processor: f64,
 }
 
 fn file(machine: &Machine) -> PathBuf {
@@ -32,7 +33,8 @@ fn run(machine: &Machine, options: &[&str], mode: &str) -> Output {
 fn turns(output: &Output) -> Vec<Stretch> {
     let turn = |line: &str| {
         let mut words = line.split_once("turn ")?.1.split(' ').map(|word| word.parse().ok());
-        Some(Stretch { begin: words.next()??, end: words.next()?? })
+        let (begin, end, processor) = (words.next()??, words.next()??, words.next()??);
+        Some(Stretch { begin, end, processor })
     };
     let mut all: Vec<Stretch> = output.out.lines().filter_map(turn).collect();
     all.sort_by(|a, b| a.begin.total_cmp(&b.begin));
@@ -84,11 +86,12 @@ fn predicted(machine: &Machine) -> f64 {
 #[test]
 fn the_turns_of_others_are_no_time_of_a_task() {
     let machine = Machine::start();
-    run(&machine, &["--alone"], "ring");
+    let turns = turns(&run(&machine, &["--alone"], "ring"));
     let seconds = predicted(&machine);
     let own = f64::from(ROUNDS * MS) / 1e3;
-    // All four together compute four times as long. Processors that are shared with other computers
-    // may take twice as long for the same work.
-    assert!((own..3.0 * own).contains(&seconds), "{seconds}");
+    // A hypervisor that takes the processor away for a while lets the task's own clock go on.
+    let taken: f64 = turns.iter().map(|turn| turn.processor - f64::from(MS) / 1e3).sum();
+    // All four together compute four times as long.
+    assert!((own..1.5 * own + taken).contains(&seconds), "{seconds}, {taken} taken: {turns:?}");
     machine.halt();
 }
