@@ -4,10 +4,8 @@
 use pvm_tuples::carried::Frame as _;
 use pvm_tuples::client::Client;
 use pvm_tuples::frames::{Ask, Between, Entry, Full, Options, Told};
-use pvm_tuples::outside::Parcel;
 use pvm_tuples::partition::{Event, Partition, Title};
 use pvm_wire::{Blob, HostIndex, Tid, Wire as _};
-use std::any::Any;
 
 const ME: Tid = Tid(1 << 18 | 1);
 const OTHER: Tid = Tid(2 << 18 | 1);
@@ -62,27 +60,11 @@ fn hear(server: &mut Partition, client: &mut Client, now: u64, frame: &[u8]) {
     server.handle(now, Event::Gone { task: asker });
 }
 
-/// A message that stays where it has come.
-#[derive(Debug)]
-struct Bytes(Vec<u8>);
-
-impl Parcel for Bytes {
-    fn size(&self) -> usize {
-        self.0.len()
-    }
-    fn read(&self, offset: usize, out: &mut [u8]) {
-        out.copy_from_slice(&self.0[offset..offset + out.len()]);
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
 /// A request whose large tuple stays in its message.
 fn kept(frame: &[u8]) -> Option<Ask> {
     let read = |at: usize, out: &mut [u8]| out.copy_from_slice(&frame[at..at + out.len()]);
     let (ask, start) = Ask::decode_head(frame.len(), read).ok()?;
-    ask.with_parcel(Box::new(Bytes(frame.to_vec())), start).ok()
+    ask.with_parcel(Box::new(frame.to_vec()), start).ok()
 }
 
 /// Something else that happens to a server, drawn by the end of a frame.

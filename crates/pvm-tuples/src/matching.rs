@@ -56,10 +56,8 @@ mod tests {
     use super::*;
     use crate::builder::Builder;
     use crate::kind::Shape;
-    use crate::outside::Parcel;
     use proptest::prelude::*;
     use pvm_wire::DecodeError;
-    use std::any::Any;
 
     fn one(add: impl FnOnce(&mut Builder) -> Result<(), crate::BuildError>) -> Tuple {
         let mut builder = Builder::new();
@@ -111,23 +109,8 @@ mod tests {
         assert!(value(1500).fits(&value(1500)) && !value(1500).fits(&value(1501)));
     }
 
-    #[derive(Debug)]
-    struct Bytes(Vec<u8>);
-
-    impl Parcel for Bytes {
-        fn size(&self) -> usize {
-            self.0.len()
-        }
-        fn read(&self, offset: usize, out: &mut [u8]) {
-            out.copy_from_slice(&self.0[offset..offset + out.len()]);
-        }
-        fn as_any(&self) -> &dyn Any {
-            self
-        }
-    }
-
     fn outside(bytes: &[u8]) -> Result<Tuple, DecodeError> {
-        Tuple::outside(Box::new(Bytes([&[9; 32], bytes].concat())), 32)
+        Tuple::outside(Box::new([&[9; 32], bytes].concat()), 32)
     }
 
     fn tuple(sizes: &[usize], value: u8) -> Tuple {

@@ -28,6 +28,21 @@ pub trait Parcel: fmt::Debug + Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
+/// A message in memory of this process.
+impl Parcel for Vec<u8> {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, offset: usize, out: &mut [u8]) {
+        out.copy_from_slice(&self[offset..offset + out.len()]);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// A tuple in a parcel.
 #[derive(Debug)]
 pub struct Outside {
