@@ -8,8 +8,6 @@ use crate::tools::{self, UNOPTIMISED};
 /// The time for which each decoder is fuzzed: its kept inputs first, then new ones. `make soak`
 /// does it for long.
 const FUZZ_SECONDS: &str = "4";
-/// The runs after which a target ends before its time.
-const FUZZ_RUNS: &str = "-runs=100000";
 
 pub(super) const FUZZ: Part = Part {
     name: "fuzz",
@@ -165,8 +163,7 @@ fn fuzz(run: &Run<'_>) -> Result<(), String> {
     let targets = fuzzing::targets(run.root)?;
     targets.iter().try_for_each(|target| fuzzing::prepare(run.root, target))?;
     let commands = targets.iter().map(|target| {
-        let mut command = fuzzing::for_seconds(run.root, target, FUZZ_SECONDS, Watch::Addresses);
-        command.arg(FUZZ_RUNS);
+        let command = fuzzing::for_seconds(run.root, target, FUZZ_SECONDS, Watch::Addresses);
         (target.as_str(), command)
     });
     run.side_by_side(commands.collect(), 2)
