@@ -146,14 +146,13 @@ impl RuntimeDir {
 
     fn take_one(chain: &[&Path; 3]) -> Result<Self, DirError> {
         let path = chain[2].to_path_buf();
-        // An owner that ends removes the folders that it leaves empty: begin again then.
+        // An owner that ends removes the folders that it leaves empty, those of all machines, too:
+        // begin again then.
         for _ in 0..100 {
-            for folder in chain {
-                make_private(folder)?;
-            }
-            let lock = match open_folder(&path) {
-                Err(Errno::NOENT) => continue,
-                other => other.map_err(|error| DirError::System { path: path.clone(), error })?,
+            make_private(chain[0])?;
+            let lock = match make_below(chain[1], &path) {
+                Err(DirError::System { error: Errno::NOENT, .. }) => continue,
+                other => other?,
             };
             match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
@@ -234,6 +233,13 @@ fn same_file(open: &OwnedFd, path: &Path) -> bool {
     }
 }
 
+/// Makes the machine's folder and the host's in it, and opens the host's.
+fn make_below(machine: &Path, host: &Path) -> Result<OwnedFd, DirError> {
+    make_private(machine)?;
+    make_private(host)?;
+    open_folder(host).map_err(|error| DirError::System { path: host.to_path_buf(), error })
+}
+
 /// Makes a folder of mode 0700, or checks the one that is there.
 fn make_private(path: &Path) -> Result<(), DirError> {
     let system = |error| DirError::System { path: path.to_path_buf(), error };
@@ -311,6 +317,24 @@ mod tests {
         assert!(RuntimeDir::take(&place.0, "other", HostSlot::First).is_ok());
         let guest = RuntimeDir::take(&place.0, "vm", HostSlot::Guest);
         assert!(matches!(guest, Err(DirError::Running(_))));
+    }
+
+    #[test]
+    fn an_owner_that_ended_took_the_folder_above_from_one_that_began() {
+        let place = TestFolder::new("above");
+        let come_and_go = |vmid: &str| {
+            for _ in 0..500 {
+                let owner = RuntimeDir::take(&place.0, vmid, HostSlot::First).expect(vmid);
+                remove(owner.path());
+            }
+        };
+        std::thread::scope(|scope| {
+            for vmid in ["one", "two", "three"] {
+                scope.spawn(move || come_and_go(vmid));
+            }
+        });
+        let nowhere = RuntimeDir::take(&place.0.join("none"), "vm", HostSlot::First);
+        assert!(matches!(nowhere, Err(DirError::System { error: Errno::NOENT, .. })));
     }
 
     #[test]
