@@ -12,8 +12,11 @@ const STRANGER_BYTES_MAX: usize = 64 << 10;
 const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
 /// Output of tasks that a command has not taken; more stays with the tasks.
 const UNSEEN_BYTES_MAX: usize = 1 << 20;
-/// The time that a connection may take to say hello.
+/// The time that a connection may take to say hello where more than [`STRANGERS_FEW`] are about to.
 const HELLO_TIME: Duration = Duration::from_secs(10);
+/// So many may take any time, the latest ones: a program that is stopped there, or whose computer
+/// stands still, is let in when it goes on.
+const STRANGERS_FEW: usize = 64;
 /// The number of connections that may be about to say hello; each costs a descriptor and a little
 /// memory. A thousand tasks that start at once on two cores are that many for a while.
 const STRANGERS_MAX: usize = 4096;
@@ -155,12 +158,17 @@ impl Connections {
         if !self.ousted.is_empty() {
             return self.strangers.values().next().copied();
         }
-        self.strangers.values().next().map(|since| *since + HELLO_TIME)
+        self.hurried().next().map(|(_, since)| *since + HELLO_TIME)
+    }
+
+    /// The strangers whose time runs.
+    fn hurried(&self) -> impl Iterator<Item = (&u64, &Instant)> {
+        self.strangers.iter().take(self.strangers.len().saturating_sub(STRANGERS_FEW))
     }
 
     /// The connections whose time is over, or that had to make room.
     pub(crate) fn overdue(&mut self, now: Instant) -> Vec<u64> {
-        let late = self.strangers.iter().take_while(|(_, since)| **since + HELLO_TIME <= now);
+        let late = self.hurried().take_while(|(_, since)| **since + HELLO_TIME <= now);
         let mut overdue: Vec<u64> = late.map(|(number, _)| *number).collect();
         overdue.extend(self.ousted.drain(..).filter(|number| self.strangers.contains_key(number)));
         overdue.sort_unstable();
@@ -193,21 +201,33 @@ mod tests {
     }
 
     #[test]
-    fn strangers_have_little_time() {
+    fn many_strangers_have_little_time() {
         let uid = rustix::process::getuid().as_raw();
         let now = Instant::now();
         let mut connections = Connections::default();
         let other = admit(&mut connections, (uid + 1, 1), now);
         assert_eq!(other, Err(Stranger::User(uid + 1)));
-        for pid in 0..100 {
+        for pid in 0..STRANGERS_FEW as u32 + 100 {
             admit(&mut connections, (uid, pid), now).unwrap();
         }
         connections.know(1);
-        let late = admit(&mut connections, (uid, 200), now + HELLO_TIME / 2).unwrap();
+        let late = admit(&mut connections, (uid, 7000), now + HELLO_TIME / 2).unwrap();
         assert!(connections.overdue(now + HELLO_TIME / 2).is_empty(), "a slow start is none");
         let overdue = connections.overdue(now + HELLO_TIME);
         assert!(!overdue.contains(&1) && !overdue.contains(&late));
-        assert_eq!(overdue.len(), 99);
+        assert_eq!(overdue, Vec::from_iter(2..=101), "the oldest ones");
+    }
+
+    #[test]
+    fn a_program_that_stood_still_before_its_hello_found_no_machine() {
+        let uid = rustix::process::getuid().as_raw();
+        let now = Instant::now();
+        let mut connections = Connections::default();
+        for pid in 0..STRANGERS_FEW as u32 {
+            admit(&mut connections, (uid, pid), now).unwrap();
+        }
+        assert_eq!(connections.next_deadline(), None);
+        assert!(connections.overdue(now + HELLO_TIME * 100).is_empty());
     }
 
     #[test]
