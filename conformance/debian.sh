@@ -66,16 +66,26 @@ judge() {
 	shift
 	for regex; do
 		if ! grep -Eq -- "$regex" "$WORK/out"; then
-			failed=$((failed + 1))
-			has_failed "$name"
-			echo "$name: FAIL (no line like: $regex)"
-			head -c 3000 "$WORK/out" | head -25 | sed 's/^/    /'
-			[ ! -s "$WORK/log" ] || tail -5 "$WORK/log" | sed 's/^/    log: /'
+			refuse "$name" "no line like: $regex"
 			return
 		fi
 	done
+	if [ -e "$WORK/unreadable" ]; then
+		refuse "$name" "its trace is unreadable"
+		sed 's/^/    /' "$WORK/unreadable"
+		return
+	fi
 	passed=$((passed + 1))
 	echo "$name: ok"
+}
+
+# refuse NAME WHY: a test that failed, with the end of what it wrote
+refuse() {
+	failed=$((failed + 1))
+	has_failed "$1"
+	echo "$1: FAIL ($2)"
+	head -c 3000 "$WORK/out" | head -25 | sed 's/^/    /'
+	[ ! -s "$WORK/log" ] || tail -5 "$WORK/log" | sed 's/^/    log: /'
 }
 
 # complain NAME: what did not compile

@@ -216,6 +216,7 @@ run_once() {
 	[ -z "${MACHINE_TRACED:-}" ] || sed -i 's/^\( *PVMTRCOPT=\)65536$/\10/' "$WORK/out"
 	[ $status -eq 0 ] || echo "exit status $status" >>"$WORK/out"
 	machine_stop
+	[ ! -e "$WORK/unreadable" ] || { echo "its trace is unreadable:" && cat "$WORK/unreadable"; } >>"$WORK/out"
 	return 0
 }
 
