@@ -14,7 +14,9 @@
  *   out       puts NUMBER small tuples, which stay
  *   fill      puts NUMBER tuples of BYTES bytes and stays until its input ends
  */
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +29,13 @@ enum { WORKERS = 4, SPREAD = 16, ROOM = 1 << 24 };
 
 static char memory[ROOM];
 
+/* The process that measures, in the others. */
+static pid_t measuring;
+
+/* The measuring process waits for a child that has failed: it is ended, too. */
 static void die(const char *what, const char *why) {
     fprintf(stderr, "speed: %s: %s\n", what, why);
+    if (measuring) kill(measuring, SIGTERM);
     exit(1);
 }
 
@@ -121,8 +128,16 @@ typedef neotuple claimed_thing;
 
 static __thread redisContext *redis;
 
+/* While the queue of the server's socket is full, the kernel refuses a connection (EAGAIN). One thread at a time
+   tries again, because thousands would leave the server no processor. */
 static void connect_here(void) {
-    redis = redisConnectUnix(getenv("REDIS_SOCKET"));
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one);
+    while ((redis = redisConnectUnix(getenv("REDIS_SOCKET"))) != NULL && redis->err && errno == EAGAIN) {
+        redisFree(redis);
+        usleep(1000);
+    }
+    pthread_mutex_unlock(&one);
     if (redis == NULL || redis->err) die("redis", redis ? redis->errstr : "no memory");
 }
 
@@ -177,9 +192,10 @@ static void tell(const char *what, double value) {
 }
 
 static pid_t child(void (*body)(int, int), int first, int second) {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid < 0) die("fork", "no process");
     if (pid > 0) return pid;
+    measuring = parent;
     connect_here();
     body(first, second);
     exit(0);
