@@ -82,6 +82,16 @@ fn a_flood_of_one_tasks_requests_held_up_the_one_of_another_task() {
     machine.halt();
 }
 
+/// Large tuples lie in memory that their readers have mapped.
+#[test]
+fn a_task_that_wrote_over_a_large_tuple_it_had_read_kept_it_from_all_others() {
+    let machine = Machine::start();
+    for step in ["put", "overwrite", "take"] {
+        machine.run("overwritten.c", &[step]);
+    }
+    machine.halt();
+}
+
 /// Each of its requests asks for 15 MB, and each request of others is served behind one of them.
 #[test]
 fn a_task_that_read_no_answers_stopped_the_server_of_all_spaces() {

@@ -69,8 +69,11 @@ impl Post {
         if self.bytes.len() != outside.start() {
             return None;
         }
+        let parts: Vec<_> = outside.checked_parts().collect();
         let mut message = kept.message();
-        message.rewrite(&self.bytes).then(|| self.task.send(&mut message, address))
+        let is_whole = message.rewrite(0, &self.bytes)
+            && parts.iter().all(|(at, part)| message.rewrite(outside.start() + at, part));
+        is_whole.then(|| self.task.send(&mut message, address))
     }
 
     /// Receives the next message if the fast path can do so without a wait.

@@ -56,8 +56,10 @@ mod tests {
     use super::*;
     use crate::builder::Builder;
     use crate::kind::Shape;
+    use crate::outside::Parcel;
     use proptest::prelude::*;
     use pvm_wire::DecodeError;
+    use std::sync::{Arc, Mutex};
 
     fn one(add: impl FnOnce(&mut Builder) -> Result<(), crate::BuildError>) -> Tuple {
         let mut builder = Builder::new();
@@ -139,6 +141,41 @@ mod tests {
             assert!(!there.fits(&tuple(sizes, 3)) && !tuple(sizes, 0).fits(&there));
             assert_eq!(there.to_string(), inside.to_string());
             assert_eq!(there, inside);
+        }
+    }
+
+    /// A parcel to which another task writes.
+    #[derive(Clone, Debug)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Parcel for Shared {
+        fn size(&self) -> usize {
+            self.0.lock().expect("no panic").len()
+        }
+
+        fn read(&self, offset: usize, out: &mut [u8]) {
+            self.0.lock().expect("no panic").read(offset, out);
+        }
+
+        fn as_any(&self) -> &dyn std::any::Any {
+            self
+        }
+    }
+
+    #[test]
+    fn a_tuple_whose_memory_another_task_had_overwritten_was_refused_by_all_who_took_it() {
+        for sizes in [&[4, 3][..], &[5000, 7], &[3, 100_003, 5, 20_000], &[9001, 9001, 9001]] {
+            let before = tuple(sizes, 1);
+            let parcel = Shared(Arc::new(Mutex::new(before.encoded().to_vec())));
+            let there = Tuple::outside(Box::new(parcel.clone()), 0).expect("a tuple");
+            parcel.0.lock().expect("no panic").fill(0xff);
+            let mut sent = parcel.0.lock().expect("no panic").clone();
+            for (at, part) in there.parcel().expect("outside").checked_parts() {
+                sent[at..at + part.len()].copy_from_slice(&part);
+            }
+            let taken = Tuple::from_encoded(&sent).expect("a tuple");
+            assert_eq!(taken.signature(), before.signature());
+            assert_eq!(Tuple::from_encoded(there.encoded()), Ok(taken));
         }
     }
 

@@ -3,10 +3,13 @@
 //! Such a tuple is sent from where it lies, so the server copies it once. Another task may write to
 //! that memory. So no reference to it is formed, and all that decides where the tuple is found (its
 //! heads, its first small fields and its marks) is copied when the tuple comes. A receiver checks
-//! the bytes that it gets, as it checks those of any message.
+//! the bytes that it gets, as it checks those of any message, and asks again if it refuses them. So
+//! before a tuple is sent, the bytes that can be wrong are written anew. A task that writes to a
+//! large tuple that it has read can change its values, but cannot keep others from taking it.
 
 use crate::hash::{WHOLE_MAX, of_long_value};
-use crate::layout::{FIELD, HEAD, check, heads_of};
+use crate::kind::Kind;
+use crate::layout::{ALIGNMENT, FIELD, HEAD, check, heads_of};
 use crate::marks::{KEY, Marks, key, key_by_length};
 use pvm_wire::DecodeError;
 use std::any::Any;
@@ -109,10 +112,37 @@ impl Outside {
         self.whole.get_or_init(|| {
             let mut whole = vec![0; self.size()];
             self.parcel.read(self.start, &mut whole);
-            whole[..self.beginning.len()].copy_from_slice(&self.beginning);
+            for (at, bytes) in self.checked_parts() {
+                whole[at..at + bytes.len()].copy_from_slice(&bytes);
+            }
             whole
         })
     }
+
+    /// The parts that a receiver refuses if they are damaged, each with its place in the tuple: the
+    /// beginning, the filling behind each later field, and truth values.
+    pub fn checked_parts(&self) -> impl Iterator<Item = (usize, Cow<'_, [u8]>)> {
+        let later = heads_of(&self.beginning)
+            .map(|(head, range)| (head, filling(&range), range))
+            .filter(|(_, filling, _)| filling.end > self.beginning.len());
+        let parts = later.flat_map(|(head, filling, range)| {
+            let bools = (head.kind == Kind::Bool).then(|| (range.start, self.bools(range)));
+            let zeros = Cow::Borrowed(&[0; ALIGNMENT][..filling.len()]);
+            [Some((filling.start, zeros)), bools].into_iter().flatten()
+        });
+        std::iter::once((0, Cow::Borrowed(&*self.beginning))).chain(parts)
+    }
+
+    fn bools(&self, range: Range<usize>) -> Cow<'_, [u8]> {
+        let mut bytes = part(&self.beginning, &*self.parcel, self.start, range).into_owned();
+        bytes.iter_mut().for_each(|byte| *byte = (*byte).min(1));
+        Cow::Owned(bytes)
+    }
+}
+
+/// The bytes between a field and the next one.
+fn filling(field: &Range<usize>) -> Range<usize> {
+    field.end..field.end.next_multiple_of(ALIGNMENT)
 }
 
 /// The first bytes of a tuple up to the end of the heads, as far as they are there.

@@ -30,12 +30,13 @@ impl Buffer {
         Data { store: &self.store, size: self.size }.copy_to(offset, out);
     }
 
-    /// Replaces the first bytes of the data, which lie in a slab of this task's. False if there are
-    /// fewer, they lie elsewhere, or a receiver still holds them: nothing is changed then.
-    pub fn rewrite(&mut self, bytes: &[u8]) -> bool {
+    /// Replaces bytes of the data, which lie in a slab of this task's. False if there are fewer,
+    /// they lie elsewhere, or a receiver still holds them: nothing is changed then.
+    pub fn rewrite(&mut self, offset: usize, bytes: &[u8]) -> bool {
+        let is_inside = offset.checked_add(bytes.len()).is_some_and(|end| end <= self.size);
         match &self.store {
-            Store::Slab(slab) if slab.is_unread() && bytes.len() <= self.size => {
-                slab.write(0, bytes);
+            Store::Slab(slab) if is_inside && slab.is_unread() => {
+                slab.write(offset, bytes);
                 true
             }
             _ => false,
