@@ -97,12 +97,13 @@ machine_spread() {
 machine_record() {
 	[ -n "${MACHINE_TRACED:-}" ] || return 0
 	local i
-	rm -f "$WORK/recorded.trace"
+	# Also the words of the recording before: the new one's process may begin after the first look at them.
+	rm -f "$WORK/recorded.trace" "$WORK/recording.err"
 	setsid "$PREFIX/bin/pvm" trace record --all -o "$WORK/recorded.trace" </dev/null >/dev/null 2>"$WORK/recording.err" &
 	RECORDER=$!
 	disown $RECORDER
 	for ((i = 0; i < 6000; i++)); do
-		! grep -q "recording into" "$WORK/recording.err" || return 0
+		! grep -qs "recording into" "$WORK/recording.err" || return 0
 		kill -0 $RECORDER 2>/dev/null || break
 		sleep 0.01
 	done

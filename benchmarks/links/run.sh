@@ -125,6 +125,7 @@ serve() {
   trap 'kill $servers 2>/dev/null' EXIT
   for way in $(ways); do
     plain "$way" || continue
+    rm -f "$OUT/$way.ready"
     bash "$tool" on h2 "$OUT/$way" serve $port >"$OUT/$way.ready" 2>&1 &
     servers="$servers $!"
     port=$((port + 1))

@@ -197,11 +197,12 @@ chance() {
 start_components() {
     lost=$work/programs/pvm2/lost.$1
     cp "$work/programs/pvm2/lost" "$lost"
+    rm -f "$work/out.lost"
     on h1 timeout 100 "$lost" h1 h2 h3 >"$work/out.lost" 2>"$work/err.lost" </dev/null &
     component=$!
     local tick
     for tick in $(seq 2000); do
-        grep -q running "$work/out.lost" && return
+        grep -qs running "$work/out.lost" && return
         sleep 0.01
     done
     fail "components do not start: $(cat "$work/err.lost")"
