@@ -9,12 +9,17 @@ import sys
 
 echo, rate = json.load(open(sys.argv[1])), float(sys.argv[2])
 short, long, size = echo["short_us"], echo["long_us"], echo["bytes"]
+# What the kernel's timer and scheduler do (rounds 1 to 4 had neither).
+late = f'late = "{echo["late_us"]:.1f} us"\n' if "late_us" in echo else ""
+slices = "/proc/sys/kernel/sched_rr_timeslice_ms"
+slice_ = f'slice = "{open(slices).read().strip()} ms"\n' if late and os.path.exists(slices) else ""
 # Both copy the bytes, one behind the other.
 copy = 2 * size / max(long - short, 0.1) / 1e3
 print(f"""# Four network namespaces of one computer, their cables shaped by
 # `tc ... tbf rate {rate:g}mbit burst 1600 limit 256kb` at both ends. Between two such hosts, not shaped, a message takes
 # {short:g} us for 1 byte and {long:g} us for {size} bytes (medians). A third of it each is the sender's, the receiver's
 # and that of the two cables between them. An idle processor takes up to 20 us and more to wake.
+# `late` is by how much a process' timer of 250 us goes off late (mean), `slice` that of real-time tasks.
 name = "tbf-{rate:g}"
 
 [network]
@@ -22,7 +27,7 @@ kind = "switch"
 rate = "{rate:g} Mb/s"
 latency = "{short / 6:.2f} us"
 burst = "1600 B"
-queue = "256 kB"
+{late}queue = "256 kB"
 frame = "14 B"
 shortest = "0 B"
 
@@ -32,7 +37,7 @@ receive = "{short / 3:.2f} us"
 jitter = "20 us"
 copy = "{copy:.2f} GB/s"
 cores = {os.cpu_count()}
-computers = 1
+{slice_}computers = 1
 
 [transport]
 kind = "tcp"

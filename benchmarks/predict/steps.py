@@ -1,10 +1,10 @@
 """steps.py PVM ROUND RATE... : the thesis' model beside ours on a round's programs, our corrections one by one.
 
 Each program of ROUND is predicted by `--model thesis` on a shared cable of the rate, then by ours with one correction
-more at each step: frames and TCP on that cable, a switch, the token bucket, the congestion control of the hosts, heads
-of messages and confirmations, the time of calls, and the cores that the hosts share, which is the round's platform. A
-line each: seconds of the timed section, and the error against the median of the real runs (PROGRAM-RATE.runs). Chance counts by
-its median over seven seeds. The thesis' lines (`pvm trace export --to thesis`) know no sections: the time before and behind
+more at each step: frames and TCP on that cable, a switch, the token bucket, the congestion control of the hosts, the
+bucket's timer where the platform has it late, heads of messages and confirmations, the time of calls, and the cores that
+the hosts share, which is the round's platform. A line each: seconds of the timed section, and the error against the
+median of the real runs (PROGRAM-RATE.runs). Chance counts by its median over seven seeds. The thesis' lines (`pvm trace export --to thesis`) know no sections: the time before and behind
 the section is what ours takes for these lines on that cable, less what it takes for the section.
 """
 
@@ -29,12 +29,14 @@ def steps(text, rate):
     """Names and platforms, the plainest first; the model of the first one is the thesis'."""
     cable = f'[network]\nkind = "cable"\nrate = "{rate} Mb/s"\n[transport]\nkind = "tcp"\ncongestion = "reno"\n'
     switch = cable.replace('"cable"', '"switch"')
-    calls, cores = ["send", "receive", "jitter", "copy"], ["cores", "computers"]
+    calls, cores = ["send", "receive", "jitter", "copy"], ["cores", "slice", "computers"]
     heads = kept(text, calls + cores)
-    control = kept(heads, ["message", "confirmation"])
+    timer = kept(heads, ["message", "confirmation"])
+    control = kept(timer, ["late"])
     bucket = kept(control, ["congestion", "train"]).replace('kind = "tcp"', 'kind = "tcp"\ncongestion = "reno"')
+    late = [("the timer", timer)] if timer != control else []
     return [("thesis", cable), ("packets and TCP", cable), ("a switch", switch), ("the bucket", bucket),
-            ("bbr", control), ("heads, confirmations", heads), ("calls", kept(text, cores)), ("cores", text)]
+            ("bbr", control), *late, ("heads, confirmations", heads), ("calls", kept(text, cores)), ("cores", text)]
 
 
 def predicted(files, platform, *options):

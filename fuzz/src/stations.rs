@@ -11,7 +11,8 @@ pub(crate) struct Bounded(pub(crate) u32);
 impl Watcher for Bounded {
     fn event(&mut self, event: Event<'_>) -> Result<(), Error> {
         let bytes = if let Event::Sent { bytes, .. } = event { bytes } else { 0 };
-        self.0 = self.0.saturating_sub(1 + (bytes >> 10) as u32);
+        let packets = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        self.0 = self.0.saturating_sub(1).saturating_sub(packets);
         if self.0 == 0 { Err(Error::Stopped(0)) } else { Ok(()) }
     }
 

@@ -108,6 +108,8 @@ const CHECKS: &[Check] = &[
     ("a burst passes free", port::a_burst_passes_free),
     ("a bucket has a bottom", port::a_bucket_has_a_bottom),
     ("a queue has a bound", port::a_queue_has_a_bound),
+    ("a late timer costs tokens", port::a_late_timer_costs_tokens),
+    ("a bucket makes up for a late timer", port::a_bucket_makes_up_for_a_late_timer),
     ("a message crosses two cables", tcp::a_message_crosses_two_cables),
     ("an empty message arrives", tcp::an_empty_message_arrives),
     ("slow start doubles", tcp::slow_start_doubles),

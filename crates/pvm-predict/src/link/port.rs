@@ -2,8 +2,10 @@
 //!
 //! The bucket works as Linux' tbf: a frame that finds enough tokens passes at once, whatever its
 //! length, and uses up tokens of its length; other frames wait in their order. Tokens grow with the
-//! rate, up to the burst.
+//! rate, up to the burst. The timer that wakes the first waiting frame may go off late, and if the
+//! bucket is full meanwhile, the tokens of the rest of that time are lost.
 
+use crate::kernel::Dice;
 use crate::planted::{self, Bug};
 use crate::unit::{Rate, Time};
 use std::collections::VecDeque;
@@ -19,6 +21,8 @@ pub struct Rules {
     pub queue: u64,
     /// The burst in bytes, if there is a token bucket.
     pub burst: Option<u64>,
+    /// The mean time by which the bucket's timer goes off late: from half of it to one and a half.
+    pub late: Time,
 }
 
 /// An output of a port.
@@ -55,12 +59,15 @@ pub struct Port {
     tokens: Time,
     counted: Time,
     is_asleep: bool,
+    /// Random numbers for the timer.
+    dice: Dice,
     out: VecDeque<Output>,
 }
 
 impl Port {
-    /// An idle port with a full bucket.
-    pub fn new(rules: Rules) -> Self {
+    /// An idle port with a full bucket. The seed and the number of the port decide how late its
+    /// timer is each time.
+    pub fn new(rules: Rules, seed: u64, number: u32) -> Self {
         Self {
             rules,
             frames: VecDeque::new(),
@@ -69,6 +76,7 @@ impl Port {
             tokens: rules.burst.map_or(Time::ZERO, |burst| rules.rate.time_of(burst)),
             counted: Time::ZERO,
             is_asleep: false,
+            dice: Dice::new(seed, (1 << 33) + u64::from(number)),
             out: VecDeque::new(),
         }
     }
@@ -106,7 +114,8 @@ impl Port {
             };
             if ready > now {
                 self.is_asleep = true;
-                return self.out.push_back(Output::Wake(ready));
+                let wake = ready + self.lateness();
+                return self.out.push_back(Output::Wake(wake));
             }
             self.frames.pop_front();
             self.waiting -= bytes;
@@ -118,6 +127,14 @@ impl Port {
             self.free = now + length;
             let arrives = self.free + self.rules.latency;
             self.out.push_back(Output::Sent { token, began: now, arrives });
+        }
+    }
+
+    /// The time by which the timer goes off late this time.
+    const fn lateness(&mut self) -> Time {
+        match self.rules.late.0 {
+            0 => Time::ZERO,
+            late => Time(late / 2 + self.dice.below(late)),
         }
     }
 

@@ -45,6 +45,9 @@ pub struct Host {
     pub memory: Line,
     /// The number of cores; if it is not given, each task has a core.
     pub cores: Option<u32>,
+    /// The longest time for which a task keeps a core while others wait for one; if it is not
+    /// given, all tasks that compute get even shares of the cores.
+    pub slice: Option<Time>,
     /// The number of computers, to which hosts are assigned in turn; if it is not given, each host
     /// is a computer.
     pub computers: Option<u32>,
@@ -53,12 +56,16 @@ pub struct Host {
 /// The time of a message through the memory of one host: 1 us, and 5 GB/s.
 const MEMORY: Line = Line::new(Time::microseconds(1), 200.0);
 
+/// The shortest slice: shorter ones are events without end, and no scheduler has them.
+const SLICE_MIN: Time = Time::microseconds(10);
+
 impl Default for Host {
     fn default() -> Self {
         let (send, receive) = (Time::ZERO, Time::ZERO);
-        let (cores, computers) = (None, None);
+        let (cores, slice, computers) = (None, None, None);
         let jitter = Time::ZERO;
-        Self { speed: 1.0, send, receive, byte: 0.0, jitter, memory: MEMORY, cores, computers }
+        let (speed, byte, memory) = (1.0, 0.0, MEMORY);
+        Self { speed, send, receive, byte, jitter, memory, cores, slice, computers }
     }
 }
 
@@ -153,7 +160,11 @@ fn host_of(section: &mut Section<'_>) -> Result<Host, Error> {
     let cores = count(section.number("cores", 1.0, 65536.0)?);
     let computers = count(section.number("computers", 1.0, 65536.0)?);
     let jitter = section.time("jitter")?.unwrap_or_default();
-    Ok(Host { speed, send, receive, byte, jitter, memory, cores, computers })
+    let slice = section.time("slice")?;
+    if slice.is_some_and(|slice| slice < SLICE_MIN) {
+        return Err(section.wrong("slice", format!("a slice takes {SLICE_MIN} at least")));
+    }
+    Ok(Host { speed, send, receive, byte, jitter, memory, cores, slice, computers })
 }
 
 #[cfg(test)]
@@ -227,6 +238,8 @@ mod tests {
             ),
             (&format!("{network}propagation = \"1 ms\"\n"), 4, "half a slot"),
             (&format!("{network}[host]\nspeed = nan\n"), 5, "speed is not between"),
+            (&format!("{network}[host]\nslice = \"9 us\"\n"), 5, "a slice takes 10"),
+            (&format!("{SWITCH}late = \"3 us\"\n"), 4, "only the timer of a burst"),
             (&format!("{network}[hots]\n"), 4, "hots is unknown here: about, host, name"),
             (&format!("{network}[transport]\nkind = \"tcp\"\nnagle = 1\n"), 6, "true or false"),
             (

@@ -83,6 +83,8 @@ pub struct Fabric {
     pub queue: u64,
     /// The burst in bytes, if the ports are shaped by a token bucket (Linux' tbf).
     pub burst: Option<u64>,
+    /// The mean time by which the timer of a token bucket goes off late.
+    pub late: Time,
     /// The bytes of a frame beside its packet, as the rate counts them.
     pub header: u64,
     /// Bytes of the shortest frame.
@@ -240,6 +242,7 @@ fn plain_of(section: &mut Section<'_>) -> Result<Fabric, Error> {
         latency: section.time("latency")?.unwrap_or_default(),
         queue: section.size_in("queue", 2_000, BYTES_MAX)?.unwrap_or(256_000),
         burst: None,
+        late: Time::ZERO,
         header: 0,
         shortest: 0,
         loss: section.share("loss")?.unwrap_or(0.0),
@@ -252,8 +255,13 @@ fn plain_of(section: &mut Section<'_>) -> Result<Fabric, Error> {
 fn switch_of(section: &mut Section<'_>) -> Result<Network, Error> {
     let plain = plain_of(section)?;
     let cut = section.chosen("forwarding", &["store", "cut-through"])?;
+    let (burst, late) = (section.size("burst")?, section.time("late")?.unwrap_or_default());
+    if late > Time::ZERO && burst.is_none() {
+        return Err(section.wrong("late", "only the timer of a burst may be late".to_owned()));
+    }
     Ok(Network::Fabric(Fabric {
-        burst: section.size("burst")?,
+        burst,
+        late,
         // Frame head and checksum, preamble, gap: the bytes that a frame takes beside its packet.
         header: section.size("frame")?.unwrap_or(38),
         shortest: section.size("shortest")?.unwrap_or(84),

@@ -4,7 +4,7 @@
 use crate::action::{Action, Matching, TaskNumber};
 use crate::error::Error;
 use crate::program::Source;
-use crate::unit::Time;
+use crate::unit::{BYTES_MAX, TIME_MAX, Time};
 
 /// The pairs of tasks that exchange messages in a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +65,10 @@ impl Pattern {
         computing: Time,
     ) -> Result<Self, Error> {
         let edge = tasks.isqrt();
+        if bytes > BYTES_MAX || computing > TIME_MAX {
+            let what = format!("a message has at most {BYTES_MAX} B, and a round {TIME_MAX}");
+            return Err(Error::Unfit(what));
+        }
         if tasks == 0 {
             return Err(Error::Unfit("a pattern has at least one task".to_owned()));
         }
@@ -231,6 +235,17 @@ mod tests {
                 }
                 assert!(open.values().all(|count| *count == 0), "{name} of {tasks}: {open:?}");
             }
+        }
+    }
+
+    /// A reader of such a trace refused what `generate` had written.
+    #[test]
+    fn what_no_trace_may_hold_is_refused() {
+        let ring = |bytes, computing| Pattern::new(Shape::Ring, 2, 1, bytes, computing);
+        assert!(ring(BYTES_MAX, TIME_MAX).is_ok());
+        for told in [ring(BYTES_MAX + 1, Time::ZERO), ring(0, TIME_MAX + Time(1))] {
+            let told = told.expect_err("too much").to_string();
+            assert!(told.contains("1000000000000 B"), "{told}");
         }
     }
 

@@ -101,7 +101,7 @@ const CELL: u64 = 42_400_000;
 
 fn cells(queue: u64) -> Link {
     let (rate, latency) = (Rate::megabits(10), Time::ZERO);
-    Link::Cells(Cells::new(port::Rules { rate, latency, queue, burst: None }))
+    Link::Cells(Cells::new(port::Rules { rate, latency, queue, burst: None, late: Time::ZERO }))
 }
 
 /// The first of two packets of 22 cells leaves with the 43rd cell, and not with the 22nd.

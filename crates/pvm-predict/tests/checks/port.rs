@@ -8,7 +8,7 @@ const MICRO: u64 = 1_000;
 
 /// When each frame leaves and arrives, in nanoseconds; nothing for one that was thrown away.
 fn run(rules: Rules, frames: &[(u64, u64)]) -> Vec<Option<(u64, u64)>> {
-    let mut port = Port::new(rules);
+    let mut port = Port::new(rules, 1, 0);
     let mut wakes = std::collections::BTreeSet::new();
     let mut done = vec![None; frames.len()];
     let mut note = |port: &mut Port, wakes: &mut std::collections::BTreeSet<Time>| {
@@ -42,7 +42,31 @@ fn run(rules: Rules, frames: &[(u64, u64)]) -> Vec<Option<(u64, u64)>> {
 
 const fn rules(burst: Option<u64>) -> Rules {
     let (rate, latency) = (Rate::megabits(10), Time::microseconds(3));
-    Rules { rate, latency, queue: 3_000, burst }
+    Rules { rate, latency, queue: 3_000, burst, late: Time::ZERO }
+}
+
+/// The time at which the last of 100 frames of 1500 bytes leaves, in nanoseconds, if the timer is
+/// late by 100 us in the mean.
+fn last_behind_a_late_timer(burst: u64) -> u64 {
+    let rules = Rules { queue: u64::MAX, late: Time::microseconds(100), ..rules(Some(burst)) };
+    let done = run(rules, &[(0, 1500); 100]);
+    done.last().copied().flatten().map_or(0, |(began, _)| began)
+}
+
+/// The bucket is full 1200 us after each frame, and the timer 50 to 150 us later, 100 us in the
+/// mean: the tokens of these are lost.
+pub(crate) fn a_late_timer_costs_tokens() -> Verdict {
+    let late = last_behind_a_late_timer(1500);
+    let mean = 99 * 1300 * MICRO;
+    is("late each time", (mean / 100 * 99..=mean / 100 * 101).contains(&late), true)
+}
+
+/// A bucket with room for 150 us more loses nothing: only the last frame is late.
+pub(crate) fn a_bucket_makes_up_for_a_late_timer() -> Verdict {
+    let last = last_behind_a_late_timer(1700);
+    // The first frame leaves 200 bytes' worth of tokens, 160 us.
+    let due = (99 * 1200 - 160) * MICRO;
+    is("late once", (due + 50 * MICRO..=due + 150 * MICRO).contains(&last), true)
 }
 
 /// Without a bucket a frame of 1500 bytes takes 1200 us, and then its latency; behind it waits the

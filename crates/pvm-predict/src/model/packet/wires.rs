@@ -78,7 +78,7 @@ impl Wires {
                 rules.comes_round(hosts).map_err(Error::Unfit)?;
                 let routes = Routes::new(rules.topology, hosts).map_err(Error::Unfit)?;
                 let is_here = |link| part.has(routes.host_of(link));
-                let link = |link| link_of(&rules, link, hosts);
+                let link = |link| link_of(&rules, link, hosts, seed);
                 let links = Owned::new(routes.links(), is_here, link);
                 Kind::Fabric { rules, routes, links }
             }
@@ -269,8 +269,9 @@ impl Wires {
 }
 
 /// The link of a fabric with this number.
-fn link_of(rules: &Fabric, number: u32, hosts: u32) -> Link {
-    let Fabric { rate, latency, queue, burst, .. } = *rules;
+fn link_of(rules: &Fabric, number: u32, hosts: u32, seed: u64) -> Link {
+    let Fabric { rate, latency, queue, burst, late, .. } = *rules;
+    let port = port::Rules { rate, latency, queue, burst, late };
     match rules.medium {
         Medium::Ring(target) => {
             let ring = fddi::Rules { rate, latency, target, queue };
@@ -281,11 +282,7 @@ fn link_of(rules: &Fabric, number: u32, hosts: u32) -> Link {
             Link::Crossbar(Box::new(Hippi::new(crossbar, hosts as usize)))
         }
         // In a star the links from the switch come after the links of the hosts.
-        Medium::Cells if number >= hosts => {
-            Link::Cells(Cells::new(port::Rules { rate, latency, queue, burst }))
-        }
-        Medium::Cells | Medium::Cables => {
-            Link::Port(Port::new(port::Rules { rate, latency, queue, burst }))
-        }
+        Medium::Cells if number >= hosts => Link::Cells(Cells::new(port)),
+        Medium::Cells | Medium::Cables => Link::Port(Port::new(port, seed, number)),
     }
 }

@@ -39,7 +39,8 @@ impl<W: Transfer> Places<W> {
         let computers = host.computers.map_or(count, |computers| computers.min(count)).max(1);
         let mut on = vec![0u32; computers as usize];
         hosts.iter().for_each(|host| on[(host % computers) as usize] += 1);
-        let shared = |tasks: &u32| host.cores.filter(|cores| tasks > cores).map(Cores::new);
+        let cores = |cores| Cores::new(cores, host.slice);
+        let shared = |tasks: &u32| host.cores.filter(|cores| tasks > cores).map(cores);
         Self {
             computers,
             cores: on.iter().map(shared).collect(),
