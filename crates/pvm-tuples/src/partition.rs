@@ -49,6 +49,8 @@ const SEARCH_AGAIN_MS: u64 = 10_000;
 const LOOK_AGAIN_MS: u64 = 500;
 /// ... and does so for this long: the last entry of its primary, which names it, may still come.
 const UNDECIDED_MS: u64 = 60_000;
+/// The bytes of requests that wait in a space, beyond which no further one waits there.
+const WAITING_MAX: u64 = 256 << 20;
 /// A copy that has left this many repetitions unconfirmed is given up.
 const RESENDS_MAX: u32 = 5;
 
@@ -161,6 +163,10 @@ pub struct Partition {
     drains: Drains,
     moving: Moving,
     refused: Refused,
+    /// Requests that would have waited beyond [`Partition::most_waiting`].
+    beyond: Refused,
+    /// The bytes of waiting requests beyond which no further one waits.
+    most_waiting: u64,
     journal: Journal,
     /// A note for the client that made the space.
     note: Blob,
@@ -197,6 +203,11 @@ pub fn spill_to(space: &mut Partition, shelf: Box<dyn Shelf>) {
 /// True if the tuples of a put have room in memory or on the shelf. A repeated request needs none.
 pub fn has_room_for(space: &mut Partition, asked: (Tid, u64), op: &Op) -> bool {
     is_known(space, asked) || store::reserve(&mut space.store, op)
+}
+
+/// From now on no request waits while the waiting ones have so many bytes.
+pub const fn bound_waiting(space: &mut Partition, bytes: u64) {
+    space.most_waiting = bytes;
 }
 
 /// A copy has removed its file, has failed to do so, or has ended.
@@ -334,6 +345,8 @@ impl Partition {
             drains: Drains::default(),
             moving: Moving::default(),
             refused: Refused::default(),
+            beyond: Refused::default(),
+            most_waiting: WAITING_MAX,
             journal,
             note: Blob::default(),
             outputs: VecDeque::new(),
@@ -527,6 +540,7 @@ impl Partition {
     fn gone(&mut self, task: Tid) {
         self.watched.remove(&task);
         self.refused.gone(task);
+        self.beyond.gone(task);
         match self.role {
             Role::Primary => self.gone_from_primary(task),
             Role::Copy => self.gone_from_copy(task),

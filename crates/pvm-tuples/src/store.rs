@@ -6,7 +6,7 @@
 mod claims;
 mod clients;
 mod finding;
-mod putting;
+pub(crate) mod putting;
 pub(crate) mod seen;
 mod whole;
 
@@ -36,6 +36,8 @@ pub struct Store {
     waiting: Map<Waiting>,
     waiters: Index,
     blocked: VecDeque<Blocked>,
+    /// The bytes of what waits: templates, and tuples that wait for room.
+    waiting_bytes: u64,
     claims: BTreeMap<u64, Claim>,
     clients: BTreeMap<Tid, Client>,
     /// The bytes of all tuples, claimed and free.
@@ -58,6 +60,7 @@ impl Store {
             waiting: Map::default(),
             waiters: Index::default(),
             blocked: VecDeque::new(),
+            waiting_bytes: 0,
             claims: BTreeMap::new(),
             clients: BTreeMap::new(),
             bytes: 0,

@@ -9,7 +9,7 @@ use crate::frames::{Ask, Between, Told};
 use crate::log::Record;
 use crate::ops::{Answer, Input, Op, Outcome};
 use crate::planted::{self, Bug};
-use crate::store;
+use crate::store::{self, putting::waits_beyond};
 use pvm_wire::Tid;
 
 /// For each so many bytes of a space a server that is to begin with it gets one time of
@@ -18,6 +18,12 @@ const BEGIN_BYTES: u64 = 32 << 20;
 
 fn waits(space: &Partition, (client, number): (Tid, u64)) -> bool {
     space.store.known(client).is_some_and(|known| known.waiting.contains_key(&number))
+}
+
+/// True for a request that has not been carried out because too much waited.
+fn is_beyond(space: &Partition, (client, number): (Tid, u64)) -> bool {
+    let knows = || space.store.known(client).is_some_and(|known| known.knows(number));
+    space.beyond.has(client, number) && !knows()
 }
 
 /// The last step that all servers have for which answers wait: the copies that the entry names, and
@@ -63,10 +69,22 @@ impl Partition {
         self.watch(client);
         if let Ask::Do { settled, .. } = &ask {
             self.refused.settle(client, *settled);
+            self.beyond.settle(client, *settled);
         }
         match ask {
             Ask::Do { number, .. } if self.refused.has(client, number) => {
                 refuse(self, (client, number));
+            }
+            // The client repeats this, as if it had been lost.
+            Ask::Do { number, op, .. }
+                if waits_beyond(&self.store, self.most_waiting, (client, number), &op) =>
+            {
+                self.beyond.note_beyond(client, number);
+            }
+            // It does not wait at the client any more, either.
+            Ask::Cancel { number, .. } if is_beyond(self, (client, number)) => {
+                self.beyond.take(client, number);
+                self.step(Input::Withdrawn { client, number });
             }
             // This cancellation changes nothing, and gets no answer.
             Ask::Cancel { number, .. } if !waits(self, (client, number)) => {}
@@ -85,6 +103,7 @@ impl Partition {
                 self.release();
             }
             Ask::Do { number, settled, op, .. } => {
+                self.beyond.take(client, number);
                 let claim =
                     op.claim().filter(|claim| store::is_claimed_by(&self.store, *claim, client));
                 let renews = matches!(op, Op::Renew { .. });

@@ -1,10 +1,12 @@
 //! The data of each client, by which each of its requests is carried out once.
 
+use super::finding::remove_waiter;
+use super::putting::cost_of_blocked;
 use super::{Store, cost};
 use crate::known::Answered;
 use crate::ops::{Answer, Find, Outcome};
 use crate::planted::{self, Bug};
-use crate::snapshot::{Claim, Kept};
+use crate::snapshot::{Blocked, Claim, Kept};
 use pvm_wire::Tid;
 
 impl Store {
@@ -79,10 +81,13 @@ impl Store {
     }
 
     fn stop_waiting(&mut self, client: Tid, number: u64, waiter: u64) {
-        if let Some(waiting) = self.waiting.remove(&waiter) {
-            self.waiters.take_waiter(waiting.template.marks(), waiter);
-        } else {
-            self.blocked.retain(|blocked| (blocked.client, blocked.number) != (client, number));
+        if remove_waiter(self, waiter).is_some() {
+            return;
+        }
+        let is_it = |blocked: &Blocked| (blocked.client, blocked.number) == (client, number);
+        let at = self.blocked.iter().position(is_it);
+        if let Some(blocked) = at.and_then(|at| self.blocked.remove(at)) {
+            self.waiting_bytes -= cost_of_blocked(&blocked);
         }
     }
 

@@ -11,6 +11,28 @@ use pvm_wire::Tid;
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 
+/// The bytes that a request counts while it waits for a tuple.
+fn cost_of_waiting(waiting: &Waiting) -> u64 {
+    (size_of::<Waiting>() + waiting.template.size()) as u64
+}
+
+/// Lets a request wait for a tuple.
+pub(super) fn add_waiter(store: &mut Store, waiter: u64, waiting: Waiting) {
+    store.waiting_bytes += cost_of_waiting(&waiting);
+    store.waiters.put_waiter(waiting.template.marks(), waiter);
+    let known = store.clients.entry(waiting.client).or_default();
+    known.waiting.insert(waiting.number, waiter);
+    store.waiting.insert(waiter, waiting);
+}
+
+/// Takes out a request that waits for a tuple.
+pub(super) fn remove_waiter(store: &mut Store, waiter: u64) -> Option<Waiting> {
+    let waiting = store.waiting.remove(&waiter)?;
+    store.waiting_bytes -= cost_of_waiting(&waiting);
+    store.waiters.take_waiter(waiting.template.marks(), waiter);
+    Some(waiting)
+}
+
 impl Store {
     /// Free tuples that fit, the oldest first.
     pub(super) fn fitting(&self, template: &Tuple) -> impl Iterator<Item = (u64, Cow<'_, Kept>)> {
@@ -49,10 +71,8 @@ impl Store {
         limit_ms: Option<NonZeroU64>,
     ) {
         let waiter = self.next();
-        self.waiters.put_waiter(template.marks(), waiter);
-        self.clients.entry(client).or_default().waiting.insert(number, waiter);
         let since = self.now;
-        self.waiting.insert(waiter, Waiting { client, number, template, how, since, limit_ms });
+        add_waiter(self, waiter, Waiting { client, number, template, how, since, limit_ms });
     }
 
     /// Gives a tuple that has just been taken out to the client that asked for it.
@@ -86,8 +106,7 @@ impl Store {
         let served = self.served_by(&kept.tuple, marks);
         let mut is_taken = false;
         for waiter in served {
-            let Some(waiting) = self.waiting.remove(&waiter) else { continue };
-            self.waiters.take_waiter(waiting.template.marks(), waiter);
+            let Some(waiting) = remove_waiter(self, waiter) else { continue };
             is_taken = waiting.how != Find::Copy;
             self.hand_over((waiting.client, waiting.number), &waiting.how, id, kept.clone());
         }

@@ -1,11 +1,12 @@
 //! Conversion of a store into a [`Snapshot`] and back.
 
+use super::finding::add_waiter;
+use super::putting::block;
 use super::{Store, cost};
 use crate::ids::Ids;
 use crate::known::Answered;
 use crate::planted::{self, Bug};
 use crate::snapshot::{Remembered, Snapshot};
-use std::collections::VecDeque;
 
 fn in_order<T: Clone>(entries: &crate::hash::Map<T>) -> Vec<(u64, T)> {
     let mut all: Vec<_> = entries.iter().map(|(number, entry)| (*number, entry.clone())).collect();
@@ -79,16 +80,9 @@ impl Store {
                 known.waiting.insert(waiting.number, waiter);
                 continue;
             }
-            store.waiters.put_waiter(waiting.template.marks(), waiter);
-            let known = store.clients.entry(waiting.client).or_default();
-            known.waiting.insert(waiting.number, waiter);
-            store.waiting.insert(waiter, waiting);
+            add_waiter(&mut store, waiter, waiting);
         }
-        for blocked in &snapshot.blocked {
-            let known = store.clients.entry(blocked.client).or_default();
-            known.waiting.insert(blocked.number, 0);
-        }
-        store.blocked = VecDeque::from(snapshot.blocked);
+        snapshot.blocked.into_iter().for_each(|blocked| block(&mut store, blocked));
         store
     }
 }

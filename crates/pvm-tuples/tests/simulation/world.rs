@@ -6,7 +6,8 @@ use pvm_tuples::client::{Client, End, Output as Wish};
 use pvm_tuples::frames::{Ask, Between, Entry, Full, Options, Told};
 use pvm_tuples::log::Record;
 use pvm_tuples::partition::{
-    Event, Output, Partition, Title, directory_of, has_failed, has_room_for, is_no_step, spill_to,
+    Event, Output, Partition, Title, bound_waiting, directory_of, has_failed, has_room_for,
+    is_no_step, spill_to,
 };
 use pvm_tuples::{Builder, Find, Kind, Op, Outcome, Reason, Shape, Tuple};
 use pvm_wire::{Blob, HostIndex, Tid};
@@ -16,6 +17,8 @@ const HOSTS: u32 = 4;
 /// Room for the tuples of one put, and few more.
 const SPILL_BYTES: u64 = 900;
 const CLIENTS: usize = 4;
+/// Room for two waiting requests.
+const FEW_WAITING: u64 = 300;
 /// Faults happen until then, and clients begin no more.
 const BUSY_MS: u64 = 20_000;
 /// Everything has come to rest by then.
@@ -199,6 +202,8 @@ pub(crate) struct World {
     copies: u8,
     /// Tuples that find no room in memory lie in files.
     spills: bool,
+    /// The bytes of waiting requests beyond which no further one waits.
+    most_waiting: u64,
     /// Draws which spaces move to hosts that join; none where none do.
     moves: Option<Dice>,
     /// Draws whose disks fail; none where none do.
@@ -260,6 +265,7 @@ impl World {
             copies,
             spills: seed % 3 == 1,
             moves: (seed % 4 == 1).then(|| Dice::new(seed + 1_000_003)),
+            most_waiting: if seed % 5 == 4 { FEW_WAITING } else { u64::MAX },
             disks: (seed % 5 == 3).then(|| Dice::new(seed + 2_000_003)),
             loses,
             reorders,
@@ -287,7 +293,8 @@ impl World {
             Entry { space, primary: me, copies, options, owner, deleted, directory, generation };
         self.entries.insert(0, entry.clone());
         let title = Title { name: Blob::from("space"), epoch: 0, entry };
-        let partition = Partition::create(me, title, None, None, self.now);
+        let mut partition = Partition::create(me, title, None, None, self.now);
+        bound_waiting(&mut partition, self.most_waiting);
         self.servers.get_mut(&me).unwrap().partition = Some(partition);
         self.carry_out(me);
         for _ in 0..CLIENTS {
@@ -550,7 +557,9 @@ impl World {
             if let Between::Ack { space, .. } = said {
                 return self.send(to, from, Said::Between(Between::Later { space }));
             }
-            server.partition = Partition::follow(to, from, said, self.now);
+            let mut follows = Partition::follow(to, from, said, self.now);
+            follows.iter_mut().for_each(|space| bound_waiting(space, self.most_waiting));
+            server.partition = follows;
             self.tell(to, Event::Draining { hosts: self.draining.clone() });
         } else {
             self.tell(to, Event::Heard { from, said });
