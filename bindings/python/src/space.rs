@@ -23,7 +23,7 @@ use std::time::Duration;
 
 mod row;
 
-/// Values, names of their types, the claim, and how often it came back.
+/// Values, names of their types, the claim (0 for none), and how often it came back.
 type Looked<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>, u64, u32);
 
 /// The limit of a space whose options give none.
@@ -324,7 +324,7 @@ impl Space {
         match self.perform(py, (op, deadline), stop.map(Bound::get), call)? {
             Outcome::Found { tuple, claim, tries } => {
                 let (values, types) = row(py, &tuple)?;
-                Ok(Some((values, types, claim, tries)))
+                Ok(Some((values, types, claim.map_or(0, NonZeroU64::get), tries)))
             }
             Outcome::Nothing => Ok(None),
             _ => Err(unexpected(py, call)),

@@ -52,8 +52,8 @@ pub struct Space(u64);
 pub struct Found {
     /// The tuple.
     pub tuple: Tuple,
-    /// The claim's number; 0 unless it was claimed.
-    pub claim: u64,
+    /// The claim's number, if it was claimed.
+    pub claim: Option<NonZeroU64>,
     /// The number of times that it came back from earlier claims.
     pub tries: u32,
 }

@@ -205,7 +205,11 @@ mod tests {
             let (sent, is_apart) = message(&ask);
             assert!(is_apart);
             assert_eq!(Ask::decode_whole(sent), Ok(ask));
-            let outcome = Outcome::Found { tuple: large(bytes), claim: 7, tries: 1 };
+            let outcome = Outcome::Found {
+                tuple: large(bytes),
+                claim: std::num::NonZeroU64::new(7),
+                tries: 1,
+            };
             let told = Told::Answer { number: 9, outcome };
             assert_eq!(Told::decode_whole(message(&told).0), Ok(told));
         }

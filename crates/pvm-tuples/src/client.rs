@@ -529,7 +529,7 @@ mod tests {
         let mut client = client();
         let op = Op::Find { template: tuple.clone(), how: Find::Take, wait: true, limit_ms: None };
         client.begin(0, Ask::Do { space: 0, number: 1, settled: 1, op }, None);
-        let outcome = Outcome::Found { tuple, claim: 0, tries: 0 };
+        let outcome = Outcome::Found { tuple, claim: None, tries: 0 };
         client.told(1, Tid(7), Told::Answer { number: 1, outcome });
         assert!(client.has_ended(1));
         client.leave(2, 1);

@@ -92,10 +92,10 @@ choice! {
         /// No tuple fitted, or there was no room, and the client did not want to wait, or to wait
         /// longer.
         2 => Nothing,
-        /// A tuple was found. `claim` is 0 unless it was claimed.
+        /// A tuple was found.
         3 => Found { /// The tuple.
-            tuple: Tuple, /// The claim's number.
-            claim: u64, /// The number of times that it came back before.
+            tuple: Tuple, /// The claim's number, if it was claimed.
+            claim: Option<NonZeroU64>, /// The number of times that it came back before.
             tries: u32 },
         /// Tuples were counted.
         4 => Counted { /// The number.

@@ -11,6 +11,7 @@ use pvm_tuples::{
 };
 use pvm_wire::{Tid, Wire as _};
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 #[path = "simulation/shelves.rs"]
 #[allow(dead_code, reason = "the simulation has full disks, too")]
@@ -161,7 +162,7 @@ impl Model {
         if matches!(how, How::Take) {
             self.taken.insert(asked, vec![(age, tuple.clone(), tries)]);
         }
-        let claim = u64::from(matches!(how, How::Claim));
+        let claim = matches!(how, How::Claim).then_some(NonZeroU64::MAX);
         self.answer(asked, Outcome::Found { tuple, claim, tries });
     }
 
@@ -208,8 +209,8 @@ impl Model {
         self.blocked.retain(|(of, _)| *of != asked);
         let mut taken = self.taken.remove(&asked).unwrap_or_default();
         let outcome = match known {
-            Some(Outcome::Found { claim, .. }) if claim != 0 => {
-                if let Some(place) = self.position(asked.0, claim) {
+            Some(Outcome::Found { claim: Some(claim), .. }) => {
+                if let Some(place) = self.position(asked.0, claim.get()) {
                     let claim = self.claims.remove(place);
                     taken.push((claim.age, claim.tuple, claim.tries));
                 }
@@ -449,16 +450,18 @@ impl Pair {
         let mut expected = std::mem::take(&mut self.model.answers);
         assert_eq!(answers.len(), expected.len(), "{answers:?} {expected:?}");
         for (given, wanted) in answers.iter().zip(&mut expected) {
-            if let (Outcome::Found { claim, .. }, Outcome::Found { claim: is_claim, .. }) =
-                (&given.2, &mut wanted.2)
-                && *is_claim == 1
+            if let (
+                Outcome::Found { claim: Some(claim), .. },
+                Outcome::Found { claim: Some(expected), .. },
+            ) = (&given.2, &mut wanted.2)
+                && *expected == NonZeroU64::MAX
             {
-                *is_claim = *claim;
+                *expected = *claim;
                 let open = self.model.claims.iter_mut().find(|claim| claim.number == 0);
                 if let Some(open) = open {
-                    open.number = *claim;
+                    open.number = claim.get();
                 }
-                self.claims.push((given.0, *claim));
+                self.claims.push((given.0, claim.get()));
             }
         }
         assert_eq!(answers, expected);

@@ -177,7 +177,7 @@ unsafe extern "C" fn neotuple_claim(
 fn claim(claimed: i32) -> Result<u64, Error> {
     let mut table = TABLE.enter()?;
     let held = table.get(claimed).ok_or(Code::BadParam)?;
-    if held.claim == 0 { Err(Code::BadParam.into()) } else { Ok(held.claim) }
+    held.claim.map(NonZeroU64::get).ok_or_else(|| Code::BadParam.into())
 }
 
 fn end(handle: i32, op: impl FnOnce() -> Result<Op, Error>) -> i32 {
@@ -273,7 +273,7 @@ unsafe fn gather(
             unsafe { store(count, tuples.len() as u64) };
             let mut table = TABLE.enter()?;
             for (place, tuple) in tuples.into_iter().enumerate() {
-                let held = Held::found(Found { tuple, claim: 0, tries: 0 });
+                let held = Held::found(Found { tuple, claim: None, tries: 0 });
                 let handle = table.add(held).ok_or(Code::OutOfRes)?;
                 // SAFETY: a space gives at most as many as there is room for.
                 unsafe { store(out.wrapping_add(place), handle) };

@@ -3,6 +3,7 @@
 use pvm_space::{Found, Space};
 use pvm_tuples::{Builder, Tuple};
 use pvm_wire::Tid;
+use std::num::NonZeroU64;
 
 use super::native::Aligned;
 
@@ -15,8 +16,8 @@ pub(super) struct Held {
     pub(super) tuple: Option<Tuple>,
     /// Taken out of a space: it is not added to before it is cleared.
     pub(super) taken: bool,
-    /// The claim, 0 for none.
-    pub(super) claim: u64,
+    /// The claim, if it was claimed.
+    pub(super) claim: Option<NonZeroU64>,
     /// The number of times that it came back before.
     pub(super) tries: u32,
     /// Fields that do not lie in the tuple as this host has them.

@@ -154,10 +154,8 @@ impl Partition {
             self.resend_at.get_or_insert(self.now + RESEND_MS);
         }
         for answer in apply(self, at_ms, input) {
-            if let Outcome::Found { claim, .. } = answer.outcome
-                && claim != 0
-            {
-                self.time(claim);
+            if let Outcome::Found { claim: Some(claim), .. } = answer.outcome {
+                self.time(claim.get());
             }
             self.held.push_back((number, answer));
         }

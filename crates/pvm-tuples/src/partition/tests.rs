@@ -120,7 +120,7 @@ fn said(space: &mut Partition, (now, client, number): (u64, Tid, u64), op: Op) -
 
 fn claimed(told: &[Outcome]) -> u64 {
     match told {
-        [Outcome::Found { claim, .. }] => *claim,
+        [Outcome::Found { claim: Some(claim), .. }] => claim.get(),
         other => panic!("{other:?}"),
     }
 }

@@ -60,8 +60,8 @@ impl Store {
     /// Undoes a request that has found tuples, and returns its new outcome.
     fn undo(&mut self, client: Tid, Answered { outcome, taken }: Answered) -> Outcome {
         let (tuples, tries) = match outcome {
-            Outcome::Found { claim, .. } if claim != 0 => {
-                if let Some(Claim { id, tuple, tries, .. }) = self.end_claim(client, claim) {
+            Outcome::Found { claim: Some(claim), .. } => {
+                if let Some(Claim { id, tuple, tries, .. }) = self.end_claim(client, claim.get()) {
                     self.offer(id, Kept { tuple, tries });
                 }
                 return Outcome::Nothing;

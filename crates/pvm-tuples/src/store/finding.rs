@@ -80,15 +80,16 @@ impl Store {
         let Kept { tuple, tries } = kept;
         let mut taken = Ids::None;
         let claim = match how {
-            Find::Copy => 0,
+            Find::Copy => None,
             Find::Take => {
                 self.bytes -= cost(&tuple);
                 taken = Ids::One(id);
-                0
+                None
             }
             Find::Claim { lease_ms } => {
                 let (tuple, lease_ms, since) = (tuple.clone(), *lease_ms, self.now);
-                self.claim(Claim { client: asked.0, id, tuple, tries, lease_ms, since })
+                let claim = Claim { client: asked.0, id, tuple, tries, lease_ms, since };
+                NonZeroU64::new(self.claim(claim))
             }
         };
         self.answer_taken(asked, Outcome::Found { tuple, claim, tries }, taken);

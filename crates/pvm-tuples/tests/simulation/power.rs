@@ -205,11 +205,11 @@ impl Power {
             (Open::Take(Some(item)), Outcome::Done) => drop(self.taken.insert(item)),
             // Somebody has seen it: it must not be lost.
             (Open::Read, Outcome::Found { tuple, .. }) => drop(self.put.insert(item(tuple))),
-            (Open::Take(None), Outcome::Found { tuple, claim: 0, .. }) => {
+            (Open::Take(None), Outcome::Found { tuple, claim: None, .. }) => {
                 self.taken.insert(item(tuple));
             }
-            (Open::Take(None), Outcome::Found { tuple, claim, .. }) => {
-                self.claims.push((*claim, item(tuple)));
+            (Open::Take(None), Outcome::Found { tuple, claim: Some(claim), .. }) => {
+                self.claims.push((claim.get(), item(tuple)));
             }
             _ => {}
         }

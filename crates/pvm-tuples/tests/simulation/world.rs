@@ -888,8 +888,8 @@ impl World {
         if let Outcome::Found { tuple, claim, tries } = &outcome {
             self.tally.taken += 1;
             self.tally.returned += u64::from(*tries > 0);
-            if *claim != 0 {
-                worker.claims.push((*claim, item(tuple)));
+            if let Some(claim) = claim {
+                worker.claims.push((claim.get(), item(tuple)));
             }
             if worker.is_collector {
                 self.left.push(item(tuple));
