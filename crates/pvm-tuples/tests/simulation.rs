@@ -73,6 +73,12 @@ fn a_late_refusal_of_a_former_primary_was_believed() {
     run(1025).unwrap();
 }
 
+/// The disk of the next primary failed before its first state went out.
+#[test]
+fn a_former_primary_followed_one_whose_disk_had_failed_at_once() {
+    run(2073).unwrap();
+}
+
 #[test]
 fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
     if let Ok(seed) = std::env::var("TUPLES_SEED") {

@@ -106,8 +106,9 @@ fn other_failed(space: &mut Partition, (from, term): (Tid, i32)) {
                 space.tend();
             }
         }
-        // To a copy it is as if the primary had ended.
-        Role::Copy if space.begun && term == space.term => space.gone_from_copy(from),
+        // To a copy it is as if the primary had ended. The first state of the primary may not have
+        // come, so its term may be new here.
+        Role::Copy if term >= space.term => space.gone_from_copy(from),
         Role::Failed => space.look(),
         _ => {}
     }

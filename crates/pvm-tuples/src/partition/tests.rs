@@ -90,6 +90,25 @@ fn a_space_had_a_copy_less_while_its_host_was_left() {
     assert!(may_leave(&primary));
 }
 
+/// The disk of the next primary failed before its first state went out, so its term was new to the
+/// former one, and no server answered any more.
+#[test]
+fn a_former_primary_followed_one_whose_disk_had_failed_at_once() {
+    let mut former = Partition::create(ME, title(), None, None, 1);
+    names_copy(&mut former, OTHER);
+    former.handle(5, Event::Move { to: OTHER });
+    let entry = Entry { primary: OTHER, copies: vec![ME], ..title().entry };
+    let latest = |look| Event::Latest { look, entry: Some((2, entry.clone())) };
+    former.handle(6, latest(100));
+    assert!(!former.is_primary());
+    outputs(&mut former);
+    former.handle(7, Event::Heard { from: OTHER, said: Between::Failed { space: 7, term: 2 } });
+    former.handle(8, latest(101));
+    let puts =
+        |output: &Output| matches!(output, Output::Put { epoch: 3, entry } if entry.primary == ME);
+    assert!(outputs(&mut former).iter().any(puts));
+}
+
 /// A space whose only copy is the primary, with tuples of one field: 0 to `tuples`.
 fn alone(tuples: i32) -> (Partition, Tuple) {
     let options = Options { copies: 0, ..title().entry.options };
