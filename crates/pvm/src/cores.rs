@@ -41,7 +41,7 @@ impl Moves {
         there.set(core);
         sched_setaffinity(None, &there).ok()?;
         // It has moved; from now on the kernel may choose again.
-        sched_setaffinity(None, &allowed).ok()?;
+        restore(&there, &allowed);
         Some(core as u32)
     }
 
@@ -49,6 +49,25 @@ impl Moves {
     #[cfg(test)]
     pub(crate) fn has_tried(&self, now: Duration) -> bool {
         !self.0.is_due(now)
+    }
+}
+
+/// Takes this thread's confinement to `there` back: it may use the cores again that it was allowed.
+///
+/// The kernel keeps what a thread asks for beside the cores of its group (a *cpuset*), which may
+/// grow. A thread that asked for nothing has to ask for all again, or it would stay on the cores
+/// that its group had. If others have confined it meanwhile, that is left.
+fn restore(there: &CpuSet, allowed: &CpuSet) {
+    let is = |cores: &CpuSet| sched_getaffinity(None).is_ok_and(|now| now == *cores);
+    if !is(there) {
+        return;
+    }
+    let mut all = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|core| all.set(core));
+    // Errors leave nothing to be done: a thread may always ask for cores that it is allowed.
+    let _ = sched_setaffinity(None, &all);
+    if !is(allowed) {
+        let _ = sched_setaffinity(None, allowed);
     }
 }
 
@@ -94,5 +113,27 @@ mod tests {
         assert_eq!(told, Some(*free));
         assert_eq!(sched_getaffinity(None).expect("its own"), allowed);
         assert_eq!(moves.leave(now, here, &activity, |_| panic!("so soon again")), None);
+    }
+
+    #[test]
+    fn cores_that_others_chose_for_a_task_while_it_moved_were_forgotten() {
+        let allowed = sched_getaffinity(None).expect("its own");
+        let (mut here, here_core) = (CpuSet::new(), sched_getcpu());
+        here.set(here_core);
+        let with_one = |cores: &CpuSet| {
+            sched_setaffinity(None, &here).expect("one of its own");
+            restore(&here, cores);
+            sched_getaffinity(None).expect("its own")
+        };
+        assert_eq!(with_one(&allowed), allowed);
+        assert_eq!(with_one(&here), here, "it had confined itself");
+        // Others have set all while it moved; that it had one before is past.
+        sched_setaffinity(None, &allowed).expect("its own");
+        if allowed != here {
+            let mut past = allowed;
+            past.unset(here_core);
+            restore(&here, &past);
+        }
+        assert_eq!(sched_getaffinity(None).expect("its own"), allowed);
     }
 }
