@@ -58,6 +58,9 @@ impl<T: Default> Own<T> {
 pub(crate) trait ThreadOwned<T> {
     /// The value of this thread, which is freed when the thread ends.
     fn kept<R>(&'static self, work: impl FnOnce(&RefCell<T>) -> R) -> R;
+
+    /// True if this thread has used it already.
+    fn is_made(&'static self) -> bool;
 }
 
 impl<T: Default> ThreadOwned<T> for LocalKey<Own<T>> {
@@ -67,6 +70,10 @@ impl<T: Default> ThreadOwned<T> for LocalKey<Own<T>> {
             // SAFETY: only `end` frees it, at the end of this thread, and not from within `work`.
             work(&unsafe { node.as_ref() }.value)
         })
+    }
+
+    fn is_made(&'static self) -> bool {
+        self.with(|own| own.0.get().is_some())
     }
 }
 

@@ -112,6 +112,7 @@ pub(crate) fn look_until<T>(
 }
 
 /// A thread that has waited. If it was cancelled in its wait, others do not wait for it.
+#[derive(Default)]
 struct Waits;
 
 impl Drop for Waits {
@@ -123,7 +124,17 @@ impl Drop for Waits {
 }
 
 thread_local! {
-    static WAITS: Own<Option<Waits>> = const { Own::new() };
+    static WAITS: Own<Waits> = const { Own::new() };
+}
+
+/// The end of this thread is noticed from now on. It is noted inside the library: a handler that
+/// waits itself, or leaves by `longjmp`, does not come in the middle.
+#[cold]
+fn notice_end() -> Result<(), Code> {
+    inside(|| {
+        WAITS.kept(|_| ());
+        Ok(())
+    })
 }
 
 /// Checks that the process is still the task that has been waiting.
@@ -162,10 +173,8 @@ impl<E: From<Code>> Waiting<E> for Patience<'_> {
     }
 
     fn sleep(&mut self, task: &Task, token: WaitToken) -> Result<(), E> {
-        if !is_alone() {
-            WAITS.kept(|waits| {
-                waits.borrow_mut().get_or_insert(Waits);
-            });
+        if !is_alone() && !WAITS.is_made() {
+            notice_end()?;
         }
         // The next look tells what has ended the sleep; only a lost daemon ends the wait.
         Ok(task.wait(token, self.limit).map(drop)?)

@@ -68,6 +68,18 @@ fn a_thread_that_a_handler_begins_in_the_middle_of_a_call_shares_no_lock_with_it
     machine.halt();
 }
 
+#[test]
+fn a_handler_that_waits_or_leaves_at_any_instruction_of_a_threads_first_wait_spoils_nothing() {
+    let machine = Machine::start();
+    let file = machine.place().home().join("interrupted");
+    let stride = if long() { "1" } else { "25" };
+    let program = machine.program("interrupted.c", &[stride, file.to_str().expect("text")]);
+    let output = machine.finish(program, LIMIT);
+    assert!(output.code() == 0, "{}{}{}", output.out, output.err, machine.log());
+    eprintln!("{}", output.out.replace('\n', ", "));
+    machine.halt();
+}
+
 /// Messages of another host and deaths of members, shown by the daemon; and direct routes.
 #[test]
 fn a_daemon_or_a_route_stopped_or_killed_before_it_wakes_a_sleeper_silences_nobody_else() {

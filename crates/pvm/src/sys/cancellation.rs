@@ -88,13 +88,16 @@ unsafe extern "C" fn go_no_further(_frame: *mut c_void, _argument: *mut c_void) 
 }
 
 /// Makes the unwinder that is linked with this library ready, once in a process: its first walk
-/// through a stack fills its tables.
+/// through a stack fills its tables. It has the loader's lock meanwhile, so no handler that leaves
+/// by `longjmp` comes in between.
 pub(crate) fn prepare() {
     static IS_READY: AtomicBool = AtomicBool::new(false);
     if !IS_READY.load(Ordering::Relaxed) {
+        let held = hold_signals();
         // SAFETY: the function is called with frames of this thread, and looks at none.
         unsafe { _Unwind_Backtrace(go_no_further, ptr::null_mut()) };
         IS_READY.store(true, Ordering::Relaxed);
+        held.restore();
     }
 }
 
