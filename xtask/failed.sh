@@ -6,6 +6,11 @@
 #                            (`wanted`, an array)
 #   has_failed TEST          notes that the test has failed; the script runs it alone where its caller names it
 #   tell_failed FAULTS       at the end: the tests that have failed, and that nothing else did if there were no other FAULTS
+#
+# A command that ends a script by `set -e` need not say anything. It is named, with its place, in the form that the table of
+# the check repeats.
+set -o errtrace
+trap 'ended=$?; [[ $- != *e* ]] || echo "error: ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND ended with $ended" >&2' ERR
 declare -a wanted=() failed_tests=()
 
 is_wanted() {

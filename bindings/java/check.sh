@@ -57,7 +57,10 @@ tests() {
     -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}" && return
   ended=1
   failed=$(failed_in "target/surefire-reports/$engine-$version")
-  [ -n "$failed" ] || faults=$((faults + 1))
+  [ -n "$failed" ] || {
+    echo "FAIL Maven on Java $version with the $engine engine: no test failed, and Maven did not end well"
+    faults=$((faults + 1))
+  }
   for test in $failed; do has_failed "$test"; done
 }
 

@@ -115,6 +115,33 @@ fn outcome_of_script(times: usize, faults: usize) -> (&'static str, Vec<String>,
 }
 
 #[test]
+fn a_command_that_ends_a_script_without_a_word_is_named() {
+    let failed = Path::new(env!("CARGO_MANIFEST_DIR")).join("failed.sh");
+    let script = |options: &str| {
+        format!(
+            "set -{options}; . {}\nsilent() {{ grep -q x /dev/null; }}\n\
+             if silent; then :; fi; silent || true\n(silent)\necho the end\n",
+            failed.display()
+        )
+    };
+    let folder = Folder::new("silent");
+    for (name, options) in [("strict", "eu"), ("lenient", "u")] {
+        fs::write(folder.0.join(name), script(options)).unwrap();
+    }
+    let parts = [
+        part("strict", |run| run.script(&["bash", "strict"])),
+        part("lenient", |run| run.script(&["bash", "lenient"])),
+    ];
+    let rows = folder.rows(&parts, None);
+    assert_eq!(words(&rows), [("lenient", "passed"), ("strict", "FAILED")]);
+    let strict = rows.iter().find(|row| row.failed()).unwrap();
+    let causes = strict.causes(&read(&folder.places().log("strict")));
+    assert_eq!(causes[0], "strict: error: strict:2: grep -q x /dev/null ended with 1");
+    let said = read(&folder.places().log("lenient"));
+    assert!(said.ends_with("lenient\nthe end\n"), "{said}");
+}
+
+#[test]
 fn a_failed_test_of_a_script_is_run_again_alone_if_nothing_else_failed() {
     let test = "a b".to_owned();
     let alone = |times: usize| [vec!["!".to_owned()], vec!["a b!".to_owned(); times]].concat();
