@@ -80,10 +80,9 @@ fn cargo(root: &Path, words: &[&str], kinds: &[Kind]) -> Command {
         }
     }
     if !kinds.is_empty() {
-        command.args(tools::UNOPTIMISED);
+        command.args(tools::FOR_TESTS).arg("--config=profile.release.opt-level=0");
         // Nothing simulates there.
-        command.arg("--config=profile.dev.package.pvm-tuples.opt-level=0");
-        command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
+        command.arg("--config=profile.release.package.pvm-tuples.opt-level=0");
         // Ten times slower in the emulator; the full number runs on this computer's own kind.
         command.env("PROPTEST_CASES", "32");
     }
@@ -92,7 +91,7 @@ fn cargo(root: &Path, words: &[&str], kinds: &[Kind]) -> Command {
 
 /// The daemon, the libraries and the headers, as an installation has them.
 fn lay_out(root: &Path, kind: &Kind, prefix: &Path, start: Start<'_>) -> Result<(), String> {
-    let built = target_folder(root).join(kind.target).join("debug");
+    let built = target_folder(root).join(kind.target).join("release");
     let script = root.join("crates/pvm-capi/link.sh");
     let folder = |name: &str| -> Result<PathBuf, String> {
         let folder = prefix.join(name);

@@ -1,20 +1,26 @@
 //! The heavier tools behind single chores: loom, Miri, the simulator.
 
 use crate::install::target_folder;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Undoes for cargo what the development profile optimises for the simulator. Other tests are
-/// compiled several times faster without, and take hardly longer; but those of `pvm-predict` take
-/// 49 processor seconds without and 15 with level 1, which costs 18 more to compile.
-pub(crate) const UNOPTIMISED: [&str; 6] = [
-    "--config=profile.dev.package.pvm-wire.opt-level=0",
-    "--config=profile.dev.package.pvm-core.opt-level=0",
-    "--config=profile.dev.package.pvm-quorum.opt-level=0",
-    "--config=profile.dev.package.pvm-sim.opt-level=0",
-    "--config=profile.dev.package.pvm-trace.opt-level=0",
-    "--config=profile.dev.package.pvm-predict.opt-level=1",
+/// The file that says how the check compiles tests. With `--release`, which makes cargo take the
+/// crates from outside that the installation has compiled.
+pub(crate) const FOR_TESTS: [&str; 2] = ["--release", "--config=xtask/tests.toml"];
+
+/// Optimises for the check what the simulator runs, as the development profile does.
+pub(crate) const SIMULATED: [&str; 4] = [
+    "--config=profile.release.package.pvm-wire.opt-level=2",
+    "--config=profile.release.package.pvm-core.opt-level=2",
+    "--config=profile.release.package.pvm-quorum.opt-level=2",
+    "--config=profile.release.package.pvm-sim.opt-level=1",
 ];
+
+/// The folder of programs that the check builds with [`FOR_TESTS`], apart from those that are
+/// installed. What they are built of lies in the common folder.
+pub(crate) fn tests_folder(root: &Path) -> PathBuf {
+    target_folder(root).join("tests")
+}
 
 /// Loom and its coroutines run each interleaving, so they are worth optimising; other crates, of
 /// which there are some fifty, and the tests take longer to optimise than they run.
@@ -128,20 +134,32 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
-    fn all_that_the_development_profile_optimises_is_undone() {
+    fn every_crate_of_ours_is_tested_with_all_checks() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let file = std::fs::read_to_string(root.join("xtask/tests.toml")).unwrap();
+        let checks = "codegen-units = 4, debug-assertions = true, overflow-checks = true }";
+        let checked = file.lines().filter(|line| line.ends_with(checks));
+        let named: BTreeSet<&str> = checked.filter_map(|line| line.split(' ').next()).collect();
+        let mut crates: BTreeSet<String> = std::fs::read_dir(root.join("crates"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        crates.insert("xtask".to_owned());
+        assert_eq!(named, crates.iter().map(String::as_str).collect());
+    }
+
+    #[test]
+    fn the_check_optimises_the_simulator_as_the_development_profile_does() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
-        let package = |line: &str| {
-            Some(line.strip_prefix("[profile.dev.package.")?.trim_end_matches(']').to_owned())
-        };
-        // It simulates in its own tests: 4 s, and 23 where it is not optimised.
-        let is_undone = |package: &String| package != "pvm-tuples";
-        let level = |package: &str| u8::from(package == "pvm-predict");
-        let options = manifest.lines().filter_map(package).filter(is_undone).map(|package| {
-            format!("--config=profile.dev.package.{package}.opt-level={}", level(&package))
-        });
-        assert_eq!(options.collect::<Vec<_>>(), UNOPTIMISED);
+        for option in SIMULATED {
+            let (package, level) = option.rsplit_once(".opt-level=").unwrap();
+            let package = package.rsplit('.').next().unwrap();
+            let lines = format!("[profile.dev.package.{package}]\nopt-level = {level}\n");
+            assert!(manifest.contains(&lines), "{lines}");
+        }
     }
 }

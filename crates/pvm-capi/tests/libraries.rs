@@ -38,18 +38,21 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// The archive that cargo made together with this test: the newest one beside it.
+/// The archive that cargo made together with this test: the newest one beside it that is not newer.
+/// An archive to be installed may be made there, too.
 fn archive() -> PathBuf {
     let own = std::env::current_exe().expect("the test runs");
+    let made = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
     let beside = std::fs::read_dir(own.parent().expect("a program has a folder"));
     let is_archive = |name: &str| name.starts_with("libpvm_capi") && name.ends_with(".a");
     beside
         .expect("the folder can be read")
         .filter_map(Result::ok)
         .filter(|entry| entry.file_name().to_str().is_some_and(is_archive))
-        .max_by_key(|entry| entry.metadata().and_then(|data| data.modified()).ok())
+        .map(|entry| entry.path())
+        .filter(|path| made(path) <= made(&own))
+        .max_by_key(|path| made(path))
         .expect("the library was built before its test")
-        .path()
 }
 
 /// The folder with the linked libraries, made once.

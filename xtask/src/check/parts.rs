@@ -3,7 +3,7 @@
 //!
 //! Each test makes its machines in a folder of its own, under a name of its own, in networks of its
 //! own, so any number of them may run at once. What cannot be shared are folders that are written
-//! (`DEBUG_FOLDER`, `PYTHON_FOLDER`, `JAVA_FOLDER`) and, as its programs have races that a
+//! (`COMPILED_FOLDER`, `PYTHON_FOLDER`, `JAVA_FOLDER`) and, as its programs have races that a
 //! busy computer shows, the original (`ORIGINAL`).
 
 mod alike;

@@ -6,6 +6,7 @@ use crate::again::{self, Form};
 use crate::install::target_folder;
 use crate::outside;
 use crate::programs::{self, Program};
+use crate::tools;
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::io::Write;
@@ -145,22 +146,30 @@ impl<'a> Run<'a> {
     /// Compiles tests without running them, and notes under `list` which programs came of it.
     pub(crate) fn compile_tests(&self, list: &str, arguments: &[&str]) -> Result<(), String> {
         let words =
-            [&["cargo", "test", "--no-run", "--message-format=json-render-diagnostics"], arguments]
-                .concat();
+            [&["test", "--no-run", "--message-format=json-render-diagnostics"], arguments].concat();
         let messages = self.list(&format!("{list}.json"));
-        self.watch(self.prepare(&words), |command| self.command_to(command, Some(&messages)))
+        self.watch(self.cargo(&words), |command| self.command_to(command, Some(&messages)))
     }
 
     /// Cargo with these words, with the crates as [`Self::compile_tests`] has compiled them.
     pub(crate) fn with_compiled_tests(&self, words: &[&str]) -> Result<(), String> {
-        self.watch(self.prepare(words), |command| self.command(command))
+        self.watch(self.cargo(words), |command| self.command(command))
+    }
+
+    /// Cargo with these words, which takes the crates from outside that the installation has
+    /// compiled, and leaves alone the programs that are to be installed.
+    fn cargo(&self, words: &[&str]) -> Command {
+        let mut cargo = self.prepare(&["cargo", words[0]]);
+        cargo.args(tools::FOR_TESTS).args(&words[1..]);
+        cargo.env("CARGO_BUILD_BUILD_DIR", target_folder(self.root));
+        cargo.env("CARGO_TARGET_DIR", tools::tests_folder(self.root));
+        cargo
     }
 
     /// Tests the examples in the documentation of crates that [`Self::compile_tests`] has compiled
     /// with these arguments.
     pub(crate) fn test_documents(&self, arguments: &[&str]) -> Result<(), String> {
-        let words = [&["cargo", "test", "--doc", "--no-fail-fast"], arguments].concat();
-        let mut cargo = self.prepare(&words);
+        let mut cargo = self.cargo(&[&["test", "--doc", "--no-fail-fast"], arguments].concat());
         cargo.env("RUSTDOC", self.root.join("xtask/rustdoc.sh"));
         self.watch(cargo, |command| self.command(command))
     }
@@ -354,7 +363,7 @@ impl<'a> Run<'a> {
         if Path::new(self.stage).join("bin/pvmd").exists() {
             command.env("NEOPVM_PREFIX", self.stage);
         }
-        let testbed = target_folder(self.root).join("debug/testbed");
+        let testbed = tools::tests_folder(self.root).join("release/testbed");
         if testbed.exists() {
             command.env("TESTBED_PROGRAM", testbed);
         }

@@ -138,7 +138,7 @@ pub(super) const DOCS: Part = Part {
     uses: &["install"],
     // They make the pages of the crates.
     after: &["programs", "tests"],
-    alone: &[PYTHON_FOLDER, DEBUG_FOLDER],
+    alone: &[PYTHON_FOLDER, COMPILED_FOLDER],
     concerns: Concerns {
         packages: &["pvm", "pvm-capi", "pvm-cli", "neopvm-python"],
         // Names and links in documents are looked after by `tidy` in a second.

@@ -2,7 +2,7 @@
 
 use super::shared::*;
 use crate::foreign;
-use crate::tools::UNOPTIMISED;
+use crate::tools;
 
 pub(super) const FOREIGN_NEEDS: &[Need] = &[
     Need("i686-linux-gnu-gcc", "gcc-i686-linux-gnu"),
@@ -23,7 +23,7 @@ pub(super) const INSTALL: Part = Part {
     name: "install",
     owner: "xtask",
     work: Work::Builds,
-    alone: &[RELEASE_FOLDER, PYTHON_FOLDER, JAVA_FOLDER],
+    alone: &[COMPILED_FOLDER, PYTHON_FOLDER, JAVA_FOLDER],
     concerns: Concerns {
         packages: &["pvmd", "pvm-cli", "pvm-bench", "pvm-capi", "neopvm-python"],
         paths: &[
@@ -49,9 +49,9 @@ pub(super) const TESTBED: Part = Part {
     owner: "testbed",
     work: Work::Builds,
     fast: true,
-    alone: &[DEBUG_FOLDER],
+    alone: &[COMPILED_FOLDER],
     concerns: Concerns { packages: &["testbed"], paths: &[] },
-    steps: |run| run.with_compiled_tests(&["cargo", "build", "--package=testbed"]),
+    steps: |run| run.with_compiled_tests(&["build", "--package=testbed"]),
     ..PART
 };
 
@@ -60,7 +60,7 @@ pub(super) const PROGRAMS: Part = Part {
     owner: "pvm-e2e",
     work: Work::Builds,
     fast: true,
-    alone: &[DEBUG_FOLDER],
+    alone: &[COMPILED_FOLDER],
     concerns: Concerns { packages: &["pvm-e2e", "testbed"], paths: &[] },
     steps: |run| {
         run.compile_tests(E2E_LIST, &REAL)?;
@@ -75,14 +75,11 @@ pub(super) const BUILD: Part = Part {
     work: Work::Builds,
     fast: true,
     after: &["programs"],
-    alone: &[DEBUG_FOLDER],
+    alone: &[COMPILED_FOLDER],
     concerns: Concerns { packages: INSTALLED, paths: &[] },
     steps: |run| {
         let elsewhere = ["--exclude=pvm-sim", "--exclude=pvm-quorum"];
-        run.compile_tests(
-            CRATES_LIST,
-            &[&CRATES[..], &elsewhere, &[PLANTED_TOO], &UNOPTIMISED].concat(),
-        )
+        run.compile_tests(CRATES_LIST, &[&CRATES[..], &elsewhere, &[PLANTED_TOO]].concat())
     },
     ..PART
 };
@@ -93,10 +90,11 @@ pub(super) const SIMULATOR: Part = Part {
     work: Work::Builds,
     fast: true,
     after: &["build"],
-    alone: &[DEBUG_FOLDER],
+    alone: &[COMPILED_FOLDER],
     concerns: Concerns { packages: &["pvm-sim"], paths: &[] },
     steps: |run| {
-        run.compile_tests(SIMULATED_LIST, &["--package=pvm-sim", "--package=pvm-quorum", PLANTED])
+        let packages = ["--package=pvm-sim", "--package=pvm-quorum", PLANTED];
+        run.compile_tests(SIMULATED_LIST, &[&packages[..], &tools::SIMULATED].concat())
     },
     ..PART
 };
@@ -106,7 +104,7 @@ pub(super) const FOREIGN: Part = Part {
     owner: "pvmd",
     work: Work::Builds,
     after: &["build"],
-    alone: &[DEBUG_FOLDER],
+    alone: &[COMPILED_FOLDER],
     concerns: Concerns { packages: &["pvmd", "pvm-capi"], paths: &["include"] },
     needs: FOREIGN_NEEDS,
     steps: |run| foreign::build(run.root, &|command| run.command(command)),

@@ -3,7 +3,7 @@
 use super::shared::*;
 use crate::fuzzing::{self, Watch};
 use crate::programs::Target;
-use crate::tools::{self, UNOPTIMISED};
+use crate::tools;
 
 /// The time for which each decoder is fuzzed: its kept inputs first, then new ones. `make soak`
 /// does it for long.
@@ -67,7 +67,7 @@ pub(super) const TESTS: Part = Part {
         let all = some(run.programs(CRATES_LIST)?, |one| !elsewhere(one));
         every([
             run.run_real_programs(&all, &[]),
-            run.test_documents(&[&CRATES[..], &[PLANTED_TOO], &UNOPTIMISED].concat()),
+            run.test_documents(&[&CRATES[..], &[PLANTED_TOO]].concat()),
         ])
     },
     ..PART

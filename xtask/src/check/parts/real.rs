@@ -84,7 +84,7 @@ pub(super) const DEMO: Part = Part {
     owner: "examples",
     uses: &["testbed"],
     after: &["install"],
-    alone: &[DEBUG_FOLDER, RELEASE_FOLDER, PYTHON_FOLDER, JAVA_FOLDER],
+    alone: &[COMPILED_FOLDER, PYTHON_FOLDER, JAVA_FOLDER],
     concerns: Concerns { packages: INSTALLED, paths: &["examples"] },
     steps: |run| {
         let stage = format!("STAGE={}-of-demo", run.stage);

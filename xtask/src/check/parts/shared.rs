@@ -5,9 +5,8 @@ pub(super) use crate::check::run::{Run, every};
 pub(super) use crate::hosts;
 pub(super) use crate::programs::Program;
 
-/// Cargo compiles into `target/debug` for one command at a time.
-pub(super) const DEBUG_FOLDER: &str = "target/debug";
-pub(super) const RELEASE_FOLDER: &str = "target/release";
+/// Cargo compiles into it for one command at a time, the tests as well as what is installed.
+pub(super) const COMPILED_FOLDER: &str = "target/release";
 /// The Python that the wheel is built and tested with, and the folder in which it is built.
 pub(super) const PYTHON_FOLDER: &str = "target/python";
 /// The folder in which Maven builds and tests.
