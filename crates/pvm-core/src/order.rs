@@ -11,15 +11,17 @@
 //! applied, and the inputs that follow from it are to be given, before the next call: so each step
 //! sees everything that was committed before it.
 //!
-//! The parts: `consensus` is the log with its members, `pieces` the long commands in it, `leading`
-//! the leader, `commands` how a command gets into the log and out of it, `hearing` with `links`,
-//! `near`, `suspicion` and `doubts` the other hosts as this one hears them, `silence` and `opinion`
-//! what follows from that, `two` and `pair` the rule for two hosts.
+//! The parts: `consensus` is the log with its members, `pieces` the long commands in it, `held` the
+//! commands that wait for their turn, `leading` the leader, `commands` how a command gets into the
+//! log and out of it, `hearing` with `links`, `near`, `suspicion` and `doubts` the other hosts as
+//! this one hears them, `silence` and `opinion` what follows from that, `two` and `pair` the rule
+//! for two hosts.
 
 mod commands;
 mod consensus;
 mod doubts;
 mod hearing;
+mod held;
 mod leadership;
 mod leading;
 mod links;

@@ -48,6 +48,8 @@ impl Core {
             self.log.push(Entry { term, what: What::Voters { voters } });
         }
         self.removal = self.log.last() + 1;
+        // Where the command changes nothing in the end, the member may vote again.
+        self.going = None;
     }
 
     /// See [`pvm_core::quorum::QuorumInput::Part`].
@@ -297,6 +299,45 @@ mod tests {
         assert_eq!(core.voters(), [ME, STAYS, next]);
         [STAYS, next].into_iter().for_each(|member| has(&mut core, 4, member, 8));
         assert_eq!((core.commit, core.may_part(GOES)), (8, Some(true)), "it does not vote now");
+    }
+
+    /// A member had given its vote away, and who had asked for its removal died before that was
+    /// ordered: it got no vote while the same leader led, and one of two voters was none.
+    #[test]
+    fn a_member_whose_removal_was_wanted_by_a_dead_one_voted_no_more() {
+        let (mut core, next) = leader_of_four();
+        core.handle(Time(2 * MS), QuorumInput::Part { member: GOES });
+        [STAYS, next].into_iter().for_each(|member| has(&mut core, 3, member, 7));
+        [STAYS, next].into_iter().for_each(|member| has(&mut core, 4, member, 8));
+        [GOES, next].into_iter().for_each(|member| has(&mut core, 4, member, 8));
+        assert_eq!((core.voters(), core.commit), (&[ME, STAYS, next][..], 8));
+        // The one that asked is silent, and taken out.
+        let command = Blob(b"fence".to_vec());
+        core.handle(Time(5 * MS), QuorumInput::Propose { command, without: Some(STAYS) });
+        let last = core.log.last();
+        [GOES, next].into_iter().for_each(|member| has(&mut core, 6, member, last));
+        core.handle(Time(7 * MS), QuorumInput::Members { members: vec![ME, GOES, next] });
+        has(&mut core, 8, next, last);
+        assert_eq!(core.voters(), [ME, GOES, next]);
+    }
+
+    /// The removal of a member was ordered and changed nothing, as the member was to stay after
+    /// all.
+    #[test]
+    fn a_member_that_was_not_removed_after_all_voted_no_more() {
+        let (mut core, next) = leader_of_four();
+        core.handle(Time(2 * MS), QuorumInput::Part { member: GOES });
+        [STAYS, next].into_iter().for_each(|member| has(&mut core, 3, member, 7));
+        [STAYS, next].into_iter().for_each(|member| has(&mut core, 4, member, 8));
+        remove(&mut core);
+        let last = core.log.last();
+        [STAYS, next].into_iter().for_each(|member| has(&mut core, 5, member, last));
+        // Another voter is silent.
+        for now in (50..2000).step_by(50) {
+            [GOES, next].into_iter().for_each(|member| has(&mut core, now, member, last));
+            core.handle_timeout(Time(now * MS));
+        }
+        assert_eq!(core.voters(), [ME, STAYS, GOES, next]);
     }
 
     /// The planted bug leaves the vote where it is.

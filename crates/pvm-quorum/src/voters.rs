@@ -29,7 +29,8 @@ impl Core {
         if members != self.members {
             self.computers.retain(|member, _| members.binary_search(member).is_ok());
             self.members = members;
-            self.going = self.going.filter(|member| self.is_member(*member));
+            // Who wanted it gone may be gone, too, with that wish. Otherwise it is asked for again.
+            self.going = None;
             self.forget_need();
         }
         self.grow_tree();

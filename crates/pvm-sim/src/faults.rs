@@ -78,7 +78,7 @@ pub enum Scene {
     Parted,
     /// The leader's daemon is started again while the removal of a voter is in its log.
     Removal,
-    /// Two hosts are taken out at once, and another one dies at any moment of that.
+    /// One or two hosts are taken out, and another one dies at any moment of that.
     Removals,
     /// The leader's network card loses what goes to some hosts or comes from them.
     HalfDeaf,
@@ -194,7 +194,7 @@ impl Run {
             | Scene::SlowestCables
             | Scene::OneComputer => 2,
             Scene::Deaf => 3,
-            Scene::Removals => 4 + self.random.below(4),
+            Scene::Removals => 3 + self.random.below(5),
             Scene::Stopped => 2 - u64::from(self.pair),
             Scene::HalfDeaf => 2 + self.random.below(4),
             Scene::Two | Scene::Witness | Scene::Survive => 1,

@@ -246,6 +246,14 @@ fn a_host_that_was_to_be_taken_out_replaced_a_voter() {
     run(Scene::Anything, 8_000_521, None).expect("two of three hosts go on");
 }
 
+/// Others always wanted something ordered, and their commands went before the removal of the
+/// leader, which waits until the order rests: the leader stayed, and whoever had asked for that was
+/// answered nothing any more.
+#[test]
+fn a_leader_that_was_deleted_stayed_as_long_as_others_put() {
+    run(Scene::Removals, 32_003_007, None).expect("it goes, and all are served");
+}
+
 /// The link between two hosts was back, and the second one had not yet got what the first had
 /// confirmed alone, when the first died: the run took that for a loss that may not be.
 #[test]

@@ -39,12 +39,16 @@ impl Order {
             }
             return rests;
         }
+        // Two leaders that are both to go would hand the lead to each other for ever, each before
+        // the other one's command comes.
+        let is_new = self.now < self.leads_since.after(HANDED_ON_NS);
+        if !is_new && self.hearing.suspicion.is_empty() {
+            self.consensus.call_last();
+        }
         let goes = match self.consensus.first_held() {
             None => false,
             Some(&(Command::RemoveHost { host, .. } | Command::Retire { host })) => {
-                // Two leaders that are both to go would hand the lead to each other for ever, each
-                // before the other one's command comes.
-                let soon = host == self.me && self.now < self.leads_since.after(HANDED_ON_NS);
+                let soon = host == self.me && is_new;
                 // A silent voter is taken out itself before long, or another member that hears it
                 // leads. If it is not known whether the others can go on, they are asked now.
                 let first = self.hearing.suspicion.is_first(host);

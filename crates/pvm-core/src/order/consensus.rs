@@ -5,6 +5,7 @@
 //! proposes, and puts it to every new leader again, in order (`crate::proposals`); a command that
 //! does not follow the last one of its proposer is skipped by all.
 
+use super::held::{HeldCommands, WaitingCommand, removes};
 use super::pieces::Pieces;
 use crate::Time;
 use crate::planted::{self, Bug};
@@ -53,14 +54,6 @@ pub(crate) struct Taken {
     pub(crate) command: Option<Command>,
 }
 
-/// A command that came to this host as the leader and is not in the log yet.
-#[derive(Debug)]
-struct WaitingCommand {
-    from: HostIndex,
-    ticket: u64,
-    command: Command,
-}
-
 /// The log, as far as it is known here.
 #[derive(Debug)]
 pub(crate) struct Consensus {
@@ -75,7 +68,7 @@ pub(crate) struct Consensus {
     /// The pieces of long commands.
     pieces: Pieces,
     /// Commands that wait for the order to rest, and those behind them.
-    held: VecDeque<WaitingCommand>,
+    held: HeldCommands,
     /// Records of the library that changed.
     changes: Vec<Change>,
     /// The outputs of the library that are to be handled.
@@ -92,7 +85,7 @@ impl Consensus {
             seats: Table::new(SEAT_MARK),
             seat_changes: 0,
             pieces: Pieces::new(),
-            held: VecDeque::new(),
+            held: HeldCommands::new(me),
             changes: Vec::new(),
             wanted: VecDeque::new(),
         }
@@ -228,33 +221,24 @@ impl Consensus {
 
     /// As a leader: keeps a command until its turn to be put into the log.
     pub(crate) fn hold(&mut self, from: HostIndex, ticket: u64, command: Command) {
-        self.held.push_back(WaitingCommand { from, ticket, command });
+        self.held.push(WaitingCommand { from, ticket, command });
     }
 
     /// The command whose turn it is.
     pub(crate) fn first_held(&self) -> Option<&Command> {
-        self.held.get(self.turn()).map(|held| &held.command)
+        self.held.first()
     }
 
     /// As a leader: puts that command into the log.
     pub(crate) fn order_held(&mut self, now: Time) {
-        if let Some(WaitingCommand { from, ticket, command }) = self.held.remove(self.turn()) {
+        if let Some(WaitingCommand { from, ticket, command }) = self.held.take_first() {
             self.order(now, from, ticket, command);
         }
     }
 
-    /// The place of that command among the held ones: the first, unless it takes out this host,
-    /// which then leads no more. Commands of other hosts go before it: each host's own commands
-    /// keep their sequence.
-    fn turn(&self) -> usize {
-        let mut behind = Vec::new();
-        for (at, held) in self.held.iter().enumerate() {
-            if !behind.contains(&held.from) && !removes(&held.command, self.me) {
-                return at;
-            }
-            behind.push(held.from);
-        }
-        0
+    /// See [`HeldCommands::call_last`].
+    pub(crate) fn call_last(&mut self) {
+        self.held.call_last();
     }
 
     /// As a leader: puts a command into the log, before all held ones.
@@ -418,13 +402,5 @@ impl Consensus {
         self.applied.restore(key, value)
             || self.seats.restore(key, value)
             || self.pieces.restore(key, value)
-    }
-}
-
-/// True for a command after which this host is no member.
-fn removes(command: &Command, this: HostIndex) -> bool {
-    match command {
-        Command::RemoveHost { host, .. } | Command::Retire { host } => *host == this,
-        _ => false,
     }
 }

@@ -14,6 +14,10 @@ const UNHEARD: u64 = 9 * SECOND;
 const BAD: u64 = 14 * SECOND;
 /// A host that dies is told of within this: its silence, and the question whether others hear it.
 const TOLD: u64 = 5 * SECOND + 600 * MS;
+/// A put is done within this time.
+const SERVED: u64 = 400 * MS;
+/// The latencies within which a put is done where hosts are far from each other.
+const SERVED_HOPS: u64 = 8;
 
 impl Run {
     pub(super) fn card(&mut self) -> Result<(), String> {
@@ -70,7 +74,7 @@ impl Run {
             Message::of_ints(Envelope::new(Tid::NONE, Address::untagged(Tid::NONE)), &[1]);
         let name = format!("served at {host}").as_str().into();
         self.world.request(host, operator, Request::PutInfo { name, flags: 2, message });
-        self.go(400 * MS)?;
+        self.go(SERVED.max(SERVED_HOPS * self.world.latency))?;
         let replies = self.world.replies.get(&(host, operator));
         Ok(matches!(replies.and_then(|all| all.last()), Some(Reply::Number { .. })))
     }

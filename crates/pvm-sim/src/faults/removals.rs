@@ -1,8 +1,9 @@
-//! Two hosts are deleted or drained at once, and one of the others dies at any moment of that.
+//! One or two hosts are deleted or drained, and one of the others dies at any moment of that.
 //!
 //! Each removal takes a voter away, and another member gets its vote. A death between the two finds
-//! the fewest voters that there ever are. Whoever dies, the rest has a leader soon. A host that was
-//! taken out may be cut off at that time, and hears of its removal later; another host may join.
+//! the fewest voters that there ever are. Whoever dies, the rest has a leader soon, and loses any
+//! host more. A host that was taken out may be cut off at that time, and hears of its removal
+//! later; another host may join.
 
 use super::{Run, SECOND};
 use crate::time::MS;
@@ -11,6 +12,9 @@ use pvm_wire::{Blob, HostIndex};
 
 /// Latencies so long that a death fits between the sending of a message and its arrival.
 const LATENCY_MAX: u64 = 20;
+/// Some hosts are this many times as far from each other: a death is noticed, and the dead host
+/// taken out, before the removal is.
+const FAR: u64 = 7;
 /// The death comes this many latencies after the request, at most.
 const HOPS_MAX: u64 = 40;
 /// The dead host is taken out, and then the deletions are done.
@@ -18,7 +22,8 @@ const DONE: u64 = 25 * SECOND;
 
 impl Run {
     pub(super) fn removals(&mut self) -> Result<(), String> {
-        let latency = (1 + self.random.below(LATENCY_MAX)) * MS;
+        let far = if self.random.below(4) == 0 { FAR } else { 1 };
+        let latency = (1 + self.random.below(LATENCY_MAX)) * far * MS;
         self.world.latency = latency;
         // A removal waits until nothing else is under way.
         if self.random.below(2) == 0 {
@@ -27,17 +32,19 @@ impl Run {
         self.go(SECOND)?;
         let Some(leader) = self.leader() else { return Err("nobody leads".to_owned()) };
         let mut stay = self.hosts();
-        let goes: Vec<HostIndex> = (0..2).map(|_| self.draw_from(&mut stay)).collect();
-        let dies = if self.random.below(2) == 0 && stay.contains(&leader) {
-            leader
-        } else {
-            self.random.pick(&stay).unwrap_or(leader)
-        };
+        // Of four hosts two could not go, with a third one dead.
+        let count = 1 + usize::from(stay.len() > 4);
+        let goes: Vec<HostIndex> = (0..count).map(|_| self.draw_from(&mut stay)).collect();
         let asked = self.random.pick(&stay).unwrap_or(leader);
+        let dies = match self.random.below(4) {
+            0 | 1 if stay.contains(&leader) => leader,
+            2 => asked,
+            _ => self.random.pick(&stay).unwrap_or(leader),
+        };
         if self.random.below(3) == 0 {
             self.part_from(goes[0], &stay);
         }
-        self.remove_both(asked, &goes)?;
+        self.remove_all(asked, &goes)?;
         let before = self.random.below(HOPS_MAX * latency / MS) * MS;
         self.go(before)?;
         match self.random.below(2) {
@@ -50,16 +57,35 @@ impl Run {
         }
         self.actors.go_on();
         self.go(DONE)?;
-        for host in stay {
-            if !self.is_served(host)? {
-                return Err(format!("host {host} puts nothing after {dies} died"));
-            }
-        }
+        self.each_is_served(&stay, dies)?;
+        self.one_more_dies()?;
         // The request dies with the host that was asked.
         match goes.into_iter().find(|host| asked != dies && self.hosts().contains(host)) {
             Some(host) => Err(format!("host {host} was to go and lives")),
             None => Ok(()),
         }
+    }
+
+    /// Of three hosts two go on, whether the request died with its host or not: all that should
+    /// vote do by now.
+    fn one_more_dies(&mut self) -> Result<(), String> {
+        let mut stay = self.hosts();
+        if stay.len() < 3 {
+            return Ok(());
+        }
+        let dies = self.draw_from(&mut stay);
+        self.world.kill(dies);
+        self.go(DONE)?;
+        self.each_is_served(&stay, dies)
+    }
+
+    fn each_is_served(&mut self, hosts: &[HostIndex], dead: HostIndex) -> Result<(), String> {
+        for &host in hosts {
+            if !self.is_served(host)? {
+                return Err(format!("host {host} puts nothing after {dead} died"));
+            }
+        }
+        Ok(())
     }
 
     /// Takes one of these hosts, by chance.
@@ -81,8 +107,8 @@ impl Run {
         }
     }
 
-    /// Both are deleted by one request, or by two, or are drained.
-    fn remove_both(&mut self, asked: HostIndex, goes: &[HostIndex]) -> Result<(), String> {
+    /// All are deleted by one request, or each by its own, or are drained.
+    fn remove_all(&mut self, asked: HostIndex, goes: &[HostIndex]) -> Result<(), String> {
         let members = self.world.members(asked);
         let names: Vec<Blob> = goes.iter().filter_map(|host| members.get(host).cloned()).collect();
         let operators: Vec<_> =
