@@ -67,8 +67,9 @@ on_one_host() {
   if redis=$(command -v redis-server) && [ -x "$OUT/speed.redis" ]; then
     "$redis" --port 0 --unixsocket "$socket" --save "" --maxclients 20000 --dir "$OUT" >/dev/null &
     redis=$!
-    # The server is ended with this part, however it ends.
-    trap 'kill $redis 2>/dev/null' EXIT
+    # The server is ended with this part, however it ends; `redis` is not set any more then.
+    # shellcheck disable=SC2064
+    trap "kill $redis 2>/dev/null" EXIT
     export REDIS_SOCKET=$socket
     until [ -S "$socket" ]; do sleep 0.05; done
     SYSTEMS="space redis"
