@@ -7,7 +7,9 @@ name=$1 program=$2
 times=${TIMES:-3}
 [ -z "${NEOPVM_LONG:-}" ] || times=100
 folder=$(mktemp -d) || exit 2
-trap 'rm -rf "$folder"' EXIT
+job=''
+# A test that fails leaves no ranks behind, which would be a fault of their own.
+trap 'kill $job 2>/dev/null; wait; rm -rf "$folder"' EXIT
 fail() { echo "$name: $*"; exit 1; }
 now() { date +%s%N; }
 

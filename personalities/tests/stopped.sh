@@ -4,7 +4,9 @@
 # the first signal in one; before, in none. PVM is the command.
 set -u
 folder=$(mktemp -d) || exit 2
-trap 'rm -rf "$folder"' EXIT
+job=''
+# A test that fails leaves no ranks behind, which would be a fault of their own.
+trap 'kill $job 2>/dev/null; wait; rm -rf "$folder"' EXIT
 cd "$folder" || exit 2
 fail() { echo "$*: $(cat out err 2>/dev/null)"; exit 1; }
 cat >rank <<'SCRIPT'

@@ -45,7 +45,6 @@ int main(int argc, char **argv)
     long sent = 0, begun = 0;
     if (argc < 3 || sscanf(argv[1], "1:%x:%d:%d:", &keeper, &contexts[0], &contexts[1]) != 3)
         return 2;
-    time_t end = time(NULL) + atoi(argv[2]);
     for (int at = 0; at < 3200; at++)
         data[at] = roll(3) == 0 ? (int32_t)keeper : roll(5) - 1;
     if (pvm_tasks(0, &count, &tasks) < 0)
@@ -54,7 +53,9 @@ int main(int argc, char **argv)
     for (int at = 0; at < 3200; at++)
         if (roll(2))
             data[at] = tasks[roll(count)].ti_tid;
-    while (time(NULL) < end) {
+    time_t end = time(NULL) + atoi(argv[2]);
+    /* Once in any case: the end may be a moment away, and this process may stand still. */
+    do {
         for (int at = 0; at < count; at++) {
             int bytes = roll(20) == 0 ? roll(12000) : roll(40);
             if (tasks[at].ti_tid != me)
@@ -69,7 +70,7 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
         usleep(100);
-    }
+    } while (time(NULL) < end);
     printf("%ld messages\n", sent);
     pvm_exit();
     return sent == 0;

@@ -2,7 +2,9 @@
 set -u
 name=$1 program=$2 stranger=$3
 folder=$(mktemp -d) || exit 2
-trap 'rm -rf "$folder"' EXIT
+job='' sender=''
+# A test that fails leaves no ranks behind, which would be a fault of their own.
+trap 'kill $job $sender 2>/dev/null; wait; rm -rf "$folder"' EXIT
 fail() { echo "$name: $*"; exit 1; }
 seed=$((RANDOM * 32768 + RANDOM))$$
 # shellcheck source=personalities/tests/await.sh
@@ -16,7 +18,9 @@ variable=$(tr '\0' '\n' <"/proc/$rank/environ" | sed -n 's/^NEOPVM_JOB=//p')
 [ -n "$variable" ] || fail "no job is found: $(cat "$folder/err")"
 "$stranger" "$variable" "${SECONDS_EACH:-1}" >"$folder/stranger" 2>&1 &
 sender=$!
-await grep -q begun "$folder/stranger"
+has_begun_or_ended() { grep -q begun "$folder/stranger" || ! kill -0 "$sender" 2>/dev/null; }
+await has_begun_or_ended
+grep -q begun "$folder/stranger" || { wait "$sender"; fail "the stranger ended with $?: $(cat "$folder/stranger")"; }
 touch "$folder/go"
 wait "$sender" || fail "the stranger cannot send: $(cat "$folder/stranger")"
 wait "$job"
