@@ -15,7 +15,6 @@ mod uplink;
 mod witness;
 
 use crate::addresses;
-use crate::alarm::Alarm;
 use crate::between::{Down, Up};
 use crate::broker::ParentBroker;
 use crate::clock;
@@ -84,8 +83,6 @@ struct Shell {
     /// The machine waits for [`News::Flushed`].
     flushing: bool,
     clock: TurnClock,
-    /// Rings at the next deadline.
-    alarm: Alarm,
 }
 
 /// The state of a host with a place.
@@ -186,7 +183,9 @@ impl Shell {
             () = rung(inbox), if armed => Woken::Bell,
             () = tokio::task::yield_now(), if !armed && !lacks => Woken::Bell,
             () = tokio::time::sleep(LACKING), if lacks => Woken::Bell,
-            () = self.alarm.wait(timeout.unwrap_or_default()), if timeout.is_some() => Woken::Time,
+            () = tokio::time::sleep(timeout.unwrap_or_default()), if timeout.is_some() => {
+                Woken::Time
+            }
         };
         if let Some(inbox) = inbox.filter(|_| armed) {
             inbox.disarm();

@@ -1,12 +1,11 @@
 //! The bytes that come on a connection, below TLS. The beat of a neighbour wakes nobody.
 //!
-//! A host at rest receives little but beats, one a second on each link, and they do not come at the
+//! A host at rest receives little but beats, two a second on each link, and they do not come at the
 //! same moment. A daemon that is woken for each of them spends most of its time on waking. So the
 //! kernel is asked to wake the reader only for more bytes than one beat has (`SO_RCVLOWAT`); a beat
-//! is the shortest record of a link. A second beat, a longer frame, and the end of the connection
-//! wake the reader at once. A frame without fields is as short as a beat: *Goodbye* is followed by
-//! the end, and *Rest* does not hurry. The connection's pulse looks for unread bytes at the end of
-//! each of its turns, before it judges a silence, and has them read then.
+//! is the shortest record of a link. A second beat, any other frame, and the end of the connection
+//! wake the reader at once. The connection's pulse looks for unread bytes at the end of each of its
+//! turns, before it judges a silence, and has them read then.
 //!
 //! The bound counts bytes, so it holds only between two records: while a part of a record is
 //! missing, each byte wakes the reader.
@@ -19,7 +18,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -88,12 +86,6 @@ impl Unread {
             self.bell.notify_one();
         }
         some
-    }
-
-    /// The time since the last bytes came, as far as the kernel tells.
-    pub(crate) fn came_ago(&self) -> Option<Duration> {
-        let info = sys::tcp_info(&self.socket)?;
-        Some(Duration::from_millis(info.tcpi_last_data_recv.into()))
     }
 
     /// Waits until the reader is called.
@@ -221,6 +213,7 @@ impl AsyncWrite for Intake {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
     use tokio::time::timeout;

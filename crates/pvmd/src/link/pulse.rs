@@ -1,37 +1,55 @@
-//! The pulse of a connection: each side says something at least every 1.1 seconds, and a side that
-//! has said nothing for two and a half seconds is silent.
+//! The pulse of a connection: each side sends at least twice a second, and a side that sends
+//! nothing for two and a half seconds is silent. Once nothing has come for a second, the turns are
+//! half as long, so that the silence is noticed in time.
 //!
-//! Turns of all connections of a daemon end at the same moments: it wakes once to send the beats of
-//! all its links, and reads what it has received by then: beats wake nobody
-//! ([`crate::link::intake`]). When the turns end is drawn by lot, once for each daemon. If all
-//! daemons of a computer woke at the same moment, each would look for the beats of its neighbours
-//! just while they send them, and would miss half of them.
-//!
-//! A look comes up to a turn after what it finds, so the kernel tells how old that is.
+//! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes
+//! once to send the beats of all its links, and reads what it has received by then: beats wake
+//! nobody ([`crate::link::intake`]). One timer of the kernel tells of these moments: the runtime's
+//! own timers wake twice for each time that is more than 64 ms away.
 //!
 //! Silence is counted in turns of this side, not in time: a daemon that was itself stopped, or
 //! got no processor, does not take that for the silence of others.
 
-use crate::alarm;
-use crate::clock;
 use crate::link::frames::LinkFrame;
 use crate::link::intake::Unread;
+use crate::{clock, sys};
 use pvm_wire::write_frame;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc::WeakSender;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
-/// The length of a turn, at the end of which a side sends a beat.
-const BEAT_TIME: Duration = Duration::from_secs(1);
-/// Frames that were sent so shortly before the end of a turn stand for its beat.
-const RECENT_TIME: Duration = Duration::from_millis(100);
-/// After this time without a word the other side is silent.
+/// The interval at which a silent side sends a beat.
+const BEAT_TIME: Duration = Duration::from_millis(500);
+/// Like `BEAT_TIME`, once nothing has come for a while.
+const HASTY_TIME: Duration = Duration::from_millis(250);
+/// A turn is no shorter; less than [`HASTY_TIME`], as each begins a moment after another one's end.
+const SHORT_TIME: Duration = Duration::from_millis(100);
+/// After this many turns of [`HASTY_TIME`] without a word the other side is silent.
+const SILENT_TURNS: u32 = 10;
+/// After this many of them without a word the turns are hasty. That is two others, because a frame
+/// just before a turn's end stands for the beat of that end.
+const HASTY_FROM: u32 = 4;
+/// [`SILENT_TURNS`] as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
 
-/// When the turns end, for all connections of a daemon.
+/// The length of a turn that begins now: until the next multiple of `turn` since boot, or the one
+/// after it if that is less than [`SHORT_TIME`] away.
+fn until_end_of(turn: Duration) -> Duration {
+    let (now, grid) = (clock::now(0).0, turn.as_nanos() as u64);
+    let end = (now + SHORT_TIME.as_nanos() as u64).div_ceil(grid) * grid;
+    Duration::from_nanos(end - now)
+}
+
+/// When the turns of [`BEAT_TIME`] end, for all connections of a daemon.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     ends: watch::Receiver<()>,
@@ -51,7 +69,7 @@ impl Turns {
     async fn end(&mut self) {
         self.wanted.notify_one();
         if self.ends.changed().await.is_err() {
-            sleep(BEAT_TIME).await;
+            sleep(until_end_of(BEAT_TIME)).await;
         }
     }
 }
@@ -61,16 +79,15 @@ impl Turns {
 async fn tell(ended: watch::Sender<()>, wanted: Arc<Notify>) {
     loop {
         wanted.notified().await;
-        let Ok(timer) = alarm::timer() else { return };
-        if alarm::set(&timer, part_of_a_turn(), BEAT_TIME).is_err() {
-            return;
-        }
+        let Ok(timer) = timer() else { return };
         // One receiver is that from which those of connections are made.
         while ended.receiver_count() > 1 {
-            if alarm::rung(&timer).await.is_err() {
-                return;
+            let Ok(mut ready) = timer.readable().await else { return };
+            let read =
+                |timer: &AsyncFd<OwnedFd>| Ok(rustix::io::read(timer.get_ref(), &mut [0; 8])?);
+            if ready.try_io(read).is_ok() {
+                ended.send_replace(());
             }
-            ended.send_replace(());
         }
         if ended.receiver_count() == 0 {
             return;
@@ -78,11 +95,24 @@ async fn tell(ended: watch::Sender<()>, wanted: Arc<Notify>) {
     }
 }
 
-/// A time within a turn, by lot.
-fn part_of_a_turn() -> Duration {
-    let random = ring::rand::generate::<[u8; 2]>(&ring::rand::SystemRandom::new());
-    let part = random.map_or(0, |random| u16::from_le_bytes(random.expose()));
-    BEAT_TIME * u32::from(part) / (u32::from(u16::MAX) + 1)
+/// Is readable at each multiple of [`BEAT_TIME`] since boot.
+fn timer() -> std::io::Result<AsyncFd<OwnedFd>> {
+    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+    let timer = timerfd_create(TimerfdClockId::Boottime, flags)?;
+    let time = |nanoseconds: u64| Timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as i64,
+        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
+    };
+    let turn = BEAT_TIME.as_nanos() as u64;
+    let first = (clock::now(0).0 / turn + 1) * turn;
+    let times = Itimerspec { it_interval: time(turn), it_value: time(first) };
+    timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &times)?;
+    sys::readable(timer)
+}
+
+/// The number of turns of [`HASTY_TIME`] for which a turn of this length counts.
+fn hasty_turns(time: Duration) -> u32 {
+    ((time + HASTY_TIME / 2).as_nanos() / HASTY_TIME.as_nanos()) as u32
 }
 
 /// The traffic of a connection, as the pulse sees it.
@@ -90,8 +120,8 @@ fn part_of_a_turn() -> Duration {
 pub(crate) struct Pulse {
     /// Counts what came.
     heard: AtomicU64,
-    /// When something went last, in nanoseconds since boot.
-    written_at: AtomicU64,
+    /// Counts what went.
+    written: AtomicU64,
     /// Received frames wait for the shell: nothing is read meanwhile.
     full: AtomicBool,
     /// Bytes that have woken nobody.
@@ -111,7 +141,7 @@ impl Pulse {
 
     /// Something went.
     pub(crate) fn written(&self) {
-        self.written_at.store(clock::now(0).0, Ordering::Relaxed);
+        self.written.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The shell has no room for more, or has room again.
@@ -119,23 +149,18 @@ impl Pulse {
         self.full.store(full, Ordering::Relaxed);
     }
 
-    /// The time since the last word, if there was one since `before`, which is brought up to date.
-    /// Beats have woken nobody: the reader is called for them.
-    fn heard_ago(&self, before: &mut u64) -> Option<Duration> {
+    /// True if something came since `before`, which is brought up to date. Beats have woken nobody:
+    /// the reader is called for them.
+    fn has_heard(&self, before: &mut u64) -> bool {
         let now = self.heard.load(Ordering::Relaxed);
         let unread = self.unread.as_ref().is_some_and(Unread::call_reader);
-        if self.full.load(Ordering::Relaxed) {
-            *before = now;
-            return Some(Duration::ZERO);
-        }
-        let has_heard = std::mem::replace(before, now) != now || unread;
-        has_heard.then(|| self.unread.as_ref().and_then(Unread::came_ago).unwrap_or_default())
+        std::mem::replace(before, now) != now || unread || self.full.load(Ordering::Relaxed)
     }
 
-    /// True if something went a moment ago.
-    fn has_just_written(&self) -> bool {
-        let ago = clock::now(0).0.saturating_sub(self.written_at.load(Ordering::Relaxed));
-        Duration::from_nanos(ago) < RECENT_TIME
+    /// True if something went since `before`, which is brought up to date.
+    fn has_written(&self, before: &mut u64) -> bool {
+        let now = self.written.load(Ordering::Relaxed);
+        std::mem::replace(before, now) != now
     }
 }
 
@@ -145,26 +170,24 @@ pub(crate) async fn keep(
     batches: WeakSender<Vec<u8>>,
     mut turns: Turns,
 ) -> bool {
-    let (mut heard, mut quiet) = (0, Duration::ZERO);
+    let (mut heard, mut written, mut quiet) = (0, 0, 0);
     loop {
         let begin = Instant::now();
-        // The last turn of a silence is short, so that it is noticed in time.
-        let turn = BEAT_TIME.min(SILENT_TIME - quiet);
-        if turn == BEAT_TIME {
+        if quiet < HASTY_FROM {
             turns.end().await;
         } else {
-            sleep(turn).await;
+            sleep(until_end_of(HASTY_TIME)).await;
         }
         let Some(batches) = batches.upgrade() else { return false };
-        // No longer than a turn: a daemon that stood still heard nothing in that time.
-        quiet = match pulse.heard_ago(&mut heard) {
-            Some(ago) => ago.min(turn),
-            None => quiet + begin.elapsed().min(turn),
+        quiet = match pulse.has_heard(&mut heard) {
+            true => 0,
+            // No longer than a turn: a daemon that stood still heard nothing in that time.
+            false => quiet + hasty_turns(begin.elapsed().min(BEAT_TIME)),
         };
-        if quiet >= SILENT_TIME {
+        if quiet >= SILENT_TURNS {
             return true;
         }
-        if !pulse.has_just_written() {
+        if !pulse.has_written(&mut written) {
             let mut beat = Vec::new();
             write_frame(&mut beat, 0, &LinkFrame::Beat);
             // Where there is no room something is being said.
@@ -185,31 +208,17 @@ mod tests {
     }
 
     #[test]
-    fn a_beat_stood_for_that_of_the_next_turn() {
-        running(async {
-            let (batches, mut queue) = mpsc::channel(64);
-            let (ended, ends) = watch::channel(());
-            let turns = Turns { ends, wanted: Arc::default() };
-            let pulse = Arc::new(Pulse::default());
-            let kept = tokio::spawn(keep(pulse.clone(), batches.downgrade(), turns));
-            for _ in 0..3 {
-                sleep(RECENT_TIME).await;
-                ended.send_replace(());
-                let beat = timeout(SILENT_TIME * 20, queue.recv()).await;
-                assert!(beat.is_ok_and(|beat| beat.is_some()));
-                pulse.written();
-            }
-            ended.send_replace(());
-            sleep(RECENT_TIME).await;
-            assert!(!kept.is_finished());
-        });
-    }
-
-    #[test]
-    fn the_first_turn_of_a_daemon_ends_within_one() {
-        assert!((0..1000).all(|_| part_of_a_turn() < BEAT_TIME));
-        let few = (0..1000).filter(|_| part_of_a_turn() < BEAT_TIME / 2).count();
-        assert!((100..900).contains(&few), "{few}");
+    fn turns_end_together_and_none_is_long_or_missing() {
+        for turn in [BEAT_TIME, HASTY_TIME] {
+            let grid = turn.as_nanos();
+            let before = u128::from(clock::now(0).0);
+            let time = until_end_of(turn);
+            let after = u128::from(clock::now(0).0);
+            assert!(time < turn + SHORT_TIME && time >= SHORT_TIME);
+            assert_eq!(hasty_turns(turn), (turn.as_millis() / HASTY_TIME.as_millis()) as u32);
+            let since = |now: u128| (now + time.as_nanos()) % grid;
+            assert!(since(before) == 0 || since(after) <= after - before);
+        }
     }
 
     #[test]
@@ -222,7 +231,7 @@ mod tests {
                 timeout(SILENT_TIME * 20, keep(Arc::default(), batches.downgrade(), turns.clone()))
                     .await;
             assert_eq!(kept, Ok(true));
-            assert!(begin.elapsed() >= SILENT_TIME);
+            assert!(begin.elapsed() >= SILENT_TIME - BEAT_TIME);
             assert!(queue.recv().await.is_some_and(|beat| !beat.is_empty()));
         });
     }

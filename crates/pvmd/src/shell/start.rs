@@ -1,7 +1,6 @@
 //! The start of a daemon: for the first time, to join a machine, or in the place of one that died.
 
 use super::{Basics, Placed, Shell, host_frame};
-use crate::alarm::Alarm;
 use crate::between::{Begin, Down, Invited, Up};
 use crate::broker::ParentBroker;
 use crate::config::Places;
@@ -161,7 +160,6 @@ async fn build(
         told: false,
         flushing: false,
         clock: TurnClock::new(Instant::now()),
-        alarm: Alarm::new(),
     };
     let first = Membership { host: HostIndex(1), first: HostIndex(1) };
     shell.reopen(own.tunnels);
