@@ -1,6 +1,6 @@
 //! The bytes that come on a connection, below TLS. The beat of a neighbour wakes nobody.
 //!
-//! A host at rest receives little but beats, two a second on each link, and they do not come at the
+//! A host at rest receives little but beats, one a second on each link, and they do not come at the
 //! same moment. A daemon that is woken for each of them spends most of its time on waking. So the
 //! kernel is asked to wake the reader only for more bytes than one beat has (`SO_RCVLOWAT`); a beat
 //! is the shortest record of a link. A second beat, any other frame, and the end of the connection

@@ -1,6 +1,7 @@
-//! The pulse of a connection: each side sends at least twice a second, and a side that sends
-//! nothing for two and a half seconds is silent. Once nothing has come for a second, the turns are
-//! half as long, so that the silence is noticed in time.
+//! The pulse of a connection: each side sends at least once a second, and a side that sends
+//! nothing for two and a half seconds is silent. Turns are half a second long; a beat goes at the
+//! end of one in which nothing went, so a beat stands for that of the next turn, too. Once nothing
+//! has come for a second, the turns are half as long, so that the silence is noticed in time.
 //!
 //! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes
 //! once to send the beats of all its links, and reads what it has received by then: beats wake
@@ -27,7 +28,7 @@ use tokio::sync::mpsc::WeakSender;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
-/// The interval at which a silent side sends a beat.
+/// The length of a turn. A side that has nothing to say sends a beat at the end of every other one.
 const BEAT_TIME: Duration = Duration::from_millis(500);
 /// Like `BEAT_TIME`, once nothing has come for a while.
 const HASTY_TIME: Duration = Duration::from_millis(250);
