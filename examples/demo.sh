@@ -16,6 +16,8 @@ out=$(realpath "$out")
   echo "demo.sh: it runs in a checkout only: \`make demo\` there" >&2
   exit 1
 }
+# shellcheck source=xtask/failed.sh
+. "$here/../xtask/failed.sh"
 # A place without a machine yet; all that is started in it ends with this script.
 # shellcheck source=crates/testbed/testbed.sh
 . "$here/../crates/testbed/testbed.sh"

@@ -8,6 +8,8 @@ set -eu
 pvm=$1 out=$2 part=${3:-all}
 shapes=${SHAPES:-10mbit|10 Mb/s|256,10mbit|10 Mb/s|60,100mbit|100 Mb/s|256}
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=xtask/failed.sh
+. "$here/../../xtask/failed.sh"
 pre=np$$
 mkdir -p "$out"
 

@@ -6,6 +6,8 @@ set -euo pipefail
 
 file=$(realpath -m "$1")
 cd "$(dirname "$0")"
+# shellcheck source=xtask/failed.sh
+. "../../xtask/failed.sh"
 # shellcheck source=bindings/java/jdks.sh
 . ./jdks.sh
 

@@ -4,6 +4,8 @@
 set -euo pipefail
 out=$(realpath -m "$1")
 cd "$(dirname "$0")"
+# shellcheck source=xtask/failed.sh
+. "../../xtask/failed.sh"
 # shellcheck source=bindings/java/jdks.sh
 . ./jdks.sh
 # shellcheck disable=SC2086

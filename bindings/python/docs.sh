@@ -4,6 +4,8 @@ set -eu
 stage=$(realpath "$1") out=$(realpath -m "$2")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
+# shellcheck source=xtask/failed.sh
+. "$root/xtask/failed.sh"
 have_python
 environment requirements-docs.txt
 install_wheel "$stage"

@@ -4,6 +4,8 @@ set -eu
 stage=$(realpath "$1")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
+# shellcheck source=xtask/failed.sh
+. "$root/xtask/failed.sh"
 # shellcheck source=crates/testbed/testbed.sh
 . "$root/crates/testbed/testbed.sh"
 have_python

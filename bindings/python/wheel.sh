@@ -5,6 +5,8 @@ set -eu
 programs=$(realpath "$1") out=$(realpath -m "$2")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
+# shellcheck source=xtask/failed.sh
+. "$root/xtask/failed.sh"
 have_python && environment requirements-build.txt || {
   echo "the Python wheel is left out" >&2
   exit 0

@@ -19,6 +19,8 @@ archive=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=xtask/failed.sh
+. "$here/../../xtask/failed.sh"
 CROSS=${CROSS:-}
 CC=${CC:-${CROSS:+${CROSS}g}cc}
 work=$(mktemp -d)

@@ -345,7 +345,7 @@ bash "$tool" env HOME="$HOSTS_DIR/home" PATH="$prefix/bin:$PATH" LC_ALL=C PVM_AL
 make_command
 side_by_side build_one >"$work/built" 2>&1
 [ ! -s "$work/failures" ] || cat "$work/built"
-on h1 pvm up >/dev/null && on h1 pvm add h2 h3 >/dev/null || exit 1
+on h1 pvm up >/dev/null && on h1 pvm add h2 h3 >/dev/null || { echo "the machine of three hosts does not start" >&2; exit 1; }
 for step in $steps; do $step; done
 # What has ended may be listed for a moment.
 for tick in $(seq 300); do

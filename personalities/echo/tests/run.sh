@@ -65,7 +65,7 @@ int main() { int id = -1, n; size_t w; return mpc_wait(&id, &n) + ::mpc_wait(&id
 operations=5000
 [ -z "${NEOPVM_LONG:-}" ] || operations=1000000
 for name in mpl cmmd vertex mpsc; do run 0 "./$name-$name"; run 0 "./refused-$name"; done # alone, without a machine
-"$PREFIX/bin/pvm" up --local 2 >/dev/null || exit 1
+"$PREFIX/bin/pvm" up --local 2 >/dev/null || { echo "echo: the machine does not start" >&2; exit 1; }
 for name in mpl cmmd vertex mpsc; do
 	for ranks in 1 2 3 4; do run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n $ranks "./$name-$name"; done
 	run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n 2 "./refused-$name"

@@ -65,7 +65,7 @@ ln -s family member
 ln -s pvm_time worker
 names
 
-"$PREFIX/bin/pvm" up --local 2 >/dev/null || exit 1
+"$PREFIX/bin/pvm" up --local 2 >/dev/null || { echo "pvm2: the machine does not start" >&2; exit 1; }
 run ./alone
 run ./aside
 run ./family

@@ -142,6 +142,16 @@ fn a_command_that_ends_a_script_without_a_word_is_named() {
 }
 
 #[test]
+fn a_linker_that_fails_without_a_word_is_named() {
+    let folder = Folder::new("linker");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/pvm-capi/link.sh");
+    let text = format!("touch x.a; CC=false bash {} x.a out 2>&1 || echo $?", script.display());
+    let output = run_in(&folder, &["bash", "-c", &text]);
+    assert!(output.starts_with("error: "), "{output}");
+    assert!(output.ends_with(" ended with 1\n1\n"), "{output}");
+}
+
+#[test]
 fn a_failed_test_of_a_script_is_run_again_alone_if_nothing_else_failed() {
     let test = "a b".to_owned();
     let alone = |times: usize| [vec!["!".to_owned()], vec!["a b!".to_owned(); times]].concat();
