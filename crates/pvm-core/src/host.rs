@@ -45,6 +45,7 @@ use crate::Time;
 use crate::agreed::{Agreed, Fact, Group, done, number};
 use crate::contexts::Contexts;
 use crate::departure::Departure;
+use crate::halt::Halt;
 use crate::home::LeaderView;
 use crate::io::{self, Act, Effect, Event, HostFacts, News, Output};
 use crate::launches::Launches;
@@ -180,6 +181,7 @@ pub(crate) struct Host {
     bad_peers: u64,
     probes: Probes,
     departure: Departure,
+    halt: Halt,
     /// Askers that gave up a question with this input. They are answered behind that question.
     withdrawn: Vec<Asker>,
     /// `End` follows the outputs that are being collected.
@@ -211,6 +213,7 @@ impl Host {
             bad_peers: 0,
             probes: Probes::default(),
             departure: Departure::new(),
+            halt: Halt::new(),
             withdrawn: Vec::new(),
             ending: false,
             outputs: VecDeque::new(),
@@ -224,7 +227,8 @@ impl Host {
         let plugs = self.plugs.next_deadline();
         let launches = self.launches.next_deadline();
         let (tasks, probes) = (self.tasks.next_time(), self.probes.next_time());
-        [pending, plugs, launches, tasks, probes].into_iter().flatten().min()
+        let halt = self.halt.next_deadline();
+        [pending, plugs, launches, tasks, probes, halt].into_iter().flatten().min()
     }
 
     /// The next output for the shell.
@@ -283,6 +287,7 @@ impl Host {
         self.launches.take_changes(out);
         self.pending.take_changes(out);
         self.departure.take_changes(out);
+        self.halt.take_changes(out);
         self.plugs.take_changes(out);
         self.refusals.take_changes(out);
         self.tracers.take_changes(out);
@@ -300,6 +305,7 @@ impl Host {
             || self.launches.restore(key, value)
             || self.pending.restore(key, value)
             || self.departure.restore(key, value)
+            || self.halt.restore(key, value)
             || self.plugs.restore(key, value)
             || self.refusals.restore(key, value)
             || self.tracers.restore(key, value)
@@ -344,6 +350,8 @@ impl Handler<'_> {
             Input::Handled => {
                 self.tell_withdrawn();
                 self.leave_if_empty();
+                let unheard = || self.order.hearing().unheard(self.order.log()).collect();
+                self.host.ending |= self.host.halt.is_over(self.host.now.0, unheard);
             }
         }
     }

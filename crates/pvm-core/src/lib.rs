@@ -12,6 +12,7 @@ mod barrier;
 mod contexts;
 mod deadline;
 mod departure;
+mod halt;
 mod home;
 mod host;
 pub mod io;

@@ -31,4 +31,4 @@ pub use link::Links;
 pub use node::{Node, Process};
 pub use tally::{Fault, Tally};
 pub use time::MS;
-pub use world::{Happening, World};
+pub use world::{Crash, Happening, World};

@@ -6,7 +6,7 @@ mod happening;
 mod network;
 mod processes;
 
-pub(crate) use happening::Crash;
+pub use happening::Crash;
 pub use happening::Happening;
 
 use crate::agreement::Agreement;

@@ -3,7 +3,7 @@
 use pvm_core::Rules;
 use pvm_core::io::News;
 use pvm_quorum::Limits;
-use pvm_sim::{Happening, World};
+use pvm_sim::{Crash, Happening, World};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{PeerMessage, Said};
 use pvm_wire::request::{Reply, Request, Role};
@@ -39,6 +39,57 @@ fn a_halt_was_not_told_to_hosts_whose_links_rest() {
     let left: Vec<_> = world.nodes.keys().copied().collect();
     assert!(left.is_empty(), "{left:?} run on");
     assert_eq!(world.checks.violation(), None);
+}
+
+/// Hosts of which the first is asked to halt the machine, when `before` has happened to it; those
+/// that are left after the time in which links are made again.
+fn left_after_a_halt(count: u32, before: impl Fn(&mut World)) -> Vec<HostIndex> {
+    let mut world = World::seeded("vm", 1, Rules::plain());
+    gather(&mut world, count);
+    let operator = world.connect(FIRST, Role::Operator).expect("a host");
+    world.run_until(world.now() + 10 * MS);
+    before(&mut world);
+    world.request(FIRST, operator, Request::Halt);
+    world.run_until(world.now() + 6000 * MS);
+    assert_eq!(world.checks.violation(), None);
+    world.nodes.keys().copied().collect()
+}
+
+#[test]
+fn a_host_whose_daemon_was_just_started_again_told_nobody_of_the_halt() {
+    for count in [2, 3, 5, 16] {
+        assert_eq!(left_after_a_halt(count, |world| world.crash(FIRST)), [], "of {count} hosts");
+    }
+}
+
+#[test]
+fn a_halt_that_was_answered_was_forgotten_when_the_daemon_crashed() {
+    for crash in [Crash::BeforeEffects, Crash::BeforeActs] {
+        let left = left_after_a_halt(3, |world| {
+            world.crash_next.insert(FIRST, crash);
+        });
+        assert_eq!(left, [], "{crash:?}");
+    }
+}
+
+#[test]
+fn hosts_whose_links_had_just_broken_were_not_told_of_the_halt() {
+    let cut = |world: &mut World| {
+        for other in [2, 3] {
+            world.cut(FIRST, HostIndex(other), Some(500 * MS));
+        }
+        world.run_until(world.now() + 100 * MS);
+    };
+    assert_eq!(left_after_a_halt(3, cut), []);
+}
+
+#[test]
+fn a_dead_host_holds_up_no_halt() {
+    let left = left_after_a_halt(3, |world| {
+        world.kill(HostIndex(3));
+        world.run_until(world.now() + 100 * MS);
+    });
+    assert_eq!(left, []);
 }
 
 #[test]

@@ -14,6 +14,7 @@ impl Handler<'_> {
             return;
         }
         self.link_down(host);
+        self.host.halt.forgo(host);
         self.tell_order(OrderInput::Silent { host, certain });
         if planted::is(Bug::SuspicionDecides) {
             self.propose(crate::pending::Asker::Nobody, Command::RemoveHost { host, dead: true });

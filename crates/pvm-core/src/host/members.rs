@@ -68,9 +68,13 @@ impl Handler<'_> {
     }
 
     pub(super) fn halt(&mut self, asker: Asker) {
-        self.log("the machine was halted".to_owned());
+        let first = self.host.halt.begin();
+        if first {
+            self.log("the machine was halted".to_owned());
+        }
         self.answer(asker, Reply::Done);
-        self.say_to_all(&Said::Halt);
-        self.host.ending = true;
+        if first {
+            self.say_to_all(&Said::Halt);
+        }
     }
 }

@@ -144,11 +144,10 @@ impl Handler<'_> {
                 self.tell_order(OrderInput::SilentFor { by: host, host: silent });
             }
             Said::Meet { host: caller, with } => self.meet(caller, with),
+            // The host that was asked for it may have no links to some members: they are told, too.
             Said::Halt => {
-                self.log("the machine was halted".to_owned());
-                // The host that was asked for it may have no links to some members.
-                self.say_to_all(&Said::Halt);
-                self.host.ending = true;
+                self.host.halt.forgo(host);
+                self.halt(Asker::Nobody);
             }
         }
     }

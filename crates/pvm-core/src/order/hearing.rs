@@ -45,12 +45,16 @@ impl Hearing {
         !self.near.contains(host) && !self.is_lost(host)
     }
 
-    /// The number of members that this host should hear and does not hear.
-    pub(crate) fn unheard_count(&self, log: &Consensus) -> u32 {
+    /// The members that this host should hear and does not hear.
+    pub(crate) fn unheard(&self, log: &Consensus) -> impl Iterator<Item = HostIndex> {
         let is_unheard =
             |host: &HostIndex| *host != self.me && !self.may_rest(*host) && !self.is_up(*host);
-        let count = log.hosts().into_iter().filter(is_unheard).count();
-        u32::try_from(count).unwrap_or(u32::MAX)
+        log.hosts().into_iter().filter(is_unheard)
+    }
+
+    /// The number of them.
+    pub(crate) fn unheard_count(&self, log: &Consensus) -> u32 {
+        u32::try_from(self.unheard(log).count()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn link_up(&mut self, host: HostIndex) {
