@@ -62,8 +62,9 @@ impl Order {
 
 fn sight(log: &Consensus, hearing: &Hearing, rules: &Rules) -> Sight {
     let other = log.other();
-    let eldest = || log.eldest_other().and_then(|host| log.member(host));
-    let partner = other.or_else(|| eldest().filter(|_| log.is_sole()));
+    // Asked after every input: only a sole voter looks through all members.
+    let eldest = || log.is_sole().then(|| log.eldest_other()).flatten();
+    let partner = other.or_else(|| eldest().and_then(|host| log.member(host)));
     let host = partner.map(Member::host);
     Sight {
         me: log.this(),
