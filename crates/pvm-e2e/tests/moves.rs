@@ -8,6 +8,7 @@ use pvm_e2e::bag::{Bag, numbers};
 use pvm_e2e::{Machine, Running, eventually, process};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -175,5 +176,19 @@ fn a_copy_that_stood_still_gives_no_tuple_back_that_was_taken_meanwhile() {
     succeed(&["kill", "--signal", "KILL", &server]);
     assert_eq!(succeed(&["take", "bag", "?int", "--timeout", "60"]), "2\n");
     assert_eq!(machine.pvm(&["take", "bag", "?int", "--timeout", "0"]).code(), 1);
+    machine.halt();
+}
+
+/// The daemon of a host that leaves closes its connections before its socket goes.
+#[test]
+fn a_task_joined_no_machine_while_the_lowest_host_was_leaving() {
+    let machine = Machine::start();
+    let leaving = machine.socket().ancestors().nth(2).expect("a folder").join("0");
+    std::fs::create_dir(&leaving).expect("a folder");
+    let listener = UnixListener::bind(leaving.join("pvmd.sock")).expect("a socket");
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let made = machine.pvm(&["space", "create", "bag"]);
+    std::fs::remove_dir_all(&leaving).expect("a folder");
+    assert_eq!(made.code(), 0, "{}{}", made.out, made.err);
     machine.halt();
 }

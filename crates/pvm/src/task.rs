@@ -84,6 +84,21 @@ pub struct Task {
     turns: TurnTaking,
 }
 
+/// The first of these hosts that answers. One that closes the connection is leaving the machine,
+/// and the next one is asked.
+fn first_greeted(
+    sockets: &[PathBuf],
+    hello: &Request,
+) -> Result<(Connection, (Welcome, OwnedFd)), Code> {
+    for mut connection in sockets.iter().filter_map(|path| Connection::open(path).ok()) {
+        match connection.greet(hello) {
+            Err(Code::SysErr) => {}
+            other => return Ok((connection, other?)),
+        }
+    }
+    Err(Code::SysErr)
+}
+
 impl Task {
     /// Becomes a task: connects to the host named by `PVMSOCK`, else to the machine's lowest
     /// host on this computer. `reset`: the console's `reset` may kill it.
@@ -105,13 +120,11 @@ impl Task {
     ) -> Result<&'static Self, Code> {
         sys::watch_forks(forked);
         source::set(slab);
-        let mut connection =
-            sockets.iter().find_map(|path| Connection::open(path).ok()).ok_or(Code::SysErr)?;
         let program = Blob(program.to_vec());
         let own_name = program.clone();
         let (version, cookie, layout) = (PROTOCOL_VERSION, plug::cookie(), Layout::NATIVE);
         let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };
-        let (mut welcome, inbox) = connection.greet(&hello)?;
+        let (mut connection, (mut welcome, inbox)) = first_greeted(sockets, &hello)?;
         let (bell, doorbell) = new_bell(&welcome.doorbell)?;
         let (inbox, activity, mappings) = Mappings::map(&inbox, &mut connection)?;
         let outbox = Outbox::beside(activity.clone()).inspect_err(|_| mappings.give())?;
