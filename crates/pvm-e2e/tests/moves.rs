@@ -8,7 +8,8 @@ use pvm_e2e::bag::{Bag, numbers};
 use pvm_e2e::{Machine, Running, eventually, process};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::os::unix::net::UnixListener;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -179,13 +180,46 @@ fn a_copy_that_stood_still_gives_no_tuple_back_that_was_taken_meanwhile() {
     machine.halt();
 }
 
-/// The daemon of a host that leaves closes its connections before its socket goes.
+/// The folder of a host below the first one, and a socket in it for a daemon that leaves: it closes
+/// its connections before its socket goes.
+fn leaving_host(machine: &Machine) -> (PathBuf, UnixListener) {
+    let folder = machine.socket().ancestors().nth(2).expect("a folder").join("0");
+    std::fs::create_dir(&folder).expect("a folder");
+    let listener = UnixListener::bind(folder.join("pvmd.sock")).expect("a socket");
+    (folder, listener)
+}
+
+#[test]
+fn a_halt_that_met_a_host_that_was_leaving_halted_nothing() {
+    let machine = Machine::start();
+    let daemon = machine.socket().to_path_buf();
+    let (folder, listener) = leaving_host(&machine);
+    std::thread::spawn(move || {
+        let mut bytes = [0; 1 << 16];
+        for client in listener.incoming() {
+            let mut client = client.expect("a client");
+            let hello = client.read(&mut bytes).expect("a hello");
+            if hello == 0 {
+                continue;
+            }
+            let mut daemon = UnixStream::connect(&daemon).expect("a daemon");
+            daemon.write_all(&bytes[..hello]).expect("a daemon");
+            let welcome = daemon.read(&mut bytes).expect("a welcome");
+            client.write_all(&bytes[..welcome]).expect("a client");
+            // It has greeted, and leaves before it answers a question.
+            let _question = client.read(&mut bytes);
+            return std::fs::remove_dir_all(folder).expect("a folder");
+        }
+    });
+    let halted = machine.pvm(&["halt"]);
+    assert_eq!(halted.code(), 0, "{}{}", halted.out, halted.err);
+    assert!(halted.out.starts_with("stopped 1 host"), "{}", halted.out);
+}
+
 #[test]
 fn a_task_joined_no_machine_while_the_lowest_host_was_leaving() {
     let machine = Machine::start();
-    let leaving = machine.socket().ancestors().nth(2).expect("a folder").join("0");
-    std::fs::create_dir(&leaving).expect("a folder");
-    let listener = UnixListener::bind(leaving.join("pvmd.sock")).expect("a socket");
+    let (leaving, listener) = leaving_host(&machine);
     std::thread::spawn(move || listener.incoming().for_each(drop));
     let made = machine.pvm(&["space", "create", "bag"]);
     std::fs::remove_dir_all(&leaving).expect("a folder");

@@ -30,13 +30,7 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
             "pvm: the daemon (process {pid}) was stopped; it is continued so that it can end"
         ));
     }
-    let mut operator = Operator::connect()?;
-    let found = look(&mut operator);
-    if found.as_ref().is_ok_and(Option::is_some) {
-        ask(&mut operator)?;
-    }
-    drop(operator);
-    let found = found?;
+    let found = ask_some_host()?;
     wait_for_end()?;
     if as_json {
         let Halted { hosts, tasks } = found.unwrap_or_default();
@@ -53,8 +47,29 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
     }?)
 }
 
-/// Lists the things to halt; returns nothing if the connection ends, because another command has
-/// halted the machine.
+/// Asks one host after the other until one has answered, or none is left: the host that was asked
+/// first may have been leaving the machine. Returns nothing if another command has halted it.
+fn ask_some_host() -> Result<Option<Halted>, Failure> {
+    let end = Instant::now() + HALT_TIME_MAX;
+    let mut found = None;
+    let mut operator = Operator::connect()?;
+    loop {
+        if let Some(halted) = look(&mut operator)? {
+            found.get_or_insert(halted);
+            if ask(&mut operator)? {
+                return Ok(found);
+            }
+        }
+        std::thread::sleep(LOOK);
+        match Operator::connect_if_running()?.filter(|_| Instant::now() < end) {
+            Some(next) => operator = next,
+            None => return Ok(found),
+        }
+    }
+}
+
+/// Lists the things to halt; returns nothing if the connection ends, because the host leaves or
+/// another command has halted the machine.
 fn look(operator: &mut Operator) -> Result<Option<Halted>, Failure> {
     let told = conf::hosts(operator)
         .and_then(|hosts| Ok((hosts, tasks::of_programs(operator, Tid::NONE)?)));
@@ -72,11 +87,12 @@ fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-fn ask(operator: &mut Operator) -> Result<(), Failure> {
+/// True if the host has answered. Otherwise it may be gone before its answer got through.
+fn ask(operator: &mut Operator) -> Result<bool, Failure> {
     let _progress = Progress::start("waiting for the machine to stop");
     match operator.ask(&Request::Halt) {
-        // The daemon may be gone before its answer gets through.
-        Ok(_) | Err(Code::SysErr) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(Code::SysErr) => Ok(false),
         Err(code) => Err(Failure::refused("halt", code)),
     }
 }
