@@ -208,7 +208,6 @@ impl Core {
         if self.relay.next_at.is_none_or(|at| at > self.now) {
             return;
         }
-        self.relay.next_at = Some(self.now + HAND_ON_NS);
         let oldest = self.now.saturating_sub(FOSTER_NS);
         let before = self.relay.fosters.len();
         self.relay.fosters.retain(|_, at| *at > oldest);
@@ -223,15 +222,13 @@ impl Core {
         if self.is_orphan() && !self.tree.above.is_empty() {
             self.find_foster();
         }
+        self.relay.next_at = Some(next_hand_on(self));
     }
 
     /// True if nothing comes from above, or for long nothing of a leader, or not the entries that
     /// this member lacks; until the member above tells of a leader again.
     fn is_orphan(&self) -> bool {
-        let relay = &self.relay;
-        let patience = self.silence() + ORPHAN_NS + self.tree.rank as u64 * IN_TURN_NS;
-        let is_unled = self.heard_at + patience <= self.now;
-        self.is_forsaken() || relay.fostered_by.is_some() || is_unled
+        self.is_forsaken() || self.relay.fostered_by.is_some() || unled_at(self) <= self.now
     }
 
     /// True if nothing comes from above, or not the entries that this member lacks.
@@ -247,6 +244,7 @@ impl Core {
     /// Asks a member further up, and another one if that does not help: soon if nothing comes from
     /// above, and seldom if there is no leader.
     pub(crate) fn find_foster(&mut self) {
+        self.relay.hurry(self.now + HAND_ON_NS);
         let helps = self.relay.fostered_at + ORPHAN_NS > self.now;
         let waits = !self.is_forsaken() && self.relay.tried_at + FOSTER_NS > self.now;
         if self.relay.fostered_by.is_some() && (helps || waits) {
@@ -294,6 +292,7 @@ impl Core {
             return;
         }
         if self.relay.fosters.insert(from, self.now).is_none() {
+            self.relay.hurry(self.now + HAND_ON_NS);
             self.relay.changes += 1;
             self.serve();
             if !self.is_leader() {
@@ -319,5 +318,87 @@ impl Core {
         }
         near.retain(|member| Some(*member) != self.me);
         near.into_iter().map(Member::host).collect()
+    }
+}
+
+/// When a member asks others because it has heard of no leader.
+fn unled_at(core: &Core) -> u64 {
+    let patience = core.silence() + ORPHAN_NS + core.tree.rank as u64 * IN_TURN_NS;
+    core.heard_at + patience
+}
+
+/// A member with none below it only looks whether it hears from above, when that is due.
+fn next_hand_on(core: &Core) -> u64 {
+    let soon = core.now + HAND_ON_NS;
+    if core.is_leader() || core.is_orphan() || core.below().next().is_some() {
+        return soon;
+    }
+    soon.max(unled_at(core).min(core.relay.heard_at + ORPHAN_NS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frame;
+    use crate::limits::Limits;
+    use crate::log::Start;
+    use pvm_core::Time;
+    use pvm_core::quorum::{Quorum as _, QuorumInput, QuorumOutput};
+    use pvm_wire::{Blob, Wire as _};
+
+    const MS: u64 = 1_000_000;
+
+    fn member(host: u16) -> Member {
+        Member::new(u64::from(host), HostIndex(host))
+    }
+
+    /// A member with none below it, and the voter above it.
+    fn lowest() -> (Core, Member) {
+        let limits = Limits { star_count: 3, tree_width: 1, failures_max: 1, ..Limits::USUAL };
+        let mut core = Core::within(limits, 1);
+        core.me = Some(member(4));
+        let voters: Vec<_> = (1..4).map(member).collect();
+        core.log.begin(Start { number: 5, term: 1, voters });
+        (core.commit, core.ballot.term) = (5, 1);
+        for host in (1..4).map(HostIndex) {
+            core.handle(Time(MS), QuorumInput::Linked { host, up: true });
+        }
+        core.handle(Time(MS), QuorumInput::Members { members: (1..5).map(member).collect() });
+        assert!(core.below().next().is_none());
+        let above = core.tree.above[0];
+        (core, above)
+    }
+
+    /// When this member asks others to send to it.
+    fn asks(core: &mut Core, until: u64) -> Vec<u64> {
+        let mut asks = Vec::new();
+        while let Some(now) = core.poll_timeout().filter(|at| at.0 <= until) {
+            core.handle_timeout(now);
+            while let Some(output) = core.poll_output() {
+                let QuorumOutput::Send { bytes, .. } = output else { continue };
+                let frame = Frame::from_bytes(&bytes.0).expect("a frame");
+                asks.extend(matches!(frame.word, Word::Foster).then_some(now.0));
+            }
+        }
+        asks
+    }
+
+    /// The leader was above it and died. It asked another one at once, and again only when it had
+    /// also heard nothing for long: a question that was lost cost as much time more.
+    #[test]
+    fn a_member_with_none_below_it_asked_late_again_when_the_leader_was_dead() {
+        let (mut core, leader) = lowest();
+        for now in (10..2010).step_by(100).map(|ms| ms * MS) {
+            assert!(asks(&mut core, now).is_empty(), "a leader is heard");
+            let word = Word::Beat { commit: 5, everywhere: 5, stamp: now };
+            let frame = Frame { from: leader, to: member(4), term: 1, word, kin: None };
+            let bytes = Blob(frame.to_bytes());
+            core.handle(Time(now), QuorumInput::Heard { host: leader.host(), bytes });
+        }
+        let died_at = 2000 * MS;
+        core.handle(Time(died_at), QuorumInput::Gone { host: leader.host() });
+        let asked = asks(&mut core, died_at + 3 * HAND_ON_NS);
+        assert!(asked[0] < died_at + SILENCE_NS / 4, "{asked:?}");
+        assert!(asked[1] <= asked[0] + HAND_ON_NS, "{asked:?}");
     }
 }

@@ -26,6 +26,8 @@ struct Host {
     near: BTreeSet<HostIndex>,
     leader: Option<HostIndex>,
     said: u64,
+    /// Timeouts that were due.
+    woken: u64,
 }
 
 enum Happening {
@@ -63,11 +65,9 @@ impl Net {
     fn of(count: u16) -> Self {
         let hosts = (1..=count).map(|host| {
             let core = Core::new(u64::from(host));
-            let near = BTreeSet::new();
-            (
-                HostIndex(host),
-                Host { core, applied: Vec::new(), changes: None, near, leader: None, said: 0 },
-            )
+            let (applied, near) = (Vec::new(), BTreeSet::new());
+            let (changes, leader) = (None, None);
+            (HostIndex(host), Host { core, applied, changes, near, leader, said: 0, woken: 0 })
         });
         Self {
             count,
@@ -242,6 +242,7 @@ impl Net {
                 Happening::Heard { .. } => {}
                 // Only the last one that was noted counts.
                 Happening::Timeout if it.core.poll_timeout().is_some_and(|due| due.0 <= at) => {
+                    it.woken += 1;
                     it.core.handle_timeout(Time(at));
                     self.drain(host);
                 }
@@ -301,6 +302,26 @@ fn nobody_of_many_has_many_links_or_says_much_at_rest() {
     println!("{} members at rest: at most {links} links and {said} frames in a second", net.count);
     // Four more links watch each host, and carry two beats a second each.
     assert!(links <= 36 && said <= 92, "{links} links, {said} frames");
+}
+
+/// Most of many members have none below them. Their timers went off at each beat, whether there was
+/// anybody to hand it on to or not.
+#[test]
+fn a_member_with_none_below_it_woke_to_hand_on_nothing() {
+    let mut net = Net::at_rest(count().min(300));
+    let voters = net.voters(net.leader());
+    net.hosts.values_mut().for_each(|it| it.woken = 0);
+    net.go(10_000);
+    let others = || net.hosts.iter().filter(|(host, _)| !voters.contains(host));
+    // One link of the log leads up.
+    let (none_below, relays): (Vec<_>, Vec<_>) = others().partition(|(_, it)| it.near.len() == 1);
+    let woken = |of: &[(&HostIndex, &Host)]| {
+        let all = of.iter().map(|(_, it)| it.woken);
+        (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
+    };
+    println!("timeouts in 10 s: none below {:?}, others {:?}", woken(&none_below), woken(&relays));
+    assert!(none_below.len() > 200 && woken(&none_below).1 <= 10);
+    assert!(woken(&relays).0 >= 16, "a relay hands on as often as before");
 }
 
 #[test]
