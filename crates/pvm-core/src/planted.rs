@@ -129,6 +129,8 @@ pub enum Bug {
     StateWithLaterVoters,
     /// A voter is taken out while another member could have its vote and has none.
     GoesBeforeItsStandIn,
+    /// A member that has given its vote away gets none back when its removal does not come.
+    VoteNotGivenBack,
     /// A leader's message to one member counts as answered by all.
     AnswerCountsForAll,
 }

@@ -30,7 +30,7 @@ impl Core {
             self.computers.retain(|member, _| members.binary_search(member).is_ok());
             self.members = members;
             // Who wanted it gone may be gone, too, with that wish. Otherwise it is asked for again.
-            self.going = None;
+            self.going = self.going.filter(|_| planted::is(Bug::VoteNotGivenBack));
             self.forget_need();
         }
         self.grow_tree();
