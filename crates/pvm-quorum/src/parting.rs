@@ -22,7 +22,8 @@
 //! A vote that another member could have goes to that member first: else the death of one host
 //! more, between the two changes, could leave the others without a majority. So the leader first
 //! gives a stand-in the vote, then takes out the vote of the member that goes, and only then
-//! removes the member itself. Of hosts that all vote nobody can stand in.
+//! removes the member itself. Of hosts that all vote
+//! nobody can stand in, and along a tree no member to which the leader does not send.
 //!
 //! A leader need not ask about a member that it does not hear: a majority of all answers without
 //! that member, and is therefore also a majority of the others.

@@ -211,11 +211,13 @@ fn all_vote(core: &Core) -> bool {
     core.voters().len() >= core.voter_count().min(core.members.len())
 }
 
-/// True for a voter in whose place another member is to vote, before it is taken out.
+/// True for a voter in whose place another member is to vote, before it is taken out: one to which
+/// this leader sends the log, as it knows of no other one whether that has it.
 pub(crate) fn lacks_stand_in(core: &Core, member: Member) -> bool {
     let voters = core.voters().len();
     let votes = core.voters().contains(&member) && Some(member) != core.me;
-    let spare = core.members.len() > voters;
+    let mut heard = core.peers.keys().filter(|peer| core.is_member(**peer));
+    let spare = heard.any(|peer| !core.voters().contains(peer));
     let few = voters <= count_of(core, core.members.len().saturating_sub(1)) || !all_vote(core);
     votes && spare && few && !planted::is(Bug::GoesBeforeItsStandIn)
 }

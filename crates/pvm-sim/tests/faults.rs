@@ -139,6 +139,14 @@ fn nothing_is_lost_or_doubled_where_the_order_goes_along_a_tree() {
     scene(Scene::Tree, (0, 1));
 }
 
+/// The leader had no member below it in the tree, and waited for one that could vote instead. No
+/// command went into the log behind that removal.
+#[test]
+fn a_voter_was_never_removed_by_a_leader_with_no_other_member_below_it() {
+    let outcome = run(Scene::Tree, 52_000_101, None);
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
 #[test]
 fn hosts_die_one_by_one_the_leader_too() {
     scene(Scene::Deaths, (0, 1));
