@@ -288,8 +288,6 @@ mod tests {
         (core, NEXT)
     }
 
-    /// Of four members three voted, and one of these was taken out: until the fourth one had its
-    /// vote, the death of the leader left one of two voters.
     /// The leader of four after the one that is to go has given its vote to the fourth one.
     fn leader_before_a_removal() -> (Core, Member) {
         let (mut core, next) = leader_of_four();
@@ -301,6 +299,8 @@ mod tests {
         (core, next)
     }
 
+    /// Of four members three voted, and one of these was taken out: until the fourth one had its
+    /// vote, the death of the leader left one of two voters.
     #[test]
     fn a_voter_was_taken_out_before_another_member_had_its_vote() {
         assert_eq!(leader_of_four().0.may_part(GOES), None);

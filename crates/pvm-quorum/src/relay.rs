@@ -37,6 +37,7 @@ impl Relay {
     pub(crate) fn at(&self) -> u64 {
         self.next_at.unwrap_or(u64::MAX)
     }
+
     /// This member hands on, and looks again, no later than then.
     pub(crate) fn hurry(&mut self, then: u64) {
         self.next_at = self.next_at.map(|at| at.min(then));
