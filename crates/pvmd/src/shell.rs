@@ -76,8 +76,8 @@ struct Shell {
     tasks: BTreeMap<Tid, BTreeSet<u32>>,
     /// Events of the links that the machine has not heard.
     events: VecDeque<ShellEvent>,
-    /// The line that the starter of this host is told once it has a place.
-    told_when_placed: Option<String>,
+    /// The line that the starter of this host is told once the state of the machine is known here.
+    told_when_joined: Option<String>,
     /// True if the starter was told already.
     told: bool,
     /// The machine waits for [`News::Flushed`].
@@ -286,6 +286,10 @@ impl Shell {
         for act in acts {
             self.act(act).await?;
         }
+        let joined = self.placed.as_ref().is_some_and(|placed| placed.machine.is_joined());
+        if let Some(line) = self.told_when_joined.take_if(|_| joined) {
+            self.uplink.tell(&Down::Ready { line }).await?;
+        }
         Ok(())
     }
 
@@ -358,9 +362,6 @@ impl Shell {
                     let records = OwnRecords { place: Some(place), hosts, ..OwnRecords::default() };
                     self.uplink.effects(0, records.effects()).await?;
                     self.place(place, &[]).await?;
-                    if let Some(line) = self.told_when_placed.take() {
-                        self.uplink.tell(&Down::Ready { line }).await?;
-                    }
                     self.events.extend(self.links.set_hosts(records.hosts));
                     self.events.extend(self.links.placed(by));
                 }

@@ -1,6 +1,6 @@
 //! Hosts that join by a token, where no ssh goes.
 
-use crate::ask::all_see;
+use crate::ask::{all_see, members};
 use pvm_e2e::{Hosts, Output, eventually};
 use std::time::Duration;
 
@@ -49,6 +49,19 @@ fn a_token_lets_one_host_in_and_no_second_one() {
         }
         assert!(!hosts.logs().contains(secret), "the secret stands in a log");
     }
+    hosts.halt("h1");
+}
+
+/// Its daemon said that it was ready when it had its place. Then the state of the machine came.
+#[test]
+fn a_host_that_had_joined_by_a_token_refused_the_first_command() {
+    let Some(hosts) = Hosts::shaped(2, "4mbit") else { return };
+    let kept = hosts.compile("kept.c");
+    hosts.machine("h1", &[]);
+    hosts.run("h1", &[&kept, "1000000"]);
+    let joined = join(&hosts, "h2", &token(&hosts), "600");
+    assert_eq!(joined.code(), 0, "{}{}{}", joined.out, joined.err, hosts.logs());
+    assert_eq!(members(&hosts, "h2"), ["h1", "h2"]);
     hosts.halt("h1");
 }
 

@@ -156,7 +156,7 @@ async fn build(
         },
         tasks,
         events: VecDeque::new(),
-        told_when_placed: None,
+        told_when_joined: None,
         told: false,
         flushing: false,
         clock: TurnClock::new(Instant::now()),
@@ -183,7 +183,7 @@ async fn build(
         }
         shell.links.join(&join.addresses, join.fingerprint.0, patience);
     }
-    if shell.told_when_placed.is_none() && !shell.told {
+    if shell.told_when_joined.is_none() && !shell.told {
         shell.uplink.tell(&Down::Ready { line }).await?;
     }
     Ok(shell)
@@ -207,7 +207,7 @@ impl Shell {
             self.uplink.effects(0, vec![Effect::End]).await?;
             return Ok(false);
         }
-        self.told_when_placed = Some(String::new());
+        self.told_when_joined = Some(String::new());
         Ok(true)
     }
 
