@@ -50,8 +50,8 @@ use tokio::task::AbortHandle;
 /// A host of which nothing was heard for this long is dead, as with [`DEAD_TIME`]: counted from the
 /// last word, so that all are told within five seconds.
 const SILENT_DEAD_TIME: Duration = Duration::from_millis(3750);
-/// A host that has no place yet ends when it has heard nothing of its machine for this long, unless
-/// its starter said otherwise. A host with a place ends after a minute without a leader.
+/// A host that does not know its machine yet ends when it has heard nothing of it for this long,
+/// unless its starter said otherwise. One that knows it ends after a minute without a leader.
 pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 
 /// A host whose key the others refuse is no member any more, and ends after this time.
@@ -140,6 +140,9 @@ pub(crate) struct Links {
     refused_since: Option<Instant>,
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
+    /// The state of the machine is known here: from then on it is the machine that ends this host
+    /// where nothing is heard.
+    settled: bool,
     /// Until when a new host waits to be called by those near it. A host that cannot be called
     /// calls all others.
     waits_until: Option<Instant>,
@@ -175,6 +178,7 @@ impl Links {
             tunnels: BTreeMap::new(),
             refused_since: None,
             joined: false,
+            settled: false,
             waits_until: None,
             alone_since: None,
             patience: ALONE_TIME,
@@ -213,6 +217,11 @@ impl Links {
         self.waits_until = Some(Instant::now() + CALLED_TIME);
         self.patience = ALONE_TIME;
         self.joined |= place.host != place.first;
+    }
+
+    /// The state of the machine is known here.
+    pub(crate) const fn settle(&mut self) {
+        self.settled = true;
     }
 
     /// The host table changed.
@@ -401,7 +410,7 @@ impl Links {
 
     /// When a host that has no link counts as dead.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let alone = self.alone_since.filter(|_| self.place.is_none());
+        let alone = self.alone_since.filter(|_| !self.settled);
         let alone = alone.map(|since| since + self.patience);
         let refused = self.refused_since.map(|since| since + REFUSED_TIME);
         let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
@@ -445,8 +454,7 @@ impl Links {
     /// True where this host joined a machine and has lost it.
     pub(crate) fn is_lost(&self, now: Instant) -> bool {
         let refused = self.refused_since.is_some_and(|since| since + REFUSED_TIME <= now);
-        // With a place it is the machine's matter.
-        let alone = self.alone_since.filter(|_| self.place.is_none());
+        let alone = self.alone_since.filter(|_| !self.settled);
         refused || alone.is_some_and(|since| since + self.patience <= now)
     }
 

@@ -286,9 +286,11 @@ impl Shell {
         for act in acts {
             self.act(act).await?;
         }
-        let joined = self.placed.as_ref().is_some_and(|placed| placed.machine.is_joined());
-        if let Some(line) = self.told_when_joined.take_if(|_| joined) {
-            self.uplink.tell(&Down::Ready { line }).await?;
+        if self.placed.as_ref().is_some_and(|placed| placed.machine.is_joined()) {
+            self.links.settle();
+            if let Some(line) = self.told_when_joined.take() {
+                self.uplink.tell(&Down::Ready { line }).await?;
+            }
         }
         Ok(())
     }

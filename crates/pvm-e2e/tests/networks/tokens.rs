@@ -65,6 +65,25 @@ fn a_host_that_had_joined_by_a_token_refused_the_first_command() {
     hosts.halt("h1");
 }
 
+/// The machine died between the host's place and the state of the machine. The host neither joined
+/// nor ended.
+#[test]
+fn a_host_whose_machine_died_before_it_knew_it_stayed_for_ever() {
+    let Some(hosts) = Hosts::shaped(2, "1mbit") else { return };
+    let kept = hosts.compile("kept.c");
+    hosts.machine("h1", &[]);
+    hosts.run("h1", &[&kept, "4000000"]);
+    let token = token(&hosts);
+    std::thread::scope(|scope| {
+        let joining = scope.spawn(|| join(&hosts, "h2", &token, "600"));
+        assert!(eventually(Duration::from_secs(20), || hosts.logs().contains("host h2 is in")));
+        hosts.finish("h1", &["pkill", "-9", "-x", "pvmd"]);
+        let joined = joining.join().expect("an end");
+        assert_ne!(joined.code(), 0, "{}", joined.out);
+    });
+    assert!(hosts.left("h2").is_empty(), "{:?}", hosts.left("h2"));
+}
+
 #[test]
 fn a_wrong_secret_opens_nothing_and_five_end_the_token() {
     let Some(hosts) = Hosts::up(2) else { return };
