@@ -22,8 +22,8 @@
 //! A vote that another member could have goes to that member first: else the death of one host
 //! more, between the two changes, could leave the others without a majority. So the leader first
 //! gives a stand-in the vote, then takes out the vote of the member that goes, and only then
-//! removes the member itself. Of hosts that all vote
-//! nobody can stand in, and along a tree no member to which the leader does not send.
+//! removes the member itself. Of hosts that all vote nobody can stand in, and along a tree no
+//! member to which the leader does not send.
 //!
 //! A leader need not ask about a member that it does not hear: a majority of all answers without
 //! that member, and is therefore also a majority of the others.
@@ -107,6 +107,7 @@ mod tests {
     use super::*;
     use crate::core::Role;
     use crate::frame::{Frame, What, Word};
+    use crate::limits::Limits;
     use crate::log::Start;
     use pvm_core::Time;
     use pvm_core::quorum::{Quorum as _, QuorumInput, QuorumOutput};
@@ -163,7 +164,8 @@ mod tests {
 
     fn hear(core: &mut Core, now: u64, from: Member, word: Word) {
         let term = core.term();
-        let bytes = Blob(Frame { from, to: ME, term, word, kin: None }.to_bytes());
+        let to = core.me.expect("a member");
+        let bytes = Blob(Frame { from, to, term, word, kin: None }.to_bytes());
         core.handle(Time(now * MS), QuorumInput::Heard { host: from.host(), bytes });
     }
 
@@ -306,6 +308,42 @@ mod tests {
         assert_eq!(leader_of_four().0.may_part(GOES), None);
         let (core, _) = leader_before_a_removal();
         assert_eq!((core.commit, core.may_part(GOES)), (8, Some(true)), "it does not vote now");
+    }
+
+    /// The leader of three voters and two other members along a tree, as this voter.
+    fn leader_along_a_tree(me: Member) -> Core {
+        let limits = Limits { star_count: 3, tree_width: 1, failures_max: 1, ..Limits::USUAL };
+        let mut core = Core::within(limits, 1);
+        core.me = Some(me);
+        core.log.begin(Start { number: 5, term: 1, voters: vec![ME, STAYS, GOES] });
+        (core.commit, core.ballot.term) = (5, 1);
+        let members = vec![ME, STAYS, GOES, NEXT, Member::new(5, HostIndex(5))];
+        for host in members.iter().filter(|member| **member != me).map(|member| member.host()) {
+            core.handle(Time(MS), QuorumInput::Linked { host, up: true });
+        }
+        core.handle(Time(MS), QuorumInput::Members { members });
+        core.raise_term(2);
+        core.lead();
+        core
+    }
+
+    /// A leader sent the log to voters only, and waited for another member that could have the vote
+    /// of the one that goes.
+    #[test]
+    fn a_leader_with_no_other_member_below_it_removed_no_voter() {
+        let mut met = 0;
+        for (me, goes) in [(ME, GOES), (STAYS, GOES), (GOES, ME)] {
+            let mut core = leader_along_a_tree(me);
+            let others: Vec<_> = [ME, STAYS, GOES].into_iter().filter(|it| *it != me).collect();
+            others.iter().for_each(|member| has(&mut core, 2, *member, 6));
+            if core.peers.keys().all(|peer| core.voters().contains(peer)) {
+                met += 1;
+                core.handle(Time(3 * MS), QuorumInput::Part { member: goes });
+                others.iter().for_each(|member| has(&mut core, 4, *member, 6));
+                assert_eq!(core.may_part(goes), Some(true), "as {me:?}");
+            }
+        }
+        assert!(met > 0, "each voter has another member below it");
     }
 
     /// The voters after a member gave its vote away and the one that asked for its removal died
