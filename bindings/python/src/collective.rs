@@ -144,22 +144,34 @@ fn number(py: Python<'_>, reply: &Reply, call: &str) -> PyResult<i32> {
 }
 
 impl Task {
-    /// Asks the machine something about a group. `patient`: it may take long by its nature.
-    fn asked(
+    /// Asks the machine something about a group: its answer, and what was raised when it was too
+    /// late to call the question back. `patient`: it may take long by its nature.
+    fn heard(
         &self,
         py: Python<'_>,
         (call, group): (&str, &str),
         (request, patient): (&Request, bool),
-    ) -> PyResult<Reply> {
+    ) -> PyResult<(Reply, PyResult<()>)> {
         let failed = |code| group_failure(py, call, group, code);
         let id = caught(|| self.task.ask(request)).map_err(failed)?;
         let (answer, raised) = wait::hear(py, self.task, (id, wait::patience(patient), call), told);
         match answer {
             Some(Reply::Failed { code }) => raised.and(Err(failed(code))),
-            // It was done before the interrupt could call it back.
-            Some(reply) => interpreter::raise_later(raised).map(|()| reply),
+            Some(reply) => Ok((reply, raised)),
             None => raised.and_then(|()| Err(failed(Code::SysErr))),
         }
+    }
+
+    /// Has the machine do something with a group. An interrupt that came when it was done already
+    /// is raised behind the call.
+    fn asked(
+        &self,
+        py: Python<'_>,
+        names: (&str, &str),
+        request: (&Request, bool),
+    ) -> PyResult<Reply> {
+        let (reply, raised) = self.heard(py, names, request)?;
+        interpreter::raise_later(raised).map(|()| reply)
     }
 
     /// The members. The host's page says who they are; until that is here, the daemon is asked in a
@@ -171,10 +183,10 @@ impl Task {
             return Ok(members);
         }
         let request = Request::GroupMembers { group: Blob(name.to_vec()) };
-        let Reply::Members { tids, frozen } = self.asked(py, (call, group), (&request, false))?
-        else {
-            return Err(unexpected(py, call));
-        };
+        let (reply, raised) = self.heard(py, (call, group), (&request, false))?;
+        // Nothing was done, and the call may wait from here on.
+        raised?;
+        let Reply::Members { tids, frozen } = reply else { return Err(unexpected(py, call)) };
         let listed = waiting(py, || task.listed_members(name)).map_err(failed)?;
         Ok(listed.unwrap_or_else(|| Arc::new(Members { tids, frozen })))
     }

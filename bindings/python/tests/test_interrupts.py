@@ -179,6 +179,39 @@ def test_no_interrupt_ended_a_call_while_the_daemon_was_stopped(tmp_path: Path) 
     assert lines == ["ended while it was stopped True", "0 2 1"]
 
 
+def test_an_interrupt_while_the_members_were_asked_for_left_a_barrier_waiting(tmp_path: Path) -> None:
+    """The answer came all the same, and the interrupt was kept until the barrier would be met."""
+    lines = printed(
+        tmp_path,
+        """
+        import os, signal
+        is_waiting, calls = False, 0
+        def interrupt(*_):
+            global is_waiting
+            if is_waiting:
+                is_waiting = False
+                os.kill(daemon, signal.SIGCONT)
+                raise KeyboardInterrupt
+        vm = pvm.connect()
+        daemon = vm._daemon._process.pid
+        signal.signal(signal.SIGALRM, interrupt)
+        for number in range(20):
+            name = f"asked{number}"
+            vm.join(name)
+            os.kill(daemon, signal.SIGSTOP)
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            try:
+                is_waiting = True
+                vm.barrier(name, 2)
+            except KeyboardInterrupt: calls += 1
+            vm.leave_group(name)
+        print(calls, "interrupted")
+        vm.close()
+        """,
+    )
+    assert lines == ["20 interrupted"]
+
+
 def test_an_interrupted_connect_left_a_daemon_that_was_in_the_way_of_the_next(tmp_path: Path) -> None:
     lines = printed(
         tmp_path,
