@@ -164,12 +164,13 @@ def cancels(vm: pvm.Machine) -> str:
 
 
 def calm(vm: pvm.Machine) -> None:
-    """Nothing is left."""
+    """Nothing is left: no task, and no thread of a pool, which ends a moment after its workers."""
     end = time.monotonic() + WAIT
-    while len(vm.tasks()) > 1:
-        assert time.monotonic() < end, vm.tasks()
+    threads: list[threading.Thread] | None = None
+    while len(vm.tasks()) > 1 or threads != []:
+        assert time.monotonic() < end, (vm.tasks(), threads)
+        threads = [thread for thread in threading.enumerate() if thread.name == "neopvm-pool"]
         time.sleep(0.02)
-    assert [thread for thread in threading.enumerate() if thread.name == "neopvm-pool"] == []
 
 
 def main() -> None:
