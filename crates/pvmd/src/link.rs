@@ -17,6 +17,7 @@ mod incoming;
 pub(crate) mod intake;
 mod outgoing;
 mod peer;
+mod peers;
 mod pulse;
 pub(crate) mod redeem;
 mod routes;
@@ -31,6 +32,7 @@ use crate::link::dial::Endpoint;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
 use crate::link::peer::{ConnectionOrigin, DEAD_TIME, Peer};
+use crate::link::peers::Peers;
 use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::Routes;
 use crate::link::tokens::Tokens;
@@ -120,7 +122,7 @@ pub(crate) struct Links {
     wiring: Arc<Wiring>,
     place: Option<Membership>,
     hosts: Vec<(HostIndex, Arc<HostFacts>)>,
-    peers: BTreeMap<HostIndex, Peer>,
+    peers: Peers,
     /// Connections by number.
     owners: BTreeMap<u64, Owner>,
     /// Daemons that were started and have no place yet, by their keys; and what the machine is
@@ -168,7 +170,7 @@ impl Links {
             wiring,
             place: None,
             hosts: Vec::new(),
-            peers: BTreeMap::new(),
+            peers: Peers::default(),
             owners: BTreeMap::new(),
             newcomers: BTreeMap::new(),
             machine: None,
@@ -232,7 +234,7 @@ impl Links {
         self.part(&members);
         self.traffic.members_are(&members);
         self.routes.members_are(&members);
-        for (_, mut peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
+        for mut peer in self.peers.extract(|host| !members.contains(&host)) {
             // The last thing that it is told is that it is no member any more.
             peer.pump(None);
             self.traffic.give_up(peer.streams.lanes());
@@ -241,10 +243,10 @@ impl Links {
         let now = Instant::now();
         let mut events = Vec::new();
         for (host, facts) in self.hosts.clone() {
-            if let Some(peer) = self.peers.get_mut(&host).filter(|p| p.facts.key == facts.key) {
+            if let Some(peer) = self.peers.get_mut(host).filter(|p| p.facts.key == facts.key) {
                 peer.learn(HostFacts::clone(&facts));
             } else if host != place.host {
-                if let Some(peer) = self.peers.remove(&host) {
+                if let Some(peer) = self.peers.remove(host) {
                     self.traffic.give_up(peer.streams.lanes());
                 }
                 self.peers.insert(host, Peer::new(HostFacts::clone(&facts), now));
@@ -262,8 +264,8 @@ impl Links {
 
     /// The key of the other one of two hosts.
     pub(crate) fn other_key(&self) -> Option<&[u8]> {
-        let mut others = self.peers.values();
-        others.next().filter(|_| others.next().is_none()).map(|peer| &*peer.facts.key.0)
+        let mut others = self.peers.all();
+        others.next().filter(|_| others.next().is_none()).map(|(_, peer)| &*peer.facts.key.0)
     }
 
     /// Sets the number of times that a host of this machine went on alone.
@@ -273,7 +275,7 @@ impl Links {
 
     /// Says something to the machine of another host.
     pub(crate) fn say(&mut self, host: HostIndex, message: PeerMessage) {
-        if let Some(peer) = self.peers.get_mut(&host) {
+        if let Some(peer) = self.peers.get_mut(host) {
             peer.say(message);
         }
     }
@@ -281,14 +283,15 @@ impl Links {
     /// Hands on what tasks here have sent to tasks of other hosts, and what machines say.
     pub(crate) fn forward(&mut self, inbox: Option<&mut Inbox>) -> Vec<ShellEvent> {
         let Some(inbox) = inbox else {
-            self.peers.values_mut().for_each(|peer| peer.pump(None));
+            self.peers.awake_mut().for_each(|(_, peer)| peer.pump(None));
             return Vec::new();
         };
         self.traffic.sort(inbox, &mut self.peers);
-        self.peers.values_mut().for_each(|peer| peer.pump(Some(&mut *inbox)));
+        self.peers.awake_mut().for_each(|(_, peer)| peer.pump(Some(&mut *inbox)));
         let drained = self.traffic.take_drained(inbox, &mut self.peers);
         Self::want_links(&mut self.peers);
         self.call_missing();
+        self.peers.settle();
         let news = |(tid, host)| ShellEvent::News(News::Drained { tid, host });
         drained.into_iter().map(news).collect()
     }
@@ -300,7 +303,7 @@ impl Links {
 
     /// True when everything that tasks here have sent to tasks of other hosts is safe there.
     pub(crate) fn is_flushed(&self) -> bool {
-        self.peers.values().all(Peer::is_flushed)
+        self.peers.awake().all(|(_, peer)| peer.is_flushed())
     }
 
     /// Something happened on a connection.
@@ -324,7 +327,7 @@ impl Links {
             // A host that was just let in may not know all others yet.
             LinkEvent::Refused { host } if self.is_higher(host) => Vec::new(),
             LinkEvent::Refused { .. } => {
-                let member = self.place.is_some() && !self.peers.values().any(Peer::is_up);
+                let member = self.place.is_some() && !self.is_linked();
                 if member && self.refused_since.is_none() {
                     self.refused_since = Some(Instant::now());
                 }
@@ -341,13 +344,13 @@ impl Links {
         connection: Connection,
         by_higher: bool,
     ) -> Vec<ShellEvent> {
-        let made = self.peers.get(&host).and_then(|peer| peer.made);
+        let made = self.peers.get(host).and_then(|peer| peer.made);
         if !by_higher && made.is_some_and(|made| made.by_higher && made.at.elapsed() < CROSS_TIME) {
             return Vec::new();
         }
         let events = self.detach(host);
         let me = self.place.map_or(HostIndex(0), |place| place.host);
-        let Some(peer) = self.peers.get_mut(&host) else { return events };
+        let Some(peer) = self.peers.get_mut(host) else { return events };
         if let Some(calling) = peer.calling.take() {
             calling.abort();
         }
@@ -360,7 +363,7 @@ impl Links {
 
     /// Takes a peer's connection away.
     fn detach(&mut self, host: HostIndex) -> Vec<ShellEvent> {
-        let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
+        let Some(peer) = self.peers.get_mut(host) else { return Vec::new() };
         let was_up = peer.is_up();
         if let Some((connection, _)) = &peer.connection {
             self.owners.remove(&connection.id);
@@ -393,7 +396,7 @@ impl Links {
             _ => None,
         };
         let events = self.down(id);
-        if let Some(peer) = host.and_then(|host| self.peers.get_mut(&host)) {
+        if let Some(peer) = host.and_then(|host| self.peers.get_mut(host)) {
             peer.down_since =
                 Instant::now().checked_sub(SILENT_TIME + DEAD_TIME - SILENT_DEAD_TIME);
         }
@@ -402,7 +405,7 @@ impl Links {
 
     /// A host has said what it may not: it has to call again.
     pub(crate) fn distrust(&mut self, host: HostIndex) -> Vec<ShellEvent> {
-        let peer = self.peers.get(&host);
+        let peer = self.peers.get(host);
         let connection = peer.and_then(|peer| peer.connection.as_ref());
         let id = connection.map(|(connection, _)| connection.id);
         id.map_or_else(Vec::new, |id| self.down(id))
@@ -413,12 +416,12 @@ impl Links {
         let alone = self.alone_since.filter(|_| !self.settled);
         let alone = alone.map(|since| since + self.patience);
         let refused = self.refused_since.map(|since| since + REFUSED_TIME);
-        let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
+        let rests = self.peers.awake().filter_map(|(_, peer)| peer.streams.next_deadline());
         self.peers
-            .iter()
+            .awake()
             .flat_map(|(host, peer)| {
-                let rest = peer.rest_at().filter(|_| self.may_offer_rest(*host));
-                [peer.deadline(), rest, peer.call_at(self.is_higher(*host))]
+                let rest = peer.rest_at().filter(|_| self.may_offer_rest(host));
+                [peer.deadline(), rest, peer.call_at(self.is_higher(host))]
             })
             .flatten()
             .chain(alone)
@@ -434,21 +437,26 @@ impl Links {
         let overdue = self.routes.overdue(now).into_iter();
         let no_route = |(local, peer)| ShellEvent::News(News::NoRoute { local, peer });
         let mut events: Vec<ShellEvent> = overdue.map(no_route).collect();
-        for (host, peer) in &mut self.peers {
+        for (host, peer) in self.peers.awake_mut() {
             peer.streams.handle_timeout(now);
             if peer.deadline().is_some_and(|deadline| deadline <= now) {
                 peer.dead = true;
-                events.push(ShellEvent::News(News::HostDead { host: *host }));
+                events.push(ShellEvent::News(News::HostDead { host }));
             }
         }
         self.call_all_late(now);
         self.call_missing();
         self.offer_rest(now);
-        let alone = !self.peers.values().any(Peer::is_up);
+        let alone = !self.is_linked();
         if self.joined && alone && self.alone_since.is_none() {
             self.alone_since = Some(now);
         }
         events
+    }
+
+    /// True where any other host can be told something.
+    fn is_linked(&self) -> bool {
+        self.peers.awake().any(|(_, peer)| peer.is_up())
     }
 
     /// True where this host joined a machine and has lost it.
@@ -462,11 +470,11 @@ impl Links {
     /// host has that or does not answer. The events must be taken meanwhile.
     pub(crate) async fn goodbye(&mut self) {
         let until = Instant::now() + GOODBYE_TIME;
-        while self.peers.values().any(Peer::has_unsaid) && Instant::now() < until {
-            self.peers.values_mut().for_each(|peer| peer.pump(None));
+        while self.peers.awake().any(|(_, peer)| peer.has_unsaid()) && Instant::now() < until {
+            self.peers.awake_mut().for_each(|(_, peer)| peer.pump(None));
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        let peers = self.peers.values_mut().filter_map(|peer| peer.connection.take());
+        let peers = self.peers.awake_mut().filter_map(|(_, peer)| peer.connection.take());
         let newcomers = std::mem::take(&mut self.owners).into_values().filter_map(|owner| {
             if let Owner::Newcomer(connection, ..) = owner { Some(connection) } else { None }
         });

@@ -29,7 +29,7 @@ impl Links {
 
     /// Hosts that are no members any more: they may live and not know.
     pub(super) fn part(&mut self, members: &BTreeSet<HostIndex>) {
-        for (_, peer) in self.peers.iter().filter(|(host, _)| !members.contains(host)) {
+        for (_, peer) in self.peers.all().filter(|(host, _)| !members.contains(host)) {
             let key = peer.facts.key.0.clone();
             if !peer.near && !peer.is_up() {
                 // Others tell it; here it hears of it if it calls.
@@ -69,7 +69,7 @@ impl Links {
         key: Fingerprint,
         called: Option<HostIndex>,
     ) -> Vec<ShellEvent> {
-        let host = self.peers.iter().find(|(_, peer)| peer.facts.key.0 == key).map(|(h, _)| *h);
+        let host = self.peers.all().find(|(_, peer)| peer.facts.key.0 == key).map(|(host, _)| host);
         match host {
             Some(host) => {
                 let by_higher = self.is_higher(host) == called.is_none();
@@ -122,7 +122,7 @@ impl Links {
     ) -> Option<ShellEvent> {
         let LinkFrame::Hello { version, host: theirs } = hello else { return None };
         let place = self.place?;
-        let peer = self.peers.get_mut(&host)?;
+        let peer = self.peers.get_mut(host)?;
         let (connection, greeted) = peer.connection.as_mut()?;
         if *version != PROTOCOL_VERSION || connection.id != id || *greeted {
             return None;

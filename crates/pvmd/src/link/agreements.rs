@@ -25,7 +25,7 @@ impl Links {
             return Vec::new();
         };
         debug_assert_ne!(place.host, peer.host());
-        let facts = self.peers.get(&peer.host()).map(|peer| &peer.facts);
+        let facts = self.peers.get(peer.host()).map(|peer| &peer.facts);
         let called = facts.and_then(|facts| {
             let to = (self.endpoints(&facts.addresses), facts.key.0.clone());
             Some((to, self.identity.direct_client(&facts.key.0).ok()?))
@@ -53,7 +53,7 @@ impl Links {
         inbox: Option<&mut Inbox>,
     ) -> Vec<ShellEvent> {
         let pair = (made.local, made.peer);
-        let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
+        let owner = self.peers.get(pair.1.host()).map(|peer| &peer.facts.key.0);
         // A caller speaks only for the tasks of its own host.
         if made.key.is_some() && made.key.as_ref() != owner {
             return vec![ShellEvent::News(News::BadPeer)];

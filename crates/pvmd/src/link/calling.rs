@@ -5,6 +5,7 @@ use crate::launch::token::Token;
 use crate::link::dial::Endpoint;
 use crate::link::frames::LinkFrame;
 use crate::link::peer::{Peer, Rest};
+use crate::link::peers::Peers;
 use crate::link::redeem;
 use crate::link::{Links, ShellEvent};
 use crate::tls::Fingerprint;
@@ -76,15 +77,15 @@ impl Links {
     pub(super) fn call_missing(&mut self) {
         let Some(place) = self.place else { return };
         let (relay, now) = (self.relay, Instant::now());
-        for (host, peer) in &mut self.peers {
-            if peer.call_at(*host > place.host).is_none_or(|at| at > now) {
+        for (host, peer) in self.peers.awake_mut() {
+            if peer.call_at(host > place.host).is_none_or(|at| at > now) {
                 continue;
             }
             let (endpoints, key) =
                 (endpoints(&peer.facts.addresses, relay), peer.facts.key.0.clone());
             match self.identity.client(&key) {
                 Ok(config) => {
-                    peer.calling = Some(self.wiring.call(endpoints, key, config, Some(*host)));
+                    peer.calling = Some(self.wiring.call(endpoints, key, config, Some(host)));
                 }
                 // No host has such a key.
                 Err(_) => peer.down_since = None,
@@ -96,8 +97,8 @@ impl Links {
     pub(crate) fn set_near(&mut self, near: &BTreeSet<HostIndex>) {
         let now = Instant::now();
         self.waits_until = None;
-        for (host, peer) in &mut self.peers {
-            peer.set_near(near.contains(host), now);
+        for (host, peer) in self.peers.all_mut() {
+            peer.set_near(near.contains(&host), now);
         }
         self.call_missing();
     }
@@ -106,21 +107,21 @@ impl Links {
     /// others: it may be where only it can call.
     pub(super) fn call_all_late(&mut self, now: Instant) {
         if self.waits_until.take_if(|until| *until <= now).is_some() {
-            self.peers.values_mut().for_each(|peer| peer.set_near(true, now));
+            self.peers.all_mut().for_each(|(_, peer)| peer.set_near(true, now));
         }
     }
 
     /// The machine has something to say to a host without a link.
     pub(crate) fn reach(&mut self, host: HostIndex) {
-        if let Some(peer) = self.peers.get_mut(&host) {
+        if let Some(peer) = self.peers.get_mut(host) {
             peer.want(Instant::now());
             self.call_missing();
         }
     }
 
     /// Messages of tasks wait for hosts without a link.
-    pub(super) fn want_links(peers: &mut BTreeMap<HostIndex, Peer>) {
-        for peer in peers.values_mut().filter(|peer| peer.connection.is_none()) {
+    pub(super) fn want_links(peers: &mut Peers) {
+        for (_, peer) in peers.awake_mut().filter(|(_, peer)| peer.connection.is_none()) {
             if peer.down_since.is_none() && !peer.is_flushed() {
                 peer.want(Instant::now());
             }
@@ -141,13 +142,13 @@ impl Links {
 
     /// Offers to close links that are not used.
     pub(super) fn offer_rest(&mut self, now: Instant) {
-        let due = |(host, peer): (&HostIndex, &Peer)| {
+        let due = |(host, peer): (HostIndex, &Peer)| {
             let due = peer.rest_at().is_some_and(|at| at <= now);
-            (due && self.may_offer_rest(*host)).then_some(*host)
+            (due && self.may_offer_rest(host)).then_some(host)
         };
-        let due: Vec<_> = self.peers.iter().filter_map(due).collect();
+        let due: Vec<_> = self.peers.awake().filter_map(due).collect();
         for host in due {
-            let Some(peer) = self.peers.get_mut(&host) else { continue };
+            let Some(peer) = self.peers.get_mut(host) else { continue };
             peer.used_at = now;
             if let (Some((connection, _)), false) = (&peer.connection, peer.is_busy()) {
                 connection.send(&LinkFrame::Rest);
@@ -159,7 +160,7 @@ impl Links {
     /// The other side would close the link, or has agreed to it.
     pub(super) fn rests(&mut self, id: u64, host: HostIndex) -> Vec<ShellEvent> {
         let (higher, now) = (self.is_higher(host), Instant::now());
-        let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
+        let Some(peer) = self.peers.get_mut(host) else { return Vec::new() };
         let Some((connection, true)) = &peer.connection else { return Vec::new() };
         match peer.hears_rest(higher, now) {
             Rest::Stay => return Vec::new(),

@@ -218,6 +218,12 @@ impl Queues {
         self.said.has_gone() && self.messages.has_gone()
     }
 
+    /// True if there is room for another batch since these bytes have gone: urgent ones stand in no
+    /// batch.
+    const fn has_made_room(&self, gone: &Next) -> bool {
+        matches!(gone, Next::Few(..)) && self.has_room()
+    }
+
     fn is_empty(&self) -> bool {
         self.urgent.is_empty() && self.said.is_empty() && self.messages.is_empty()
     }
@@ -560,7 +566,7 @@ async fn write(
             return;
         }
         pulse.written();
-        if queue.has_room() {
+        if queue.has_made_room(&turn) {
             let _ = events.send(LinkEvent::Room).await;
         }
     }
@@ -604,6 +610,20 @@ mod tests {
         drop((urgent, said, messages));
         assert_eq!(next(&mut queues).await, Some(beat));
         assert!(next(&mut queues).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn each_beat_made_the_shell_look_for_more_to_send() {
+        let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
+        let (_messages, waiting) = mpsc::channel(2);
+        let mut queues = Queues::new(urgents, saids, waiting);
+        urgent.send(frame(&LinkFrame::Beat)).await.expect("room");
+        said.send(frame(&LinkFrame::Goodbye)).await.expect("room");
+        for makes_room in [false, true] {
+            let turn = queues.next(|| Ok(usize::MAX)).await.expect("some");
+            assert!(!queues.few(&turn).is_empty());
+            assert_eq!(queues.has_made_room(&turn), makes_room);
+        }
     }
 
     #[tokio::test]

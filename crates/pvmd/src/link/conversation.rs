@@ -55,7 +55,7 @@ impl Links {
         if matches!(frame, LinkFrame::Rest) {
             return self.rests(id, host);
         }
-        let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
+        let Some(peer) = self.peers.get_mut(host) else { return Vec::new() };
         peer.used_at = Instant::now();
         let way = (host, self.place.map_or(HostIndex(0), |place| place.host));
         let result = match frame {

@@ -165,6 +165,12 @@ impl Peer {
         (self.is_up() && !self.near).then(|| self.used_at + REST_TIME)
     }
 
+    /// True if there is nothing to do for it until somebody changes it.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let is_linked = self.connection.is_some() || self.calling.is_some();
+        !is_linked && self.down_since.is_none() && self.is_flushed()
+    }
+
     /// True while something is to go there, or is on its way.
     pub(crate) fn is_busy(&self) -> bool {
         self.has_unsaid() || self.incoming.has_reports() || !self.is_flushed()

@@ -2,7 +2,7 @@
 //! are awaited.
 
 use crate::inbox::Inbox;
-use crate::link::peer::Peer;
+use crate::link::peers::Peers;
 use pvm_shm::transit::LaneNumber;
 use pvm_wire::{HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,12 +45,12 @@ impl Traffic {
     }
 
     /// Gives each lane that has something new to its peer.
-    pub(crate) fn sort(&mut self, inbox: &mut Inbox, peers: &mut BTreeMap<HostIndex, Peer>) {
+    pub(crate) fn sort(&mut self, inbox: &mut Inbox, peers: &mut Peers) {
         let mut lanes = inbox.poll();
         lanes.append(&mut self.released);
         lanes.extend(self.early.extract_if(.., |_, host| *host <= self.highest));
         for (lane, host) in lanes {
-            match peers.get_mut(&host) {
+            match peers.get_mut(host) {
                 Some(peer) => peer.streams.wake(lane),
                 None if host > self.highest => drop(self.early.insert(lane, host)),
                 // As to a task that is gone: dropped.
@@ -66,10 +66,10 @@ impl Traffic {
     pub(crate) fn take_drained(
         &mut self,
         inbox: &mut Inbox,
-        peers: &mut BTreeMap<HostIndex, Peer>,
+        peers: &mut Peers,
     ) -> Vec<(Tid, HostIndex)> {
         let drained = self.draining.extract_if(.., |&(tid, host), lanes| {
-            let Some(peer) = peers.get_mut(&host) else { return true };
+            let Some(peer) = peers.get_mut(host) else { return true };
             if lanes.is_none() {
                 // A task that was killed may have published a message without saying so.
                 *lanes = inbox.lanes_of(tid, host);
