@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 mod addresses;
+mod alarm;
 mod between;
 mod broker;
 mod clock;

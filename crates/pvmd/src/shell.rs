@@ -15,6 +15,7 @@ mod uplink;
 mod witness;
 
 use crate::addresses;
+use crate::alarm::Alarm;
 use crate::between::{Down, Up};
 use crate::broker::ParentBroker;
 use crate::clock;
@@ -83,6 +84,8 @@ struct Shell {
     /// The machine waits for [`News::Flushed`].
     flushing: bool,
     clock: TurnClock,
+    /// Rings at the next deadline.
+    alarm: Alarm,
 }
 
 /// The state of a host with a place.
@@ -183,9 +186,7 @@ impl Shell {
             () = rung(inbox), if armed => Woken::Bell,
             () = tokio::task::yield_now(), if !armed && !lacks => Woken::Bell,
             () = tokio::time::sleep(LACKING), if lacks => Woken::Bell,
-            () = tokio::time::sleep(timeout.unwrap_or_default()), if timeout.is_some() => {
-                Woken::Time
-            }
+            () = self.alarm.wait(timeout.unwrap_or_default()), if timeout.is_some() => Woken::Time,
         };
         if let Some(inbox) = inbox.filter(|_| armed) {
             inbox.disarm();

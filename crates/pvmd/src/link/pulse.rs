@@ -13,12 +13,8 @@
 
 use crate::link::frames::LinkFrame;
 use crate::link::intake::Unread;
-use crate::{clock, sys};
+use crate::{alarm, clock};
 use pvm_wire::write_frame;
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -87,6 +83,8 @@ async fn tell(ended: watch::Sender<()>, wanted: Arc<Notify>) {
             let read =
                 |timer: &AsyncFd<OwnedFd>| Ok(rustix::io::read(timer.get_ref(), &mut [0; 8])?);
             if ready.try_io(read).is_ok() {
+                // The kernel need not be asked whether there is more.
+                ready.clear_ready();
                 ended.send_replace(());
             }
         }
@@ -98,17 +96,11 @@ async fn tell(ended: watch::Sender<()>, wanted: Arc<Notify>) {
 
 /// Is readable at each multiple of [`BEAT_TIME`] since boot.
 fn timer() -> std::io::Result<AsyncFd<OwnedFd>> {
-    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-    let timer = timerfd_create(TimerfdClockId::Boottime, flags)?;
-    let time = |nanoseconds: u64| Timespec {
-        tv_sec: (nanoseconds / 1_000_000_000) as i64,
-        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
-    };
+    let timer = alarm::timer()?;
     let turn = BEAT_TIME.as_nanos() as u64;
-    let first = (clock::now(0).0 / turn + 1) * turn;
-    let times = Itimerspec { it_interval: time(turn), it_value: time(first) };
-    timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &times)?;
-    sys::readable(timer)
+    let first = Duration::from_nanos((clock::now(0).0 / turn + 1) * turn);
+    alarm::set(&timer, first, BEAT_TIME)?;
+    Ok(timer)
 }
 
 /// The number of turns of [`HASTY_TIME`] for which a turn of this length counts.

@@ -1,6 +1,7 @@
 //! The start of a daemon: for the first time, to join a machine, or in the place of one that died.
 
 use super::{Basics, Placed, Shell, host_frame};
+use crate::alarm::Alarm;
 use crate::between::{Begin, Down, Invited, Up};
 use crate::broker::ParentBroker;
 use crate::config::Places;
@@ -29,6 +30,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
+use tokio::runtime::LocalOptions;
 use tokio::sync::mpsc;
 
 /// A daemon that was started from elsewhere and is not let in ends after this time.
@@ -42,8 +44,12 @@ const TASK_IDS: &str = "NEOPVM_TASK_IDS";
 
 /// Runs the daemon to its end.
 pub(crate) fn run() -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async { start().await?.serve().await })
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build_local(LocalOptions::default())?;
+    // The runtime asks the kernel for news before each turn of what it was given to run to its end.
+    // A task of its own has its turn at once.
+    let served = async { start().await?.serve().await };
+    runtime.block_on(async { tokio::task::spawn_local(served).await? })
 }
 
 /// Takes the sockets that the parent gave as standard input and output, and reads the beginning.
@@ -160,6 +166,7 @@ async fn build(
         told: false,
         flushing: false,
         clock: TurnClock::new(Instant::now()),
+        alarm: Alarm::new(),
     };
     let first = Membership { host: HostIndex(1), first: HostIndex(1) };
     shell.reopen(own.tunnels);
