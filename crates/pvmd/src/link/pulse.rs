@@ -1,7 +1,8 @@
 //! The pulse of a connection: each side sends at least once a second, and a side that sends
 //! nothing for two and a half seconds is silent. Turns are half a second long; a beat goes at the
 //! end of one in which nothing went, so a beat stands for that of the next turn, too. Once nothing
-//! has come for a second, the turns are half as long, so that the silence is noticed in time.
+//! has come for a second and a half, the turns are half as long, so that the silence is noticed in
+//! time.
 //!
 //! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes
 //! once to send the beats of all its links, and reads what it has received by then: beats wake
@@ -32,9 +33,10 @@ const HASTY_TIME: Duration = Duration::from_millis(250);
 const SHORT_TIME: Duration = Duration::from_millis(100);
 /// After this many turns of [`HASTY_TIME`] without a word the other side is silent.
 const SILENT_TURNS: u32 = 10;
-/// After this many of them without a word the turns are hasty. That is two others, because a frame
-/// just before a turn's end stands for the beat of that end.
-const HASTY_FROM: u32 = 4;
+/// After this many of them without a word the turns are hasty. That is three others: a beat stands
+/// for that of the next turn, and may come a moment after the end of a turn, so that it is found at
+/// the end of the third one.
+const HASTY_FROM: u32 = 6;
 /// [`SILENT_TURNS`] as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
 
