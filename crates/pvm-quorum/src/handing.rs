@@ -152,13 +152,13 @@ impl Core {
             return;
         }
         self.relay.heard_at = self.now;
-        if !is_led {
-            return;
+        if is_led {
+            self.relay.tries = 0;
+            if self.relay.fostered_by.take().is_some() {
+                self.relay.changes += 1;
+            }
         }
-        self.relay.tries = 0;
-        if self.relay.fostered_by.take().is_some() {
-            self.relay.changes += 1;
-        }
+        look_later(self);
     }
 
     /// Without a tree the leader sends to all, so no foster is needed.
@@ -336,6 +336,15 @@ fn next_hand_on(core: &Core) -> u64 {
     soon.max(unled_at(core).min(core.relay.heard_at + ORPHAN_NS))
 }
 
+/// A member that only waits to look whether it hears from above has heard it just now. One that is
+/// to hand on something sooner does.
+fn look_later(core: &mut Core) {
+    let only_looks = core.relay.next_at.filter(|at| *at > core.now + HAND_ON_NS);
+    if let Some(at) = only_looks {
+        core.relay.next_at = Some(at.max(next_hand_on(core)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,6 +392,32 @@ mod tests {
         asks
     }
 
+    /// The leader, which is above the member, is heard.
+    fn hear(core: &mut Core, leader: Member, now: u64) {
+        let word = Word::Beat { commit: 5, everywhere: 5, stamp: now };
+        let frame = Frame { from: leader, to: member(4), term: 1, word, kin: None };
+        let bytes = Blob(frame.to_bytes());
+        core.handle(Time(now), QuorumInput::Heard { host: leader.host(), bytes });
+    }
+
+    #[test]
+    fn a_member_with_none_below_it_woke_to_look_whether_it_hears_what_it_had_just_heard() {
+        let (mut core, leader) = lowest();
+        let mut woke = 0;
+        for now in (10..10_000).step_by(600).map(|ms| ms * MS) {
+            while let Some(at) = core.poll_timeout().filter(|at| at.0 <= now) {
+                core.handle_timeout(at);
+                woke += 1;
+            }
+            hear(&mut core, leader, now);
+        }
+        assert!(woke <= 1, "it woke {woke} times");
+        let silent_from = 9610 * MS;
+        let asked = asks(&mut core, silent_from + 2 * ORPHAN_NS);
+        assert!(asked[0] >= silent_from + ORPHAN_NS, "{asked:?}");
+        assert!(asked[0] <= silent_from + ORPHAN_NS + HAND_ON_NS, "{asked:?}");
+    }
+
     /// The leader was above it and died. It asked another one at once, and again only when it had
     /// also heard nothing for long: a question that was lost cost as much time more.
     #[test]
@@ -390,10 +425,7 @@ mod tests {
         let (mut core, leader) = lowest();
         for now in (10..2010).step_by(100).map(|ms| ms * MS) {
             assert!(asks(&mut core, now).is_empty(), "a leader is heard");
-            let word = Word::Beat { commit: 5, everywhere: 5, stamp: now };
-            let frame = Frame { from: leader, to: member(4), term: 1, word, kin: None };
-            let bytes = Blob(frame.to_bytes());
-            core.handle(Time(now), QuorumInput::Heard { host: leader.host(), bytes });
+            hear(&mut core, leader, now);
         }
         let died_at = 2000 * MS;
         core.handle(Time(died_at), QuorumInput::Gone { host: leader.host() });
