@@ -133,6 +133,9 @@ pub enum Bug {
     VoteNotGivenBack,
     /// A leader's message to one member counts as answered by all.
     AnswerCountsForAll,
+    /// A leader that is to be taken out lets the commands of others go before that for ever. One
+    /// seed of the scene `Removals` finds it.
+    NoLastCall,
 }
 
 impl Bug {

@@ -106,3 +106,15 @@ fn every_planted_bug_is_found() {
     let missed = missed.into_inner().expect("no thread panics");
     assert!(!bugs.is_empty() && missed.is_empty(), "not found: {}", missed.join(", "));
 }
+
+/// Others have to put without a pause while the leader is being deleted, which few seeds do.
+#[test]
+fn a_leader_that_was_kept_by_the_commands_of_others_is_found() {
+    let run = || wrong(|| run(Scene::Removals, 32_003_007, None));
+    assert_eq!(run(), None);
+    plant(Some(Bug::NoLastCall));
+    let why = run();
+    plant(None);
+    println!("{:?}: {why:?}", Bug::NoLastCall);
+    assert!(why.is_some());
+}
