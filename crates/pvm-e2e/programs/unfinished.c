@@ -1,6 +1,7 @@
 /* unfinished: a member that waits for another one's message is woken as that one leaves, and looks at the page of the group
    while the daemon is in the middle of the next change of it. It must look again once that is written. The lead plays the
-   daemon that stands still there: it makes the page's version odd and even again. */
+   daemon that stands still there: it makes the page's version odd and even again. Meanwhile the member sleeps: it looked
+   without a pause once, and mapped the page anew at each look. */
 #define _GNU_SOURCE
 #include "e2e.h"
 #include <fcntl.h>
@@ -36,8 +37,8 @@ static void be_leaver(int lead)
 	CALL(pvm_exit());
 }
 
-/* Where a task has mapped the page of a group with these two members. */
-static off_t find_page(int pid, int memory, const int *members)
+/* Where a task has mapped the page of a group with these two members, and how often a page like that. */
+static off_t find_page(int pid, int memory, const int *members, int *pages)
 {
 	char path[64], line[512], page[PAGE];
 	unsigned long begin, end;
@@ -45,10 +46,13 @@ static off_t find_page(int pid, int memory, const int *members)
 	FILE *maps;
 	sprintf(path, "/proc/%d/maps", pid);
 	CHECK((maps = fopen(path, "r")) != 0);
+	*pages = 0;
 	while (fgets(line, sizeof line, maps)) {
 		CHECK(sscanf(line, "%lx-%lx", &begin, &end) == 2);
-		if (strstr(line, "memfd:") && end - begin == PAGE &&
-		    pread(memory, page, PAGE, begin) == PAGE && !memcmp(page + MEMBERS, members, 8))
+		if (!strstr(line, "memfd:") || end - begin != PAGE)
+			continue;
+		++*pages;
+		if (pread(memory, page, PAGE, begin) == PAGE && !memcmp(page + MEMBERS, members, 8))
 			found = begin;
 	}
 	fclose(maps);
@@ -66,7 +70,7 @@ static void add_to_version(int memory, off_t page)
 
 int main(int argc, char **argv)
 {
-	int waiter, leaver, members[2], pid, memory, code;
+	int waiter, leaver, members[2], pid, memory, pages, later, code;
 	struct timeval limit = {100, 0};
 	char path[64];
 	off_t page;
@@ -88,7 +92,7 @@ int main(int argc, char **argv)
 		printf("skipped: %s: %s\n", path, strerror(errno));
 		return 0;
 	}
-	page = find_page(pid, memory, members);
+	page = find_page(pid, memory, members, &pages);
 	CHECK(kill(pid, SIGSTOP) == 0);
 	await_state(pid, 'T');
 	send_int(leaver, LEAVE, 0);
@@ -96,6 +100,10 @@ int main(int argc, char **argv)
 	add_to_version(memory, page);
 	CHECK(kill(pid, SIGCONT) == 0);
 	await_state(pid, 'S');
+	/* A hundred looks fit here; it maps at most the page once more. */
+	pause_ms(50);
+	find_page(pid, memory, members, &later);
+	CHECK(later <= pages + 1);
 	add_to_version(memory, page);
 	CHECK(CALL(pvm_trecv(waiter, DONE, &limit)) > 0);
 	CALL(pvm_upkint(&code, 1, 1));

@@ -54,6 +54,8 @@ pub(crate) struct Connection {
     ready: Vec<(Segment, OwnedFd)>,
     /// Answers came that another thread may wait for.
     news: bool,
+    /// The question whose answer the thread inside waits for, 0 for none: no other thread does.
+    asked: u32,
     /// The timeout of an answer that the task can do without.
     patience: Duration,
 }
@@ -84,6 +86,7 @@ impl Connection {
             told: VecDeque::new(),
             ready: Vec::new(),
             news: false,
+            asked: 0,
             patience: patience(std::env::var(PATIENCE).ok().as_deref()),
         }
     }
@@ -241,7 +244,7 @@ impl Connection {
                 }
             } else {
                 self.replies.insert(id, (reply, beside));
-                self.news = true;
+                self.news |= id != self.asked;
             }
         }
         Ok(secret)
@@ -259,7 +262,9 @@ impl Connection {
             Request::OpenLane { to, .. } => self.ask_lane(*to, request)?,
             _ => self.send(request)?,
         };
+        self.asked = id;
         let answer = self.await_answer(id, limit.map(|limit| Instant::now() + limit));
+        self.asked = 0;
         if answer.is_err() {
             self.unwanted.insert(id, opens(request));
             if let Request::OpenLane { to, .. } = request {
@@ -471,6 +476,21 @@ mod tests {
         let got = connection.ask_segment(&Request::MapInbox { of: Tid(13) }).expect("in time");
         assert_eq!(size_of(&got), (13, 13));
         assert!(connection.replies.is_empty() && connection.unwanted.is_empty());
+    }
+
+    /// A thread that asked at each look never slept: its own answer counted as an arrival.
+    #[test]
+    fn only_an_answer_for_another_thread_is_news() {
+        let (mut connection, parent) = connected(Duration::from_secs(60));
+        parent.give(1, 11);
+        connection.ask_segment(&Request::MapInbox { of: Tid(11) }).expect("in time");
+        assert!(!connection.take_news(), "the thread inside has taken it");
+        let of_another = connection.send(&Request::MapInbox { of: Tid(12) }).expect("room");
+        parent.give(of_another, 12);
+        parent.give(3, 13);
+        connection.ask_segment(&Request::MapInbox { of: Tid(13) }).expect("in time");
+        assert!(connection.take_news());
+        assert!(!connection.take_news(), "once");
     }
 
     #[test]

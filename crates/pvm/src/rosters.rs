@@ -4,13 +4,16 @@ use crate::members::Members;
 use pvm_shm::roster::{Listed, Read};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Bells, Broker, Roster};
+use pvm_wire::request::SegmentId;
 use pvm_wire::{Blob, Tid};
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// A group as its roster said last.
 #[derive(Debug)]
 pub(crate) struct GroupView {
+    segment: SegmentId,
     pub(crate) roster: Roster,
     pub(crate) version: u64,
     pub(crate) members: Arc<Members>,
@@ -26,16 +29,16 @@ pub(crate) struct Rosters {
     /// Members of the groups that this task has frozen.
     frozen: BTreeMap<Vec<u8>, Arc<Members>>,
     /// Rosters that could not be read, as their groups are gone or were being written, for as long
-    /// as some thread may look at them.
-    retired: Vec<Roster>,
+    /// as some thread may look at them; one for each segment.
+    retired: Vec<(SegmentId, Roster)>,
     pub(crate) bells: Bells,
 }
 
 impl GroupView {
-    fn new(roster: Roster, version: u64, listed: Listed) -> Self {
+    fn new((segment, roster): (SegmentId, Roster), version: u64, listed: Listed) -> Self {
         let (defunct, lost) = (listed.defunct, listed.lost);
         let members = Arc::new(Members { tids: listed.members, frozen: listed.frozen });
-        Self { roster, version, members, defunct, lost }
+        Self { segment, roster, version, members, defunct, lost }
     }
 }
 
@@ -75,16 +78,13 @@ impl Rosters {
         if !watched {
             self.retired.clear();
         }
-        if let Some(known) = self.known.remove(group)
-            && let Some(roster) = self.renew(group, known.roster)
-        {
-            self.retired.push(roster);
+        if let Some(known) = self.known.remove(group) {
+            self.renew(group, known.segment, known.roster);
         }
         if !self.known.contains_key(group) {
-            let (_, fd) = broker.map_group(&Blob(group.to_vec())).ok()?;
-            let mapping = Mapping::new(&fd, Roster::SIZE, true).ok()?;
-            let unread = self.renew(group, Roster::new(Arc::new(mapping)));
-            self.retired.extend(unread);
+            let (segment, fd) = broker.map_group(&Blob(group.to_vec())).ok()?;
+            let roster = self.map_once(segment.id, &fd)?;
+            self.renew(group, segment.id, roster);
         }
         self.known.get(group)
     }
@@ -92,7 +92,7 @@ impl Rosters {
     /// After a [`Rosters::find`] in vain: the page that the daemon was writing then, and its
     /// version meanwhile.
     pub(crate) fn unfinished(&self) -> Option<(&Roster, u64)> {
-        let roster = self.retired.last()?;
+        let (_, roster) = self.retired.last()?;
         match roster.table().read() {
             Read::Unfinished(version) => Some((roster, version)),
             // It is finished by now: a version that it had before, so that it counts as changed.
@@ -109,15 +109,24 @@ impl Rosters {
             .is_ok_and(|mapping| !Roster::new(Arc::new(mapping)).barrier().is_away())
     }
 
-    /// Reads a roster again. Gives it back if it says nothing any more.
-    fn renew(&mut self, group: &[u8], roster: Roster) -> Option<Roster> {
+    /// Reads a roster. One that says nothing is put aside.
+    fn renew(&mut self, group: &[u8], segment: SegmentId, roster: Roster) {
         match roster.table().read() {
             Read::Group(version, listed) => {
-                self.known.insert(group.to_vec(), GroupView::new(roster, version, listed));
-                None
+                let view = GroupView::new((segment, roster), version, listed);
+                self.known.insert(group.to_vec(), view);
             }
-            Read::Gone | Read::Unfinished(_) | Read::Unsure => Some(roster),
+            Read::Gone | Read::Unfinished(_) | Read::Unsure => self.retired.push((segment, roster)),
         }
+    }
+
+    /// The roster in this segment. One that was put aside is still mapped: each look at a group
+    /// whose page cannot be read would map the page once more.
+    fn map_once(&mut self, segment: SegmentId, fd: &OwnedFd) -> Option<Roster> {
+        if let Some(at) = self.retired.iter().position(|(of, _)| *of == segment) {
+            return Some(self.retired.remove(at).1);
+        }
+        Some(Roster::new(Arc::new(Mapping::new(fd, Roster::SIZE, true).ok()?)))
     }
 }
 
