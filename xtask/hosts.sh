@@ -26,14 +26,7 @@
 set -u
 
 NET=10.77.0 # nobody outside sees it
-HERE=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 PATH=$PATH:/usr/sbin:/sbin
-
-# What every host must see although it lies in the folder that is each host's own.
-KEPT=
-for place in "$(dirname "$(dirname "$HERE")")" "${NEOPVM_PREFIX:-}"; do
-  case $place in /tmp/*) KEPT="$KEPT $place" ;; esac
-done
 
 skip() {
   echo "skipped: real hosts need $1" >&2
@@ -94,7 +87,8 @@ account() { # HOST: its own ~/.ssh, hosts file and sshd configuration
   mkdir -p "$own/ssh"
   cp "$HOSTS_DIR"/keys/id_ed25519 "$HOSTS_DIR"/keys/id_ed25519.pub "$HOSTS_DIR/keys/known_hosts" "$own/ssh/"
   cp "$HOSTS_DIR/keys/id_ed25519.pub" "$own/ssh/authorized_keys"
-  printf 'LogLevel ERROR\nCheckHostIP no\n' >"$own/ssh/config"
+  # The key exchange that ssh prefers resists quantum computers, and takes most of its processor time.
+  printf 'LogLevel ERROR\nCheckHostIP no\nKexAlgorithms curve25519-sha256\n' >"$own/ssh/config"
   : >"$own/ssh/environment"
   chmod 700 "$own/ssh" && chmod 600 "$own"/ssh/*
   echo '127.0.0.1 localhost' >"$own/hosts"
@@ -118,14 +112,18 @@ account() { # HOST: its own ~/.ssh, hosts file and sshd configuration
 
 # boot HOST: its processes start with sshd, which is the first of them
 boot() {
-  local own=$HOSTS_DIR/$1 holder child i
+  local own=$HOSTS_DIR/$1 kept='' place holder child i
+  # What every host must see although it lies in the folder that is each host's own.
+  for place in "$(cd "$(dirname "$0")/.." && pwd)" "${NEOPVM_PREFIX:-}"; do
+    case $place in /tmp/*) kept="$kept $place" ;; esac
+  done
   ip netns exec "$PRE$1" unshare --uts --pid --fork --kill-child --mount-proc bash -c "
     hostname $1
-    for place in $KEPT; do
+    for place in $kept; do
       mkdir -p $own\$place && mount --bind \$place $own\$place
     done
     mount -t tmpfs none /tmp && chmod 1777 /tmp
-    for place in $KEPT; do
+    for place in $kept; do
       mkdir -p \$place && mount --bind $own\$place \$place
     done
     mount --bind $own/hosts /etc/hosts
@@ -230,11 +228,10 @@ inside() { # COMMAND OPERAND...: on the hosts that a run made
   case $command in
     on)
       local words=() pid
-      pid=$(cat "$own/pid" 2>/dev/null) || { echo "hosts.sh: $host is down" >&2; exit 2; }
+      { read -r pid <"$own/pid"; } 2>/dev/null || { echo "hosts.sh: $host is down" >&2; exit 2; }
       mapfile -t words <"$own/ssh/environment"
       exec nsenter --target "$pid" --net --mount --uts --pid -- setpriv --pdeathsig KILL \
-        env -i HOSTS_DIR="$HOSTS_DIR" PATH="$PATH" HOME="$HOSTS_DIR/home" USER=root LOGNAME=root SHELL=/bin/bash LC_ALL=C "${words[@]}" \
-        sh -c 'cd "$HOME" && exec "$@"' sh "$@"
+        env -i -C "$HOSTS_DIR/home" HOSTS_DIR="$HOSTS_DIR" PATH="$PATH" HOME="$HOSTS_DIR/home" USER=root LOGNAME=root SHELL=/bin/bash LC_ALL=C "${words[@]}" "$@"
       ;;
     cut) ip -n "$PRE$host" link set eth0 down ;;
     heal) ip -n "$PRE$host" link set eth0 up ;;
@@ -275,7 +272,7 @@ run() {
   echo "* $(cut -d' ' -f1,2 "$HOSTS_DIR/keys/host.pub")" >"$HOSTS_DIR/keys/known_hosts"
   printf 'PRE=%s HOSTS=%s USER_HOME=%s\n' "$PRE" "$HOSTS" "$USER_HOME" >"$HOSTS_DIR/state"
   up "$rate" || exit 1
-  bash "$HERE" env "HOME=$HOSTS_DIR/home"
+  bash "$0" env "HOME=$HOSTS_DIR/home"
   "$@"
   status=$?
   exit $status

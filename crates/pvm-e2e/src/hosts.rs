@@ -18,6 +18,19 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// The time within which a process has ended.
 const END: Duration = Duration::from_secs(60);
 
+/// Lists the processes of a host.
+const PROCESSES: &str = "ps -eo pid=,args=";
+/// Lists the files in a host's `/tmp`. A checkout that lies there is mounted, and so are the
+/// folders that lead to it.
+const FILES: &str = "find /tmp -xdev -mindepth 1 '(' -not -type d -o -name 'neopvm*' ')'";
+/// Lists the sockets of a host that listen.
+const SOCKETS: &str = "ss -Hltnux";
+
+/// False for a process of sshd, and for one that lists processes.
+fn is_ours(line: &str) -> bool {
+    !line.contains(" sshd: ") && !line.contains(PROCESSES)
+}
+
 /// Hosts `h1` to `hN` on one switch. Gone when dropped, and when the test's process ends.
 #[derive(Debug)]
 pub struct Hosts {
@@ -170,25 +183,16 @@ impl Hosts {
 
     /// The processes of a host besides sshd and its sessions' shells: `PID COMMAND`. `PID COMMAND`.
     pub fn processes(&self, host: &str) -> Vec<String> {
-        let output = self.run(host, &["ps", "-eo", "pid=,args="]);
-        let ours = |line: &&str| !line.contains(" sshd: ") && !line.contains(" ps -eo pid=");
-        output.out.lines().filter(ours).map(|line| line.trim().to_owned()).collect()
+        let output = self.shell(host, PROCESSES);
+        output.out.lines().filter(|line| is_ours(line)).map(|line| line.trim().to_owned()).collect()
     }
 
     /// Our leftovers on a host: processes, files in `/tmp`, and sockets that listen (but sshd's).
+    /// One command finds all: each halt of a test asks on each host.
     pub fn left(&self, host: &str) -> Vec<String> {
-        let mut left = self.processes(host);
-        // A checkout that lies there is mounted, and so are the folders that lead to it.
-        let ours = ["(", "-not", "-type", "d", "-o", "-name", "neopvm*", ")"];
-        let files =
-            self.run(host, &[&["find", "/tmp", "-xdev", "-mindepth", "1"], &ours[..]].concat()).out;
-        left.extend(files.lines().map(str::to_owned));
-        for kind in ["-Hltnu", "-Hlx"] {
-            let sockets = self.run(host, &["ss", kind]).out;
-            let ours = |line: &&str| !line.contains(":22 ");
-            left.extend(sockets.lines().filter(ours).map(str::to_owned));
-        }
-        left
+        let output = self.shell(host, &format!("{PROCESSES}; {FILES}; {SOCKETS}"));
+        let ours = |line: &&str| is_ours(line) && !line.contains(":22 ");
+        output.out.lines().filter(ours).map(|line| line.trim().to_owned()).collect()
     }
 
     /// A moment from now nothing of ours is on any host.
