@@ -2,7 +2,8 @@
    one byte, 64 KiB, by a direct route, one message behind the other. After a pause of a few milliseconds it would cost
    20 to 175 us more, as long as an idle processor takes to wake, which differs from run to run. Start it on one of two
    hosts of a machine; the hosts share a computer, and so a clock. JSON on a line: medians of COUNT messages (200), and
-   by how much a timer of 250 us goes off late in the mean.
+   by how much a timer of 250 us goes off late in the mean, and the median time after which a full segment of TCP that
+   goes alone, 5 ms after the one before, is acknowledged.
 
    With SIZEs a line for each: the median time of a message of so many bytes and of an answer of 8 bytes, in seconds, by
    the default route, through the daemons. On a machine of one host both tasks are on that host. */
@@ -12,8 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <arpa/inet.h>
+#include <linux/tcp.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
 #include "pvm3.h"
 
+#define SEGMENT 1448
+#define LONE 25
 #define LONG 65536
 #define LONGEST (1 << 20)
 #define MOST 1000
@@ -109,12 +117,66 @@ static double lateness(void)
     return late / 1000;
 }
 
-static void by_a_direct_route(int partner, int count)
+/* Takes LONE connections, whose port is told to `to`. */
+static void take_segments(int to)
 {
+    int door = socket(AF_INET, SOCK_STREAM, 0), taken[LONE];
+    struct sockaddr_in own = {.sin_family = AF_INET};
+    socklen_t length = sizeof own;
+    must(bind(door, (struct sockaddr *)&own, sizeof own) | listen(door, LONE), "listen");
+    must(getsockname(door, (struct sockaddr *)&own, &length), "getsockname");
+    int port = ntohs(own.sin_port), tid, tag, bytes;
+    must(pvm_psend(to, 3, &port, 1, PVM_INT), "pvm_psend");
+    for (int i = 0; i < LONE; i++)
+        must(taken[i] = accept(door, NULL, NULL), "accept");
+    must(pvm_precv(to, 4, &port, 1, PVM_INT, &tid, &tag, &bytes), "pvm_precv");
+    for (int i = 0; i < LONE; i++)
+        close(taken[i]);
+    close(door);
+}
+
+/* The microseconds until a segment is acknowledged that goes alone over this new connection. */
+static double alone(int connection)
+{
+    static char data[SEGMENT];
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    usleep(5000);
+    must((int)send(connection, data, SEGMENT, 0), "send");
+    usleep(5000);
+    must(getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &length), "TCP_INFO");
+    return info.tcpi_delivery_rate > 0 ? 1e6 * info.tcpi_snd_mss / (double)info.tcpi_delivery_rate : 0;
+}
+
+/* The median of that over LONE connections to a task of this host. */
+static double lone_segment(int partner, const char *host)
+{
+    double times[LONE];
+    int port, tid, tag, bytes;
+    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found;
+    must(pvm_precv(partner, 3, &port, 1, PVM_INT, &tid, &tag, &bytes), "pvm_precv");
+    if (getaddrinfo(host, NULL, &hints, &found) != 0)
+        must(-1, host);
+    ((struct sockaddr_in *)found->ai_addr)->sin_port = htons((unsigned short)port);
+    for (int i = 0; i < LONE; i++) {
+        int connection = socket(AF_INET, SOCK_STREAM, 0);
+        must(connect(connection, found->ai_addr, found->ai_addrlen), "connect");
+        times[i] = alone(connection);
+        close(connection);
+    }
+    freeaddrinfo(found);
+    must(pvm_psend(partner, 4, &port, 1, PVM_INT), "pvm_psend");
+    qsort(times, LONE, sizeof *times, order);
+    return times[LONE / 2];
+}
+
+static void by_a_direct_route(int partner, int count, const char *host)
+{
+    double lone_us = lone_segment(partner, host);
     median(partner, 1, 20, 0); /* the route is there afterwards */
     double short_us = median(partner, 1, count, 0), long_us = median(partner, LONG, count, 0);
-    printf("{\"short_us\": %.2f, \"long_us\": %.2f, \"bytes\": %d, \"late_us\": %.2f}\n", short_us, long_us, LONG,
-           lateness());
+    printf("{\"short_us\": %.2f, \"long_us\": %.2f, \"bytes\": %d, \"late_us\": %.2f, \"lone_us\": %.1f}\n", short_us,
+           long_us, LONG, lateness(), lone_us);
 }
 
 int main(int argc, char **argv)
@@ -124,6 +186,8 @@ int main(int argc, char **argv)
     if (count < 1 || count > MOST)
         count = 200;
     if (parent >= 0) {
+        if (!daemons)
+            take_segments(parent);
         answer(parent);
         pvm_exit();
         return 0;
@@ -140,7 +204,7 @@ int main(int argc, char **argv)
     if (daemons)
         by_daemons(partner, count, argv + 2);
     else
-        by_a_direct_route(partner, count);
+        by_a_direct_route(partner, count, other->hi_name);
     must(pvm_psend(partner, 1, argv, 0, PVM_BYTE), "pvm_psend"); /* the end */
     pvm_exit();
     return 0;

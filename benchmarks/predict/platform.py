@@ -13,19 +13,29 @@ short, long, size = echo["short_us"], echo["long_us"], echo["bytes"]
 late = f'late = "{echo["late_us"]:.1f} us"\n' if "late_us" in echo else ""
 slices = "/proc/sys/kernel/sched_rr_timeslice_ms"
 slice_ = f'slice = "{open(slices).read().strip()} ms"\n' if late and os.path.exists(slices) else ""
+# A segment that goes alone is slower than one of many: caches and processors are cold (rounds 1 to 6 had no such time).
+lone = echo.get("lone_us")
+latency = lone / 4 if lone else short / 6
+alone = "" if not lone else f"""
+# A full segment that goes alone is acknowledged after {lone:g} us (median): a quarter of it is the `latency` of each cable.
+# `wake` is what `late` is. Tasks bound their bytes under way, and the kernel's buffers grow."""
+route = "" if not lone else f"""
+wake = "{echo["late_us"]:.1f} us"
+tuned = true
+bounded = true"""
 # Both copy the bytes, one behind the other.
 copy = 2 * size / max(long - short, 0.1) / 1e3
 print(f"""# Four network namespaces of one computer, their cables shaped by
 # `tc ... tbf rate {rate:g}mbit burst 1600 limit 256kb` at both ends. Between two such hosts, not shaped, a message takes
 # {short:g} us for 1 byte and {long:g} us for {size} bytes (medians). A third of it each is the sender's, the receiver's
 # and that of the two cables between them. An idle processor takes up to 20 us and more to wake.
-# `late` is by how much a process' timer of 250 us goes off late (mean), `slice` that of real-time tasks.
+# `late` is by how much a process' timer of 250 us goes off late (mean), `slice` that of real-time tasks.{alone}
 name = "tbf-{rate:g}"
 
 [network]
 kind = "switch"
 rate = "{rate:g} Mb/s"
-latency = "{short / 6:.2f} us"
+latency = "{latency:.2f} us"
 burst = "1600 B"
 {late}queue = "256 kB"
 frame = "14 B"
@@ -45,4 +55,4 @@ train = 1
 congestion = "bbr"
 # A frame's head and a message's, in a record (72 + 21 bytes); a confirmation (16 + 21).
 message = "93 B"
-confirmation = "37 B\"""")
+confirmation = "37 B"{route}""")

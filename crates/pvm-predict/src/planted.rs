@@ -44,6 +44,10 @@ pub enum Bug {
     NagleOff,
     /// A write always finds room.
     BufferWithoutBound,
+    /// A route fills the queues of the network.
+    QueueUnbounded,
+    /// The receive window stays as small as it is at first.
+    WindowFixed,
     /// A loss leaves the window as it is.
     LossUnanswered,
     /// A link into a host carries as many flows at full rate as come.
@@ -123,6 +127,8 @@ impl Bug {
         Self::AckEverySegmentLate,
         Self::NagleOff,
         Self::BufferWithoutBound,
+        Self::QueueUnbounded,
+        Self::WindowFixed,
         Self::LossUnanswered,
         Self::TicksForgotten,
         Self::CorkForgotten,

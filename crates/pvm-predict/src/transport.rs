@@ -10,6 +10,7 @@ pub(crate) mod tcp;
 use self::tcp::{Clock, Input, Output};
 use crate::platform::Transport;
 use crate::unit::Time;
+use pvm_wire::congestion::UnderWay;
 use std::collections::VecDeque;
 
 /// One end of a connection of any transport: bytes that are written at one end arrive at the other
@@ -78,6 +79,19 @@ impl End {
             Self::Tcp(end) => end.room(),
             Self::Rdma(_) => u64::MAX,
             Self::Datagrams(end) => end.room(),
+        }
+    }
+
+    /// As an end of TCP, if it is one.
+    pub(crate) fn tcp(&mut self) -> Option<&mut tcp::End> {
+        if let Self::Tcp(end) = self { Some(end) } else { None }
+    }
+
+    /// The bytes that were written and not confirmed; none where the transport does not tell.
+    pub(crate) fn under_way(&self) -> Option<UnderWay> {
+        match self {
+            Self::Tcp(end) => Some(end.under_way()),
+            Self::Rdma(_) | Self::Datagrams(_) => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
+use std::time::Duration;
 
 /// Picoseconds since the begin of the run, or a span in picoseconds.
 ///
@@ -39,6 +40,16 @@ impl Time {
     /// In nanoseconds, rounded.
     pub const fn to_nanoseconds(self) -> u64 {
         self.0.saturating_add(500) / 1_000
+    }
+
+    /// As the clock of a program tells it.
+    pub(crate) const fn duration(self) -> Duration {
+        Duration::from_nanos(self.0 / 1_000)
+    }
+
+    /// As long as `span`.
+    pub(crate) fn of_duration(span: Duration) -> Self {
+        Self::nanoseconds(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// The time since `earlier`; 0 if that is later.

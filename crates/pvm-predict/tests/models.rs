@@ -123,6 +123,8 @@ const CHECKS: &[Check] = &[
     ("three into one", tcp::three_into_one),
     ("timers go off at ticks", tcp::timers_go_off_at_ticks),
     ("the rest of a write waits for the queue", tcp::the_rest_of_a_write_waits_for_the_queue),
+    ("buffers follow the window", tcp::buffers_follow_the_window),
+    ("a route fills no queue", tcp::a_route_fills_no_queue),
     ("what waits is not sent again", tcp::what_waits_is_not_sent_again),
     ("a stream as the kernel sends it", kernel::a_stream_as_the_kernel_sends_it),
     ("requests as the kernel sends them", kernel::request_and_answer_as_the_kernel_sends_them),
@@ -142,6 +144,7 @@ const CHECKS: &[Check] = &[
     ("a message to oneself", thesis::a_message_to_oneself),
     ("bytes that are over stay", thesis::bytes_that_are_over_stay),
     ("those that wait collide", thesis::those_that_wait_collide),
+    ("swaps in pairs by bbr", kernel::swaps_in_pairs_as_the_kernel_sends_them),
     // The longest one.
     ("all to all by bbr", kernel::all_to_all_by_bbr_as_the_kernel_sends_them),
 ];

@@ -13,7 +13,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("pvm-core", &["pvm-wire"]),
     ("pvm-quorum", &["pvm-core", "pvm-wire"]),
     ("pvm-trace", &["pvm-wire"]),
-    ("pvm-predict", &["pvm-trace"]),
+    ("pvm-predict", &["pvm-trace", "pvm-wire"]),
     ("pvm", &["pvm-shm", "pvm-wire"]),
     ("pvmd", &["pvm-core", "pvm-shm", "pvm-wire", "pvm-quorum"]),
     ("pvm-tuples", &["pvm-wire"]),

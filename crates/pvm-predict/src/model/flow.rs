@@ -111,7 +111,7 @@ impl Flows {
         let count = hosts.iter().max().map_or(0, |most| *most + 1);
         let routes = Routes::new(line.topology, count).map_err(Error::Unfit)?;
         let (extra, buffer) = match platform.transport {
-            Transport::Tcp(tcp) => (tcp.message, tcp.send_buffer),
+            Transport::Tcp(tcp) => (tcp.message, tcp.send_buffer.most()),
             _ => (0, u64::MAX),
         };
         Ok(Self {

@@ -4,16 +4,21 @@
 //! its daemons. A task hands a message to its connection as a whole, and waits while the send
 //! buffer is full. The receiver can take it when all of it has arrived.
 
+mod ahead;
 mod daemons;
 mod debts;
 mod fleet;
 mod network;
 mod parts;
+mod readers;
 mod wires;
+mod writing;
 
+use self::ahead::Ahead;
 use self::daemons::{Daemons, Parcel};
 use self::debts::Debts;
 use self::fleet::{Ends, Packet, UNKNOWN};
+use self::readers::Readers;
 use self::wires::{Output as Wired, Planned as OnWire, Wires};
 use super::run::division::Part;
 use super::run::inbox::Arrived;
@@ -65,6 +70,8 @@ enum Planned {
     Wire(OnWire),
     /// A message has passed through memory to a daemon, or from a daemon to its receiver.
     Hop(u32),
+    /// The writer of a connection, which waits for the network, looks again.
+    Look(u32),
     /// A daemon sends a heartbeat to another one.
     Beat(u32),
 }
@@ -81,6 +88,7 @@ struct Side {
     peer: u32,
     /// The number of bytes that were written so far.
     written: u64,
+    ahead: Ahead,
     /// Messages that come from the other end, each with the byte behind its last one.
     open: VecDeque<(u64, Parcel)>,
 }
@@ -115,6 +123,7 @@ struct Packets {
     connections: Map<(TaskNumber, TaskNumber), u32>,
     links: Map<(u32, u32), u32>,
     debts: Debts,
+    readers: Readers,
     daemons: Option<Daemons>,
     beats: Beats,
     /// Messages that were taken from their senders and are not there. In one of several parts it
@@ -159,6 +168,7 @@ impl Packets {
             connections: Map::default(),
             links: Map::default(),
             debts: Debts::new(hosts.len() as TaskNumber, confirmation),
+            readers: Readers::new(hosts.len()),
             daemons: Daemons::new(&session, platform.host.memory),
             beats,
             under_way: 0,
@@ -203,7 +213,8 @@ impl Packets {
         let clock = self.clocks[hosts.0 as usize % self.clocks.len()];
         let end = End::new(&self.transport, self.base, clock);
         let end = end.expect("a platform without a transport has no packets");
-        self.ends.push(Side { end, tasks, hosts, peer, written: 0, open: VecDeque::new() });
+        let ahead = Ahead::new(self.session.bounded);
+        self.ends.push(Side { end, tasks, hosts, peer, written: 0, ahead, open: VecDeque::new() });
     }
 
     /// The end that a packet is for. The first packet of another part tells who its sender is.
@@ -266,15 +277,23 @@ impl Packets {
                     });
                 }
                 tcp::Output::Send(segment) => self.send(now, number, segment),
-                tcp::Output::Room => match self.ends[number as usize].tasks {
-                    Some((task, _)) => self.out.push_back(Output::Room(task)),
-                    None => self.fill(now, number),
-                },
+                tcp::Output::Room => {
+                    // Room in the buffer wakes nobody who waits for the network.
+                    if !self.ends[number as usize].ahead.pauses() {
+                        self.has_room(now, number);
+                    }
+                }
                 tcp::Output::GaveUp => {
                     let (from, to) = self.ends[number as usize].hosts;
                     self.out.push_back(Output::GaveUp { from, to });
                 }
-                tcp::Output::Here(until) => self.here(now, number, until, cause),
+                tcp::Output::Here(until) => {
+                    self.here(now, number, until, cause);
+                    // A write that waits takes in what comes, and looks for room again.
+                    if self.ends[number as usize].ahead.waits() {
+                        self.has_room(now, number);
+                    }
+                }
             }
         }
         self.ends[number as usize].end.give_back(&mut self.spare);
@@ -312,7 +331,7 @@ impl Packets {
                             self.net[from as usize] += now - segment.sent;
                         }
                     }
-                    self.handle(now, receiver, Input::Arrived(segment), Some(&packet));
+                    self.arrived(now, receiver, (segment, packet));
                 }
             }
         }
@@ -360,25 +379,6 @@ impl Packets {
             daemons.queue(end, parcel, bytes);
         }
         self.fill(now, end);
-    }
-
-    /// A daemon hands as much to a connection as that has room for.
-    fn fill(&mut self, now: Time, end: u32) {
-        loop {
-            let Some(daemons) = &mut self.daemons else { return };
-            let side = &mut self.ends[end as usize];
-            let Some(piece) = daemons.next(end, side.end.room()) else { return };
-            let (written, peer) = (side.written + piece.bytes, side.peer);
-            let open = &mut self.ends[peer as usize].open;
-            open.extend(piece.whole.map(|parcel| (written, parcel)));
-            self.write(now, end, piece.bytes);
-        }
-    }
-
-    fn write(&mut self, now: Time, end: u32, bytes: u64) {
-        let side = &mut self.ends[end as usize];
-        side.written += bytes;
-        self.handle(now, end, Input::Written(bytes), None);
     }
 }
 

@@ -29,6 +29,24 @@ pub enum Congestion {
     Bbr,
 }
 
+/// A buffer of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Buffer {
+    /// So many bytes from the begin, as `SO_SNDBUF` and `SO_RCVBUF` make it.
+    Fixed(u64),
+    /// As the kernel makes it: small at the begin, this much memory at the most.
+    Grows(u64),
+}
+
+impl Buffer {
+    /// Its size in the end.
+    pub const fn most(self) -> u64 {
+        match self {
+            Self::Fixed(bytes) | Self::Grows(bytes) => bytes,
+        }
+    }
+}
+
 /// The properties of a TCP.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tcp {
@@ -46,15 +64,17 @@ pub struct Tcp {
     pub nagle: bool,
     /// The time for which an acknowledgement waits for a second segment; 0 if none waits.
     pub delayed_ack: Time,
-    /// The most unacknowledged bytes of a sender: a write waits beyond them.
-    pub send_buffer: u64,
-    /// The most bytes that a receiver keeps.
-    pub receive_buffer: u64,
+    /// The unacknowledged bytes of a sender: a write waits beyond them.
+    pub send_buffer: Buffer,
+    /// The bytes that a receiver keeps.
+    pub receive_buffer: Buffer,
     /// The bytes of each message beside its data: frames, records, seals.
     pub message: u64,
     /// The bytes of a frame with which a task confirms messages, if it sends no message to their
     /// sender before it waits; 0 if there are no confirmations.
     pub confirmation: u64,
+    /// The time until a program that waits has read what has come for it.
+    pub wake: Time,
     /// The most segments that go to the host's queue at once; 1 without the kernel's segmentation
     /// offload.
     pub train: u64,
@@ -74,10 +94,11 @@ impl Default for Tcp {
             idle_restart: true,
             nagle: false,
             delayed_ack: Time::microseconds(40_000),
-            send_buffer: 4 << 20,
-            receive_buffer: 6 << 20,
+            send_buffer: Buffer::Fixed(4 << 20),
+            receive_buffer: Buffer::Fixed(6 << 20),
             message: 0,
             confirmation: 0,
+            wake: Time::ZERO,
             train: 44,
             timeout: Time::microseconds(200_000),
             // Linux with HZ = 250, as in Debian.
@@ -147,6 +168,8 @@ pub struct Session {
     pub beat: Time,
     /// The bytes of a heartbeat.
     pub beat_bytes: u64,
+    /// True if tasks and daemons bound the bytes under way by the time that these take, as ours do.
+    pub bounded: bool,
 }
 
 impl Default for Session {
@@ -158,6 +181,7 @@ impl Default for Session {
             cipher: 0.0,
             beat: Time::ZERO,
             beat_bytes: 118,
+            bounded: false,
         }
     }
 }
@@ -248,6 +272,12 @@ fn tcp_of(section: &mut Section<'_>) -> Result<Tcp, Error> {
     let segment = segment_of(section, plain.segment)?;
     let window = section.number("initial_window", 1.0, 1e4)?;
     let train = section.number("train", 1.0, 1e3)?;
+    let is_tuned = section.flag("tuned")?.unwrap_or(false);
+    let buffer = |named: Option<u64>, plain: Buffer| match named {
+        Some(bytes) => Buffer::Fixed(bytes),
+        None if is_tuned => Buffer::Grows(plain.most()),
+        None => plain,
+    };
     // A buffer of less than two segments could not wait for a delayed acknowledgement.
     let least = 2 * segment;
     Ok(Tcp {
@@ -258,12 +288,16 @@ fn tcp_of(section: &mut Section<'_>) -> Result<Tcp, Error> {
         idle_restart: section.flag("idle_restart")?.unwrap_or(plain.idle_restart),
         nagle: section.flag("nagle")?.unwrap_or(plain.nagle),
         delayed_ack: section.time("delayed_ack")?.unwrap_or(plain.delayed_ack),
-        send_buffer: section.size_in("send_buffer", least, BYTES_MAX)?.unwrap_or(plain.send_buffer),
-        receive_buffer: section
-            .size_in("receive_buffer", least, BYTES_MAX)?
-            .unwrap_or(plain.receive_buffer),
+        send_buffer: buffer(section.size_in("send_buffer", least, BYTES_MAX)?, plain.send_buffer),
+        receive_buffer: buffer(
+            section.size_in("receive_buffer", least, BYTES_MAX)?,
+            plain.receive_buffer,
+        ),
         message: section.size_in("message", 0, EXTRA_MAX)?.unwrap_or(plain.message),
         confirmation: section.size_in("confirmation", 0, EXTRA_MAX)?.unwrap_or(plain.confirmation),
+        wake: section
+            .time_in("wake", Time::ZERO, Time::microseconds(1_000_000))?
+            .unwrap_or(plain.wake),
         train: train.map_or(plain.train, |train| train as u64),
         timeout: section.time_in("timeout", TIMEOUT_MIN, TIME_MAX)?.unwrap_or(plain.timeout),
         tick: section
@@ -328,6 +362,8 @@ fn session_of(section: &mut Section<'_>) -> Result<Session, Error> {
         record_size: section.size_in("record_size", 64, BYTES_MAX)?.unwrap_or(plain.record_size),
         cipher: cipher.map_or(0.0, |rate| 8e12 / rate.to_bits()),
         beat,
+        bounded: section.flag("bounded")?.unwrap_or(plain.bounded)
+            && !planted::is(Bug::QueueUnbounded),
         beat_bytes: section.size_in("beat_bytes", 1, 64_000)?.unwrap_or(plain.beat_bytes),
     })
 }

@@ -46,6 +46,11 @@ impl<M: Copy> Relay<M> {
         self.queues.push_back(Queue { pair, messages, turn });
     }
 
+    /// True if a message waits.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.queues.is_empty()
+    }
+
     /// The next piece, if the connection has room for this many bytes.
     pub(crate) fn poll_output(&mut self, room: u64) -> Option<Piece<M>> {
         let queue = self.queues.front_mut()?;

@@ -7,6 +7,8 @@
 mod bbr;
 mod clock;
 mod congestion;
+mod manner;
+mod offer;
 mod receiving;
 mod sample;
 mod segment;
@@ -19,6 +21,7 @@ use self::receiving::Receiving;
 use self::sending::Sending;
 use crate::platform::Tcp;
 use crate::unit::Time;
+use pvm_wire::congestion::UnderWay;
 use std::collections::VecDeque;
 
 /// An input of an end.
@@ -28,6 +31,8 @@ pub(crate) enum Input {
     Written(u64),
     /// A segment has arrived.
     Arrived(Segment),
+    /// The program has read all that is there.
+    Read,
     /// A segment has left this host's own queue, so another one may go there.
     Left(u64),
 }
@@ -56,6 +61,8 @@ pub(crate) struct End {
     header: u64,
     /// The last wake-up that was asked for.
     planned: Time,
+    /// True if bytes were acknowledged, and nobody has been told of the room.
+    freed: bool,
     out: VecDeque<Output>,
 }
 
@@ -67,6 +74,7 @@ impl End {
             receiving: Receiving::new(tcp, clock),
             header: tcp.header,
             planned: Time::END,
+            freed: false,
             out: VecDeque::new(),
         }
     }
@@ -90,6 +98,12 @@ impl End {
         match input {
             Input::Written(bytes) => self.sending.write(now, bytes),
             Input::Left(bytes) => self.sending.left(bytes),
+            Input::Read => {
+                self.receiving.read(now);
+                if self.receiving.is_due(now) {
+                    self.acknowledge(now);
+                }
+            }
             Input::Arrived(segment) => self.arrived(now, &segment),
         }
         self.go_on(now);
@@ -101,6 +115,7 @@ impl End {
             return self.out.push_back(Output::GaveUp);
         }
         if self.receiving.is_due(now) {
+            self.receiving.waited();
             self.acknowledge(now);
         }
         self.go_on(now);
@@ -115,18 +130,32 @@ impl End {
         self.sending.room()
     }
 
+    /// The program waits for data and reads them when they come, or it does something else.
+    pub(crate) const fn reads(&mut self, reads: bool) {
+        self.receiving.reads(reads);
+    }
+
+    /// True if an acknowledgement waits until the program reads.
+    pub(crate) const fn waits_for_reader(&self) -> bool {
+        self.receiving.waits_for_reader()
+    }
+
+    /// The bytes that were written and not acknowledged.
+    pub(crate) fn under_way(&self) -> UnderWay {
+        self.sending.under_way()
+    }
+
     /// The number of segments that were sent again.
     pub(crate) const fn resent(&self) -> u64 {
         self.sending.resent
     }
 
     fn arrived(&mut self, now: Time, segment: &Segment) {
-        if self.sending.acknowledged(now, segment) {
-            self.out.push_back(Output::Room);
-        }
+        self.receiving.heard(segment);
+        self.freed |= self.sending.acknowledged(now, segment);
         if segment.bytes > 0 {
             let before = self.receiving.next();
-            self.receiving.arrived(now, segment);
+            self.receiving.arrived(now, segment, self.sending.timeout());
             if self.receiving.next() > before {
                 self.out.push_back(Output::Here(self.receiving.next()));
             }
@@ -148,6 +177,9 @@ impl End {
             segment.header = self.header;
             self.receiving.put(&mut segment);
             self.out.push_back(Output::Send(segment));
+        }
+        if std::mem::take(&mut self.freed) && self.sending.freed() {
+            self.out.push_back(Output::Room);
         }
         let due = [self.sending.poll_timeout(now), self.receiving.poll_timeout()];
         let Some(at) = due.into_iter().flatten().min() else { return };

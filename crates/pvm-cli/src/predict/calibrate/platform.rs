@@ -117,7 +117,8 @@ impl Values {
         if let Some(congestion) = &self.congestion {
             let _ = writeln!(text, "congestion = \"{congestion}\"");
         }
-        let _ = writeln!(text, "message = \"{MESSAGE} B\"\nconfirmation = \"37 B\"");
+        let _ =
+            writeln!(text, "message = \"{MESSAGE} B\"\nconfirmation = \"37 B\"\nbounded = true");
         text
     }
 }

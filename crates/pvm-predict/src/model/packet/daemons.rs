@@ -91,6 +91,11 @@ impl Daemons {
         relay.handle((parcel.from, parcel.to), parcel, bytes);
     }
 
+    /// True if something waits for a connection.
+    pub(super) fn has_more(&self, end: u32) -> bool {
+        self.relays.get(&end).is_some_and(Relay::has_more)
+    }
+
     /// The next piece for a connection that has room for this many bytes.
     pub(super) fn next(&mut self, end: u32, room: u64) -> Option<Piece<Parcel>> {
         self.relays.get_mut(&end)?.poll_output(room)

@@ -37,7 +37,9 @@ pub(super) struct Travelling {
     pub(super) hops: u32,
     /// The bytes of its data, and those in front of them.
     pub(super) data: u32,
-    header: u32,
+    header: u16,
+    window: u16,
+    echo: u32,
     is_shared: bool,
     /// True if it occupies its host's memory until it has arrived, because both hosts are
     /// namespaces of one computer.
@@ -76,8 +78,9 @@ impl Packet {
     /// With a segment, from one end to the other one.
     pub(super) fn new(ends: Ends, segment: Segment) -> Self {
         let Ends { hosts: (from, to), numbers: (sender, receiver), tasks } = ends;
-        let Segment { begin, bytes, header, first_sent, sent, acknowledged, ranges } = segment;
-        debug_assert!(bytes.max(header) <= u64::from(u32::MAX), "platforms bound both");
+        let Segment { begin, bytes, header, first_sent, sent, echo, window, .. } = segment;
+        let Segment { acknowledged, ranges, .. } = segment;
+        debug_assert!(bytes <= u64::from(u32::MAX) && header <= 0xffff, "platforms bound both");
         let now = Travelling {
             from,
             to,
@@ -86,7 +89,9 @@ impl Packet {
             tasks: tasks.unwrap_or((UNKNOWN, UNKNOWN)),
             node: from,
             data: bytes as u32,
-            header: header as u32,
+            header: header as u16,
+            window,
+            echo,
             has_ranges: ranges != Ranges::default(),
             begin,
             first_sent,
@@ -100,8 +105,9 @@ impl Packet {
     /// Its segment.
     pub(super) fn segment(&self) -> Segment {
         let Travelling { begin, first_sent, sent, acknowledged, data, header, .. } = self.now;
+        let Travelling { window, echo, .. } = self.now;
         let (bytes, header, ranges) = (u64::from(data), u64::from(header), self.ranges);
-        Segment { begin, bytes, header, first_sent, sent, acknowledged, ranges }
+        Segment { begin, bytes, header, first_sent, sent, echo, window, acknowledged, ranges }
     }
 
     /// The tasks of its ends, if they are not daemons'.

@@ -9,6 +9,7 @@ use crate::model::run::OPEN_MAX;
 use crate::model::run::inbox::Message;
 use crate::model::run::network::{Network, Output};
 use crate::report::Report;
+use crate::transport::tcp::Input;
 use crate::unit::Time;
 
 impl Network for Packets {
@@ -65,14 +66,20 @@ impl Network for Packets {
             self.out.push_back(Output::At(at, Planned::Hop(place)));
             return Ok(left);
         }
-        let end = self.connection(from, to);
-        let side = &self.ends[end as usize];
-        let some = side.end.room().min(left);
-        if some == left {
-            self.expect(end, side.written + some, parcel)?;
+        let (end, mut taken) = (self.connection(from, to), 0);
+        while taken < left {
+            let some = self.room(now, end).min(left - taken);
+            if some == 0 {
+                break;
+            }
+            taken += some;
+            if taken == left {
+                let until = self.ends[end as usize].written + some;
+                self.expect(end, until, parcel)?;
+            }
+            self.write(now, end, some);
         }
-        self.write(now, end, some);
-        Ok(some)
+        Ok(taken)
     }
 
     fn is_busy(&self) -> bool {
@@ -93,6 +100,9 @@ impl Network for Packets {
     }
 
     fn looks(&mut self, now: Time, task: TaskNumber, waits: bool) {
+        for end in self.readers.reads(task, waits) {
+            self.handle(now, end, Input::Read, None);
+        }
         self.debts.look(task);
         if !waits {
             return;
@@ -113,6 +123,11 @@ impl Network for Packets {
             Planned::Wire(planned) => {
                 self.wires.handle_timeout(now, planned);
                 self.wire(now);
+            }
+            Planned::Look(end) => {
+                if self.ends[end as usize].ahead.is_due(now) {
+                    self.has_room(now, end);
+                }
             }
             Planned::Hop(place) => self.hopped(now, place),
             Planned::Beat(number) => {

@@ -49,6 +49,8 @@ pub(super) struct Bbr {
     phase: usize,
     phase_at: Time,
     before_probe: f64,
+    /// It sends again after it had nothing to send: no time to measure the round trip anew.
+    restarts: bool,
     /// The pace in bytes a second. It only grows until the pipe is full.
     pacing: f64,
     extra: Extra,
@@ -110,6 +112,7 @@ impl Bbr {
             phase: 2,
             phase_at: Time::ZERO,
             before_probe: 0.0,
+            restarts: false,
             pacing: HIGH * initial * segment as f64 / rtt.seconds(),
             extra: Extra::default(),
         }
@@ -155,6 +158,7 @@ impl Bbr {
     /// Handles a connection with nothing under way that sends again: at the rate, not faster.
     pub(super) fn begins(&mut self, now: Time) {
         (self.extra.since, self.extra.acked) = (now, 0.0);
+        self.restarts = true;
         if self.mode == Mode::Steady {
             self.pace(1.0);
         }
@@ -257,12 +261,13 @@ impl Bbr {
                 self.phase_at = now;
             }
             Mode::Probe { .. } => (),
-            _ if old => {
+            _ if old && !self.restarts => {
                 self.before_probe = window;
                 self.mode = Mode::Probe { until: None };
             }
             _ => (),
         }
+        self.restarts &= sample.delivered == 0.0;
     }
 
     fn window(&self, sample: &Sample, window: f64) -> f64 {
@@ -280,5 +285,41 @@ impl Bbr {
             Mode::Probe { .. } => next.min(LEAST),
             _ => next.max(self.before_probe.min(target)).max(LEAST),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(total: f64) -> Sample {
+        Sample {
+            delivered: 1.0,
+            rtt: Some(Time::microseconds(2_000)),
+            rate: Some((1.0, Time::microseconds(1_000))),
+            before: total - 1.0,
+            app_limited: false,
+            under_way: 9.0,
+            was_limited: true,
+            total,
+        }
+    }
+
+    #[test]
+    fn a_pause_of_minutes_is_no_reason_to_slow_down() {
+        let at = |seconds: u64| Time::microseconds(seconds * 1_000_000);
+        let window = |begins: bool| {
+            let mut bbr = Bbr::new(1448, Time::microseconds(1_000), 10.0);
+            bbr.acknowledged(at(1), &sample(1.0), 10.0);
+            if begins {
+                bbr.begins(at(60));
+            }
+            let first = bbr.acknowledged(at(60), &sample(2.0), 20.0);
+            (first, bbr.acknowledged(at(72), &sample(3.0), 20.0))
+        };
+        assert_eq!(window(false).0, LEAST, "the shortest round trip is old, so it is measured");
+        let (first, later) = window(true);
+        assert!(first > LEAST, "{first}");
+        assert_eq!(later, LEAST, "the connection has sent since, for longer than ten seconds");
     }
 }

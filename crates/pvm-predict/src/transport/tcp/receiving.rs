@@ -1,42 +1,54 @@
 //! The receiving half: the order of data, and its acknowledgements.
 
 use super::clock::Clock;
+use super::manner::Manner;
+use super::offer::{Offer, stamp};
 use super::segment::{RANGES, Segment};
 use crate::planted::{self, Bug};
 use crate::platform::Tcp;
 use crate::unit::Time;
-
-/// The number of segments that are acknowledged at once at first (Linux: `TCP_MAX_QUICKACKS`).
-const QUICK: u32 = 16;
 
 /// The half of an end that receives.
 #[derive(Debug)]
 pub(super) struct Receiving {
     segment: u64,
     delay: Time,
+    /// The time until a program that waits has read what comes, and whether it waits.
+    wake: Time,
+    reads: bool,
     clock: Clock,
     next: u64,
     /// The ranges that have arrived beyond a gap, in order and apart.
     beyond: Vec<(u64, u64)>,
     /// The bytes up to here are acknowledged.
     told: u64,
-    quick: u32,
+    manner: Manner,
+    /// The stamp of the other end's last segment that was not out of order.
+    echo: u32,
+    offer: Offer,
     /// An acknowledgement is sent at this time, unless a segment goes before.
     due: Option<Time>,
+    /// True if it waits for data that it could go with.
+    in_vain: bool,
 }
 
 impl Receiving {
-    pub(super) const fn new(tcp: &Tcp, clock: Clock) -> Self {
+    pub(super) fn new(tcp: &Tcp, clock: Clock) -> Self {
         let (segment, delay) = (tcp.segment, tcp.delayed_ack);
         Self {
             segment,
             delay,
+            wake: tcp.wake,
+            reads: true,
             clock,
             next: 0,
             beyond: Vec::new(),
             told: 0,
-            quick: QUICK,
+            manner: Manner::new(delay),
+            echo: 0,
+            offer: Offer::new(tcp),
             due: None,
+            in_vain: false,
         }
     }
 
@@ -52,9 +64,40 @@ impl Receiving {
         self.due.is_some_and(|due| due <= now)
     }
 
+    /// The program waits for data and reads them when they come, or it does something else.
+    pub(super) const fn reads(&mut self, reads: bool) {
+        self.reads = reads;
+    }
+
+    /// True if an acknowledgement waits until the program reads.
+    pub(super) const fn waits_for_reader(&self) -> bool {
+        self.due.is_some() && !self.reads && self.manner.is_prompt_when_read()
+    }
+
+    /// The program has read all that is there.
+    pub(super) const fn read(&mut self, now: Time) {
+        if self.due.is_some() && self.manner.is_prompt_when_read() {
+            (self.due, self.in_vain) = (Some(now), false);
+        }
+    }
+
+    /// An acknowledgement is due; perhaps it has waited in vain for data that it could go with.
+    pub(super) const fn waited(&mut self) {
+        if self.in_vain {
+            self.manner.waited();
+        }
+    }
+
+    /// Notes when a segment was sent, with or without data (RFC 7323).
+    pub(super) const fn heard(&mut self, segment: &Segment) {
+        if segment.begin <= self.told {
+            self.echo = stamp(segment.sent);
+        }
+    }
+
     /// Handles a segment with data. It is acknowledged at once if it is out of order, fills a hole,
     /// or is the second.
-    pub(super) fn arrived(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn arrived(&mut self, now: Time, segment: &Segment, timeout: Time) {
         let (begin, end) = (segment.begin, segment.begin + segment.bytes);
         let in_order = begin <= self.next && end > self.next;
         let has_hole = !self.beyond.is_empty();
@@ -64,25 +107,36 @@ impl Receiving {
         } else if begin > self.next {
             self.insert(begin, end);
         }
+        self.manner.arrived(now, segment.bytes < self.segment, timeout);
+        let last = self.beyond.last().map_or(self.next, |(_, end)| *end);
+        self.offer.arrived(now, segment, (self.next, last - self.next));
         let delay = if planted::is(Bug::DelayForgotten) { Time::ZERO } else { self.delay };
         let many = self.next - self.told > self.segment && !planted::is(Bug::AckEverySegmentLate);
-        let at_once = !in_order || has_hole || many || self.quick > 0;
-        self.quick = self.quick.saturating_sub(1);
-        let at = if at_once { now } else { self.clock.after(now, delay) };
-        self.due = Some(self.due.map_or(at, |due| due.min(at)));
+        let at_once = !in_order || has_hole || many || self.manner.is_prompt();
+        let at = if at_once {
+            now
+        } else if self.reads && self.manner.is_prompt_when_read() {
+            now + self.wake
+        } else {
+            self.clock.after(now, delay)
+        };
+        if self.due.is_none_or(|due| at < due) {
+            self.due = Some(at);
+            self.in_vain = at > now + self.wake;
+        }
     }
 
     /// Puts the acknowledgements of this half into a segment, so that none waits any more.
     pub(super) fn put(&mut self, segment: &mut Segment) {
         segment.acknowledged = self.next;
+        (segment.echo, segment.window) = (self.echo, self.offer.units());
         for (place, range) in segment.ranges.iter_mut().zip(self.beyond.iter().rev().take(RANGES)) {
             *place = *range;
         }
         self.told = self.next;
-        self.due = None;
+        self.manner.acknowledged(self.due.take().is_some());
         if segment.bytes > 0 {
-            // An end that answers sends its acknowledgements together with data.
-            self.quick = 0;
+            self.manner.sent(segment.sent);
         }
     }
 

@@ -16,6 +16,9 @@ pub(crate) struct Segment {
     /// The time at which these bytes were first sent, and the time at which this segment was.
     pub(crate) first_sent: Time,
     pub(crate) sent: Time,
+    /// The stamp of the last segment from the other end, and the window that this end offers.
+    pub(crate) echo: u32,
+    pub(crate) window: u16,
     /// All bytes up to here have arrived in the other direction; and ranges beyond.
     pub(crate) acknowledged: u64,
     pub(crate) ranges: [(u64, u64); RANGES],

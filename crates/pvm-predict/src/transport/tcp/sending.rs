@@ -3,27 +3,22 @@
 
 mod flying;
 mod losses;
+mod pace;
+mod room;
 
 use self::flying::{Flying, News, State};
+use self::room::Room;
 use super::clock::Clock;
 use super::congestion::Window;
+use super::offer::{Offer, SEGMENT_MEMORY, offered};
 use super::sample::Sample;
 use super::segment::Segment;
 use crate::planted::{self, Bug};
 use crate::platform::Tcp;
 use crate::unit::Time;
+use pvm_wire::congestion::UnderWay;
 use std::collections::VecDeque;
-
-/// Segments go to the host's queue in trains: as many as the pace sends in a millisecond, two
-/// segments at least, and whole ones to near hosts (Linux: `tcp_tso_autosize`).
-const TRAIN: u64 = 65_536;
-/// The number of trains of one connection that may wait in that queue (Linux: TCP small queues).
-const TRAINS: u64 = 2;
-/// The memory of the host that a segment takes beside its data (Linux: `sk_buff`, its head and
-/// `skb_shared_info`).
-const SEGMENT_MEMORY: u64 = 1_280;
-/// The number of the first segment that is paced.
-const PACED_FROM: u64 = 10;
+use std::time::Duration;
 
 /// The half of an end that sends.
 #[derive(Debug)]
@@ -36,6 +31,9 @@ pub(super) struct Sending {
     first: u64,
     next: u64,
     end: u64,
+    room: Room,
+    /// The end of the receiver's window.
+    edge: u64,
     flying: VecDeque<Flying>,
     /// The number of segments on the network.
     under_way: usize,
@@ -87,6 +85,8 @@ impl Sending {
             first: 0,
             next: 0,
             end: 0,
+            room: Room::new(tcp),
+            edge: Offer::new(tcp).bytes(),
             flying: VecDeque::new(),
             under_way: 0,
             recovery: None,
@@ -125,6 +125,7 @@ impl Sending {
         }
         self.note_limit();
         self.end += bytes;
+        self.room.written(self.end - self.first);
         self.corks = !planted::is(Bug::CorkForgotten);
     }
 
@@ -139,10 +140,24 @@ impl Sending {
 
     /// The number of further bytes that fit into the buffer.
     pub(super) fn room(&self) -> u64 {
-        if planted::is(Bug::BufferWithoutBound) {
-            return u64::MAX;
+        self.room.left(self.end - self.first)
+    }
+
+    /// Bytes were acknowledged, and what may be sent was. True if a writer can go on.
+    pub(super) fn freed(&mut self) -> bool {
+        let window = Some(self.window.segments as u64).filter(|_| self.quota() > 0);
+        self.room.freed(self.end - self.first, window)
+    }
+
+    pub(super) fn under_way(&self) -> UnderWay {
+        UnderWay {
+            bytes: self.end - self.first,
+            sent: !self.flying.is_empty(),
+            confirmed: self.first,
+            least: self.shortest.duration(),
+            // Programs read at once, so the receiver has room but for the begin.
+            without_room: Duration::ZERO,
         }
-        self.tcp.send_buffer.saturating_sub(self.end - self.first)
     }
 
     pub(super) fn left(&mut self, bytes: u64) {
@@ -171,32 +186,6 @@ impl Sending {
             return 1;
         }
         (self.window.segments.floor().max(1.0) as u64).saturating_sub(self.under_way as u64)
-    }
-
-    /// The bytes that the pace sends in a millisecond.
-    fn pace(&self) -> u64 {
-        if let Some(rate) = self.window.pacing() {
-            return rate.bytes_in(Time::microseconds(1_000));
-        }
-        let (mean, _) = self.rtt.unwrap_or_default();
-        let window = self.window.segments * self.tcp.segment as f64 * self.window.haste();
-        (window * 1e9 / mean.0.max(1) as f64) as u64
-    }
-
-    /// The number of segments that go to the host's queue at once.
-    fn next_train(&self) -> u64 {
-        let near = TRAIN >> (self.shortest.0 / 512_000_000).min(63);
-        let most = ((self.pace() + near).min(TRAIN) / self.tcp.segment).clamp(2, TRAIN);
-        let most = most.min(self.tcp.train);
-        let unsent = (self.end - self.next).div_ceil(self.tcp.segment);
-        most.min(self.quota()).min(unsent.max(1))
-    }
-
-    /// True if too many of its own segments wait in the host's queue.
-    fn is_held_back(&self) -> bool {
-        let least = TRAINS * self.next_train() * memory(self.tcp.segment);
-        let queued = self.handed - self.gone;
-        self.train == 0 && queued > least.max(self.pace()) && self.flying.len() > 1
     }
 
     /// The next segment that may go now.
@@ -231,16 +220,6 @@ impl Sending {
         Some(segment)
     }
 
-    /// The time at which the pace lets the next segment go. A delay is made good up to half a
-    /// segment's time. The first segments are not paced.
-    fn paced(&self, now: Time, time: Time) -> Time {
-        if self.segments <= PACED_FROM {
-            return now;
-        }
-        let late = now.since(self.pace);
-        now.max(self.pace) + time.since(late.min(Time(time.0 / 2)))
-    }
-
     fn again(&mut self, now: Time, place: usize) -> Segment {
         let (delivered, delivered_at) = (self.delivered, self.delivered_at);
         let one = &mut self.flying[place];
@@ -255,10 +234,9 @@ impl Sending {
 
     fn fresh(&mut self, now: Time) -> Option<Segment> {
         let bytes = (self.end - self.next).min(self.tcp.segment);
-        let window = self.first + self.tcp.receive_buffer;
         let waits = self.tcp.nagle && bytes < self.tcp.segment && !self.flying.is_empty();
         let nagle = waits && !planted::is(Bug::NagleOff);
-        if bytes == 0 || self.next + bytes > window || nagle || self.is_corked(bytes) {
+        if bytes == 0 || self.next + bytes > self.edge || nagle || self.is_corked(bytes) {
             return None;
         }
         if self.flying.is_empty() {
@@ -305,6 +283,7 @@ impl Sending {
         let mut news = News::default();
         let freed = segment.acknowledged > self.first;
         self.first = self.first.max(segment.acknowledged);
+        self.edge = self.edge.max(segment.acknowledged + offered(&self.tcp, segment));
         while let Some(one) = self.flying.front().copied() {
             if one.end() > self.first {
                 break;

@@ -42,7 +42,7 @@ impl Sending {
     }
 
     /// RFC 6298, with Linux' lower bound.
-    pub(super) fn timeout(&self) -> Time {
+    pub(in super::super) fn timeout(&self) -> Time {
         let plain = self.rtt.map_or(Time::microseconds(1_000_000), |(mean, spread)| {
             mean + spread.times(4).max(self.tcp.timeout)
         });
