@@ -27,6 +27,7 @@ use crate::records::{Change, Slot};
 use pvm_wire::peer::Command;
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
+use std::sync::Arc;
 
 /// The state that the log of commands makes.
 #[derive(Debug)]
@@ -56,6 +57,11 @@ impl Agreed {
 
     pub(crate) const fn hosts(&self) -> &Hosts {
         &self.hosts
+    }
+
+    /// See [`crate::Machine::share`].
+    pub(crate) fn share(&mut self, host: HostIndex, facts: &Arc<HostFacts>) {
+        self.hosts.share(host, facts);
     }
 
     pub(crate) const fn registry(&self) -> &Registry {
@@ -114,7 +120,7 @@ impl Agreed {
         match command {
             Command::AddHost { facts: of, again } => self.add_host(of, again, facts),
             Command::RemoveHost { host, dead } => {
-                if self.hosts.indices() == [host] {
+                if self.hosts.is_only(host) {
                     // The others have gone since it was asked for.
                     return Reply::Failed { code: Code::BadParam };
                 }
@@ -170,7 +176,7 @@ impl Agreed {
 
     /// A drained host had nothing left to do. If it was taken back meanwhile, it stays.
     fn retire_host(&mut self, number: u64, host: HostIndex, facts: &mut Vec<Fact>) {
-        if self.hosts.indices() == [host] {
+        if self.hosts.is_only(host) {
             // The others left at the same time: the last one stays.
             facts.push(Fact::LastStays);
         } else if self.hosts.is_draining(host) {

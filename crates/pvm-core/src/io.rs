@@ -19,16 +19,13 @@
 //! * `Exited` is told for every task that was launched or enrolled, once, when its process has
 //!   ended, also if it has left (`pvm_exit`) before.
 
+pub use crate::host_list::HostList;
 pub use pvm_wire::peer::HostFacts;
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
 use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-/// The members of a machine, by index. A receiver may keep the list: it does not change.
-pub type HostList = Arc<BTreeMap<HostIndex, Arc<HostFacts>>>;
+use std::collections::BTreeSet;
 
 /// A connection to the local socket, numbered by the parent and never used twice.
 pub type Connection = u64;
@@ -525,6 +522,8 @@ pub enum Act {
     Hosts {
         /// All hosts, this one included.
         hosts: HostList,
+        /// The only host that has come or gone since the list before; none where others may have.
+        only: Option<HostIndex>,
     },
 }
 

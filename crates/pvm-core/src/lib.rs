@@ -15,6 +15,7 @@ mod departure;
 mod halt;
 mod home;
 mod host;
+mod host_list;
 pub mod io;
 mod launches;
 mod machine;

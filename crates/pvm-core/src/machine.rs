@@ -13,7 +13,7 @@ use crate::Time;
 use crate::agreed::{Agreed, Rules};
 pub use crate::host::Config;
 use crate::host::{Applied, CaughtUp, Handler, Host, Input as HostInput};
-use crate::io::{Effect, HostList, Input, News, Output};
+use crate::io::{Effect, HostFacts, HostList, Input, News, Output};
 use crate::order::{Input as OrderInput, Order, Ordered, Output as OrderOutput};
 use crate::planted::{self, Bug};
 use crate::quorum::Quorum;
@@ -21,6 +21,7 @@ use pvm_wire::peer::Command;
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, HostIndex, Tid, Wire as _};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The consensus library of a new machine, and its rules.
 #[derive(Debug)]
@@ -155,6 +156,12 @@ impl Machine {
     /// The members as this host knows them.
     pub fn members(&self) -> HostList {
         self.agreed.hosts().list()
+    }
+
+    /// Equal facts of a member are kept elsewhere in this process: they are kept once from now on.
+    /// A simulation of thousands of hosts has each of them on each.
+    pub fn share(&mut self, host: HostIndex, facts: &Arc<HostFacts>) {
+        self.agreed.share(host, facts);
     }
 
     /// True if this host is in the table.

@@ -11,11 +11,11 @@
 //! applied, and the inputs that follow from it are to be given, before the next call: so each step
 //! sees everything that was committed before it.
 //!
-//! The parts: `consensus` is the log with its members, `pieces` the long commands in it, `held` the
-//! commands that wait for their turn, `leading` the leader, `commands` how a command gets into the
-//! log and out of it, `hearing` with `links`, `near`, `suspicion` and `doubts` the other hosts as
-//! this one hears them, `silence` and `opinion` what follows from that, `two` and `pair` the rule
-//! for two hosts.
+//! The parts: `consensus` is the log with its members, `seats` and `ring` the members, `pieces` the
+//! long commands in the log, `held` the commands that wait for their turn, `leading` the leader,
+//! `commands` how a command gets into the log and out of it, `hearing` with `links`, `near`,
+//! `suspicion` and `doubts` the other hosts as this one hears them, `silence` and `opinion` what
+//! follows from that, `two` and `pair` the rule for two hosts.
 
 mod commands;
 mod consensus;
@@ -29,6 +29,8 @@ mod near;
 mod opinion;
 mod pair;
 mod pieces;
+mod ring;
+mod seats;
 mod silence;
 mod source;
 mod suspicion;
@@ -86,8 +88,8 @@ pub(crate) enum Input {
     In { host: HostIndex, computer: Blob },
     /// A host is no member any more.
     Out { host: HostIndex },
-    /// All members have been told: those that are in, less those that are out.
-    Changed,
+    /// That is all about a host that has come in or is out.
+    Changed { host: HostIndex },
     /// The members are others than those that were told of one by one. The computers of all that
     /// are known.
     Hosts { computers: Vec<(HostIndex, Blob)> },
@@ -217,7 +219,7 @@ impl Order {
                     self.consensus.unseat(host);
                 }
             }
-            Input::Changed => self.tell_members(),
+            Input::Changed { host } => self.tell_member(host),
             Input::Hosts { computers } => {
                 self.tell_computers(computers);
                 self.tell_members();

@@ -107,6 +107,16 @@ pub enum QuorumInput {
         /// All of them, this one too.
         members: Vec<Member>,
     },
+    /// One more is a member, in the place of one on its host.
+    Joined {
+        /// The member.
+        member: Member,
+    },
+    /// There is no member on this host any more.
+    Left {
+        /// The host.
+        host: HostIndex,
+    },
     /// On which computers these members are, beside what was told of others; told before the
     /// members that it is about. Members of which nothing is said are each on one of their own.
     Computers {

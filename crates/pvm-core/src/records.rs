@@ -89,9 +89,7 @@ impl<K: Ord + Clone + Wire, V: Wire> Table<K, V> {
     }
 
     fn key(&self, key: &K) -> Blob {
-        let mut bytes = vec![self.mark];
-        key.encode(&mut bytes);
-        Blob(bytes)
+        record_key(self.mark, key)
     }
 
     /// Moves the changes since the last call to `out`.
@@ -109,11 +107,7 @@ impl<K: Ord + Clone + Wire, V: Wire> Table<K, V> {
 
     /// Takes a record of this table back; false if it is of another table or makes no sense.
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        let Some((&mark, key)) = key.split_first() else { return false };
-        if mark != self.mark {
-            return false;
-        }
-        let (Ok(key), Ok(value)) = (K::from_bytes(key), V::from_bytes(value)) else { return false };
+        let Some((key, value)) = read_record(self.mark, key, value) else { return false };
         self.entries.insert(key, value);
         true
     }
@@ -126,6 +120,19 @@ impl<K: Ord + Clone + Wire, V: Wire> Table<K, V> {
         }
         known
     }
+}
+
+/// The key of a record: the table's byte, then the key of the entry.
+pub(crate) fn record_key<K: Wire>(mark: u8, key: &K) -> Blob {
+    let mut bytes = vec![mark];
+    key.encode(&mut bytes);
+    Blob(bytes)
+}
+
+/// The entry that a record holds; none if the record is of another table or makes no sense.
+pub(crate) fn read_record<K: Wire, V: Wire>(mark: u8, key: &[u8], value: &[u8]) -> Option<(K, V)> {
+    let key = key.strip_prefix(&[mark])?;
+    Some((K::from_bytes(key).ok()?, V::from_bytes(value).ok()?))
 }
 
 /// One value with a note of whether it changed.

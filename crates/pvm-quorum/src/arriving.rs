@@ -165,15 +165,15 @@ mod tests {
     fn end_of_log() -> u64 {
         let mut core = Core::new(1);
         core.me = Some(ME);
-        core.members = vec![SENDERS[0], SENDERS[1], ME];
-        core.log.begin(Start { number: 5, term: 1, voters: core.members.clone() });
+        core.members = vec![SENDERS[0], SENDERS[1], ME].into();
+        core.log.begin(Start { number: 5, term: 1, voters: core.members.to_vec() });
         (core.commit, core.ballot.term) = (5, 1);
         for _ in 0..3 {
             core.log.push(Entry { term: 1, what: What::Command { bytes: Blob(vec![1]) } });
         }
         let [leader, _] = SENDERS;
         core.handle(Time(1), QuorumInput::Linked { host: leader.host(), up: true });
-        let voters = core.members.clone();
+        let voters = core.members.to_vec();
         let (number, number_term, bytes) = (6, 1, Blob(vec![7]));
         for word in [
             Word::Beat { commit: 5, everywhere: 0, stamp: 1 },
@@ -197,7 +197,7 @@ mod tests {
         let [leader, other] = SENDERS;
         let mut core = Core::new(1);
         core.me = Some(leader);
-        core.members = vec![leader, other];
+        core.members = vec![leader, other].into();
         core.log.begin(Start { number: 5, term: 1, voters: vec![leader] });
         (core.commit, core.ballot.term) = (5, 1);
         core.handle(Time(1), QuorumInput::Linked { host: other.host(), up: true });

@@ -4,6 +4,7 @@ use crate::flow::{Arriving, Peer, View};
 use crate::frame::{Entry, Frame, Kin, What, Word};
 use crate::limits::Limits;
 use crate::log::{Log, Start};
+use crate::members::Members;
 use crate::need::Need;
 use crate::relay::Relay;
 use crate::tree::Tree;
@@ -74,12 +75,10 @@ pub struct Core {
     pub(crate) view: View,
     /// The part of the state that has arrived.
     pub(crate) arriving: Option<Arriving>,
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Members,
     /// This member's place in the tree, by the commands that it has applied.
     pub(crate) tree: Tree,
     pub(crate) relay: Relay,
-    /// The computers of the members, as far as they are known.
-    pub(crate) computers: BTreeMap<Member, Blob>,
     /// The members that a leader needs besides the majority; none if they are not known.
     pub(crate) need: Option<Need>,
     up: BTreeSet<HostIndex>,
@@ -150,10 +149,9 @@ impl Core {
             peers: BTreeMap::new(),
             view: View::default(),
             arriving: None,
-            members: Vec::new(),
+            members: Members::default(),
             tree: Tree::default(),
             relay: Relay::default(),
-            computers: BTreeMap::new(),
             need: None,
             up: BTreeSet::new(),
             heard_at: 0,
@@ -210,7 +208,6 @@ impl Core {
         self.up.contains(&member.host())
     }
 
-    /// The list of members is sorted.
     pub(crate) fn is_member(&self, member: Member) -> bool {
         self.members.binary_search(&member).is_ok()
     }
@@ -274,7 +271,7 @@ impl Core {
             return;
         }
         self.me = Some(me);
-        self.members = vec![me];
+        self.members = vec![me].into();
         // The command that lets the first host in is the one that begins the log.
         self.log.begin(Start { number: 1, term: 0, voters: vec![me] });
         self.commit = 1;
@@ -501,8 +498,10 @@ impl Quorum for Core {
             QuorumInput::Propose { command, without } => self.propose(command, without),
             QuorumInput::Heard { host, bytes } => self.heard(host, &bytes.0),
             QuorumInput::Linked { host, up } => self.linked(host, up),
-            QuorumInput::Members { members } => self.set_members(members),
-            QuorumInput::Computers { of } => self.computers.extend(of),
+            QuorumInput::Members { members } => self.change_members(|all| all.set(members)),
+            QuorumInput::Joined { member } => self.change_members(|all| all.insert(member)),
+            QuorumInput::Left { host } => self.change_members(|all| all.remove(host)),
+            QuorumInput::Computers { of } => self.members.tell_computers(of),
             QuorumInput::State { to, number, state } => self.send_state(to, number, state),
             QuorumInput::Votes(Voting::With { members, lease }) => self.needs(members, lease),
             QuorumInput::Votes(Voting::Alone { certain }) => self.take_over(certain),

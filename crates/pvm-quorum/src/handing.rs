@@ -42,7 +42,7 @@ impl Core {
             true => {
                 let mut voters = self.log.voters_at(self.commit).to_vec();
                 voters.sort_unstable();
-                Tree::of(me, &self.members, &voters, self.limits.tree_width)
+                Tree::of(me, self.members.sequence(), &voters, self.limits.tree_width)
             }
             false => Tree::default(),
         };

@@ -29,6 +29,7 @@ mod frame;
 mod handing;
 mod limits;
 mod log;
+mod members;
 mod need;
 mod pair;
 mod parting;

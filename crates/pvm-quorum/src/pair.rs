@@ -137,7 +137,7 @@ mod tests {
     fn second() -> Core {
         let mut core = Core::new(1);
         core.me = Some(B);
-        core.members = vec![A, B];
+        core.members = vec![A, B].into();
         core.log.begin(Start { number: 5, term: 1, voters: vec![A] });
         core.commit = 5;
         core
@@ -155,7 +155,7 @@ mod tests {
         core.log.push(Entry { term: 1, what: What::Voters { voters: vec![A, B, C] } });
         core.commit = 7;
         assert!(!core.may_go_on(false), "C votes, whether it is known here as a member or not");
-        core.members = vec![A, B, C];
+        core.members = vec![A, B, C].into();
         assert!(!core.may_go_on(false));
     }
 

@@ -123,8 +123,8 @@ mod tests {
     fn leader() -> Core {
         let mut core = Core::new(1);
         core.me = Some(ME);
-        core.members = vec![ME, STAYS, GOES];
-        core.log.begin(Start { number: 5, term: 1, voters: core.members.clone() });
+        core.members = vec![ME, STAYS, GOES].into();
+        core.log.begin(Start { number: 5, term: 1, voters: core.members.to_vec() });
         (core.commit, core.ballot.term) = (5, 1);
         for host in [STAYS.host(), GOES.host()] {
             core.handle(Time(MS), QuorumInput::Linked { host, up: true });

@@ -8,6 +8,7 @@
 use crate::core::{BEAT_NS, Core, SILENCE_NS};
 use crate::flow::Peer;
 use crate::frame::{What, Word};
+use crate::members::Members;
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 use pvm_wire::HostIndex;
@@ -23,12 +24,9 @@ const STAND_IN_NS: u64 = 1_500_000_000;
 const BEHIND_COUNT: u64 = 100;
 
 impl Core {
-    /// The members have changed.
-    pub(crate) fn set_members(&mut self, mut members: Vec<Member>) {
-        members.sort_unstable();
-        if members != self.members {
-            self.computers.retain(|member, _| members.binary_search(member).is_ok());
-            self.members = members;
+    /// The members may be others from now on: `change` returns true if they are.
+    pub(crate) fn change_members(&mut self, change: impl FnOnce(&mut Members) -> bool) {
+        if change(&mut self.members) {
             // Who wanted it gone may be gone, too, with that wish. Otherwise it is asked for again.
             self.going = self.going.filter(|_| planted::is(Bug::VoteNotGivenBack));
             self.forget_need();
@@ -120,8 +118,8 @@ impl Core {
 
     /// The number of other voters on the computer of a member.
     fn crowd(&self, member: Member) -> usize {
-        let Some(computer) = self.computers.get(&member) else { return 0 };
-        let shares = |v: &&Member| **v != member && self.computers.get(v) == Some(computer);
+        let Some(computer) = self.members.computer(member) else { return 0 };
+        let shares = |v: &&Member| **v != member && self.members.computer(**v) == Some(computer);
         self.voters().iter().filter(shares).count()
     }
 
@@ -273,7 +271,7 @@ mod tests {
     fn new_leader() -> Core {
         let mut core = Core::new(1);
         core.me = Some(ME);
-        core.members = vec![ME, OTHER, LAST, SPARE];
+        core.members = vec![ME, OTHER, LAST, SPARE].into();
         core.log.begin(Start { number: 5, term: 1, voters: vec![ME, OTHER, LAST] });
         (core.commit, core.ballot.term) = (5, 1);
         for host in [OTHER.host(), SPARE.host()] {

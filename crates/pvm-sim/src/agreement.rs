@@ -10,7 +10,8 @@ use pvm_core::Time;
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Once in this many commands each host's whole state is compared, one host after the other.
+/// Once in this many commands each host's whole state is compared, one host after the other; in a
+/// larger world once in as many as there are hosts.
 const LOOK_EVERY: u64 = 64;
 
 /// The observations so far.
@@ -39,6 +40,7 @@ impl Agreement {
         touched: &BTreeSet<HostIndex>,
     ) -> Option<String> {
         let mut current = BTreeSet::new();
+        let every = LOOK_EVERY.max(nodes.len() as u64);
         let hosts: BTreeSet<_> = touched.union(&self.current).copied().collect();
         for (&host, node) in hosts.iter().filter_map(|host| nodes.get_key_value(host)) {
             let Some(machine) = node.machine.as_ref().filter(|machine| machine.is_joined()) else {
@@ -64,7 +66,7 @@ impl Agreement {
             }
             let sum = node.sums().agreed;
             // The records must equal the state: otherwise the sums prove nothing.
-            let turn = u64::from(host.0) % LOOK_EVERY == at.1 % LOOK_EVERY;
+            let turn = u64::from(host.0) % every == at.1 % every;
             if turn && Sums::agreed_of(machine) != sum {
                 return Some(format!("{host} keeps another state than it has after {}", at.1));
             }

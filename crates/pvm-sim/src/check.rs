@@ -300,10 +300,10 @@ impl Checks {
 /// A name that two members have, or a computer that was never meant to have two.
 fn named_twice(members: &HostList) -> Option<String> {
     let mut seen = BTreeSet::new();
-    let computers = members.values().map(|facts| &facts.computer);
+    let computers = members.iter().map(|(_, facts)| &facts.computer);
     // One more daemon is only ever asked for on the first host's computer.
     let theirs = computers.filter(|computer| computer.0.starts_with(b"h"));
-    let names = members.values().map(|facts| &facts.name);
+    let names = members.iter().map(|(_, facts)| &facts.name);
     let mut all = names.map(|name| (0, name)).chain(theirs.map(|computer| (1, computer)));
     all.find(|&one| !seen.insert(one)).map(|(_, what)| what.to_text())
 }

@@ -210,7 +210,7 @@ impl Run {
         let mut leader = None;
         for (&host, node) in &self.world.nodes {
             let machine = node.machine.as_ref().ok_or_else(|| format!("{host} has no daemon"))?;
-            let members: Vec<_> = machine.members().keys().copied().collect();
+            let members: Vec<_> = machine.members().hosts().collect();
             if members != alive {
                 let (known, there) = (members.len(), alive.len());
                 return Err(format!("{host} knows {known} hosts, {there} live"));

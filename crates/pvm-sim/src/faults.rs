@@ -489,7 +489,7 @@ impl Run {
             return Ok(Outcome { gap, faults, ..Outcome::default() });
         };
         let (term, _) = first.leader().ok_or("nobody leads at the end")?;
-        let members: BTreeSet<_> = first.members().keys().copied().collect();
+        let members: BTreeSet<_> = first.members().hosts().collect();
         for (host, machine) in &alive {
             if !members.contains(host) {
                 return Err(format!("host {host} lives on and is no member"));

@@ -10,12 +10,14 @@
 
 mod actors;
 mod agreement;
+mod archive;
 mod cable;
 pub mod check;
 mod clock;
 pub mod crowd;
 mod dice;
 pub mod faults;
+mod host_set;
 mod link;
 mod node;
 pub mod random;

@@ -1,12 +1,13 @@
 //! One host: its machine, and what its parent process would keep.
 
+use crate::archive::{Archive, Record};
 use crate::clock::Clock;
 use crate::sums::Sums;
 use pvm_core::io::{Event, HostFacts};
 use pvm_core::{Config, Machine, Rules, Setup};
 use pvm_quorum::{Core, Limits};
 use pvm_wire::{Blob, HostIndex, Tid};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The facts of a host of this name.
 pub(crate) fn facts(name: &str) -> HostFacts {
@@ -43,7 +44,7 @@ pub struct Node {
     /// The configuration of a new daemon.
     pub config: Config,
     /// The records that the parent keeps.
-    records: BTreeMap<Blob, Blob>,
+    records: BTreeSet<Record>,
     sums: Sums,
     /// Events whose effects the parent has not seen.
     pub undone: VecDeque<Event>,
@@ -92,7 +93,7 @@ impl Node {
         let mut node = Self {
             machine: Some(Machine::new(config.clone(), setup((seed, limits), &config, &rules))),
             config,
-            records: BTreeMap::new(),
+            records: BTreeSet::new(),
             sums: Sums::default(),
             undone: VecDeque::new(),
             processes: BTreeMap::new(),
@@ -111,12 +112,15 @@ impl Node {
     }
 
     /// The parent keeps a record, or drops it.
-    pub fn save(&mut self, key: Blob, value: Option<Blob>) {
-        let before = match &value {
-            Some(value) => self.records.insert(key.clone(), value.clone()),
-            None => self.records.remove(&key),
+    pub(crate) fn save(&mut self, key: Blob, value: Option<Blob>, archive: &mut Archive) {
+        let Some(value) = value else {
+            let before = self.records.take(&key);
+            return self.sums.change(&key, before.as_ref().map(Record::value), None);
         };
-        self.sums.change(&key, before.as_ref(), value.as_ref());
+        let after = archive.record(key, value);
+        let before = self.records.replace(after.clone());
+        let (before, after) = (before.as_ref().map(Record::value), &after);
+        self.sums.change(after.key(), before, Some(after.value()));
     }
 
     /// The sums of what it keeps of what all hosts agree on.
@@ -126,13 +130,14 @@ impl Node {
 
     /// Bytes of all records.
     pub(crate) fn bytes_kept(&self) -> u64 {
-        self.records.iter().map(|(key, value)| (key.0.len() + value.0.len()) as u64).sum()
+        self.records.iter().map(|r| (r.key().0.len() + r.value().0.len()) as u64).sum()
     }
 
     /// Starts the daemon again from the records.
     pub fn restart(&mut self) {
         self.config.restarts += 1;
-        let records: Vec<_> = self.records.clone().into_iter().collect();
+        let kept = self.records.iter();
+        let records: Vec<_> = kept.map(|r| (r.key().clone(), r.value().clone())).collect();
         self.paused_until = 0;
         let order = setup((self.seed, self.limits), &self.config, &self.rules);
         self.machine = Some(match &records[..] {

@@ -242,7 +242,7 @@ pub(crate) fn act(act: &Act) -> Option<String> {
         Act::Token { seconds, .. } => format!("make a token for {seconds} s"),
         Act::Distrust { host } => format!("drop the link to host {host}"),
         Act::Flush => "flush".to_owned(),
-        Act::Hosts { hosts } => {
+        Act::Hosts { hosts, .. } => {
             let all: Vec<_> = hosts
                 .iter()
                 .map(|(host, facts)| format!("{host} {}", facts.name.to_text()))

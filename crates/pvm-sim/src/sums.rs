@@ -65,7 +65,7 @@ fn is_of(key: &Blob, marks: &[u8]) -> bool {
 
 /// A number for both: eight bytes at a time are stirred into it (SplitMix64), so that sums of many
 /// differ.
-fn hash(key: &Blob, value: &Blob) -> u64 {
+pub(crate) fn hash(key: &Blob, value: &Blob) -> u64 {
     [key, value].into_iter().fold(0xcbf2_9ce4_8422_2325, |sum, Blob(bytes)| {
         let (words, rest) = bytes.as_chunks::<8>();
         let mut last = [0; 8];

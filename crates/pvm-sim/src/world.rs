@@ -10,9 +10,11 @@ pub use happening::Crash;
 pub use happening::Happening;
 
 use crate::agreement::Agreement;
+use crate::archive::Archive;
 use crate::cable::Cables;
 use crate::check::Checks;
 use crate::dice::Random;
+use crate::host_set::HostSet;
 use crate::link::Links;
 use crate::node::{Node, facts};
 use crate::tally::{Fault, Tally};
@@ -31,7 +33,7 @@ pub(crate) const FIRST: HostIndex = HostIndex(1);
 #[derive(Debug, Default)]
 pub struct World {
     now: u64,
-    queue: BTreeMap<(u64, u64), Happening>,
+    queue: BTreeMap<(u64, u64), Box<Happening>>,
     happening_count: u64,
     /// When each host wants to be called, and the same by host.
     due: BTreeSet<(u64, HostIndex)>,
@@ -45,7 +47,7 @@ pub struct World {
     /// The cables, where they have a rate.
     pub cables: Cables,
     /// The hosts that each host's shell knows.
-    known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
+    known: BTreeMap<HostIndex, HostSet>,
     /// The hosts to which each host has permanent links, and the links that are wanted now.
     near: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
     reaching: BTreeSet<(HostIndex, HostIndex)>,
@@ -72,10 +74,11 @@ pub struct World {
     /// Since when a host has had no link to another that it knows.
     silent: BTreeMap<(HostIndex, HostIndex), u64>,
     /// Hosts that others once had in their tables.
-    ever_known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
+    ever_known: BTreeMap<HostIndex, HostSet>,
     /// The owner of each lock of the witness.
     witness: BTreeMap<(Blob, u64), HostIndex>,
     agreement: Agreement,
+    archive: Archive,
     /// The progress of the two hosts of a link when it was made: that of the host that was ahead.
     met: BTreeMap<(HostIndex, HostIndex), u64>,
     calls: BTreeSet<(HostIndex, HostIndex)>,
@@ -151,7 +154,7 @@ impl World {
     /// Notes something that will happen in `after` nanoseconds.
     pub fn later(&mut self, after: u64, happening: Happening) {
         self.happening_count += 1;
-        self.queue.insert((self.now + after, self.happening_count), happening);
+        self.queue.insert((self.now + after, self.happening_count), Box::new(happening));
     }
 
     fn write(&mut self, line: impl FnOnce() -> Option<String>) {
@@ -220,7 +223,7 @@ impl World {
             _ => {
                 if let Some((_, happening)) = self.queue.pop_first() {
                     let background = happening.is_background();
-                    self.happen(happening);
+                    self.happen(*happening);
                     if !background {
                         self.busy_at = self.now;
                     }
@@ -292,14 +295,14 @@ impl World {
     /// True once no host has a dead one in its table.
     pub fn is_digested(&self) -> bool {
         let mut machines = self.nodes.values().filter_map(|node| node.machine.as_ref());
-        machines.all(|machine| machine.members().keys().all(|host| self.nodes.contains_key(host)))
+        machines.all(|machine| machine.members().hosts().all(|host| self.nodes.contains_key(&host)))
     }
 
     /// The hosts that a host knows of, with their names.
     pub fn members(&self, at: HostIndex) -> BTreeMap<HostIndex, Blob> {
         let machine = self.nodes.get(&at).and_then(|node| node.machine.as_ref());
         let members = machine.map(Machine::members).unwrap_or_default();
-        members.iter().map(|(&host, facts)| (host, facts.name.clone())).collect()
+        members.iter().map(|(host, facts)| (host, facts.name.clone())).collect()
     }
 
     /// The fewest hosts that any host knows of.

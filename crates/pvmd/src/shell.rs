@@ -265,8 +265,8 @@ impl Shell {
                     placed.inbox.show_group(&name, group, departure);
                 }
                 Output::Act(act) => {
-                    if let Act::Hosts { hosts } = &act {
-                        placed.inbox.fence(hosts.keys().copied().collect());
+                    if let Act::Hosts { hosts, .. } = &act {
+                        placed.inbox.fence(hosts.hosts().collect());
                     }
                     acts.push(act);
                 }
@@ -335,9 +335,9 @@ impl Shell {
                 self.flushing = true;
                 self.flushed();
             }
-            Act::Hosts { hosts } => {
+            Act::Hosts { hosts, .. } => {
                 let hosts: Vec<_> =
-                    hosts.iter().map(|(&host, facts)| (host, Arc::clone(facts))).collect();
+                    hosts.iter().map(|(host, facts)| (host, Arc::clone(facts))).collect();
                 if hosts.iter().any(|(_, facts)| addresses::any_outward(&facts.addresses)) {
                     self.open_outward().await?;
                 }

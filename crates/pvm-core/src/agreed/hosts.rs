@@ -11,7 +11,7 @@ use directory::Directory;
 use pvm_wire::hostfile::{HostLine, is_with_domain, parse_line};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::HostInfo;
-use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _, record};
+use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -28,7 +28,6 @@ record! {
 /// The members.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    members: Table<HostIndex, Arc<HostFacts>>,
     directory: Directory,
     /// The hosts that get no new tasks and leave with their last one.
     draining: Table<HostIndex, bool>,
@@ -44,7 +43,6 @@ const KNOWN_BYTES_MAX: usize = 1 << 20;
 impl Hosts {
     pub(super) fn new() -> Self {
         Self {
-            members: Table::new(b'h'),
             directory: Directory::default(),
             draining: Table::new(b'D'),
             known: Table::new(b'K'),
@@ -66,8 +64,8 @@ impl Hosts {
         if again {
             facts.name = self.unique_name(&facts.name);
         }
-        speed::settle(&mut facts, self.members.values().map(|other| &**other));
-        self.enter(host, facts);
+        speed::settle(&mut facts, self.iter().map(|(_, other)| other));
+        self.directory.insert(host, facts);
         let numbering = self.numbering.get_mut();
         numbering.last = host;
         numbering.epoch += 1;
@@ -77,14 +75,8 @@ impl Hosts {
     /// The first host begins the table.
     pub(super) fn begin(&mut self, host: HostIndex, mut facts: HostFacts) {
         speed::settle(&mut facts, std::iter::empty());
-        self.enter(host, facts);
+        self.directory.insert(host, facts);
         self.numbering.set(Numbering { epoch: 1, last: host });
-    }
-
-    fn enter(&mut self, host: HostIndex, facts: HostFacts) {
-        let facts = Arc::new(facts);
-        self.members.insert(host, Arc::clone(&facts));
-        self.directory.enter(host, facts);
     }
 
     fn free_place(&self) -> Option<HostIndex> {
@@ -92,11 +84,11 @@ impl Hosts {
         let last = self.numbering.get().last.0;
         (1..=max)
             .map(|step| HostIndex((last + step - 1) % max + 1))
-            .find(|host| !self.members.contains(host))
+            .find(|host| !self.contains(*host))
     }
 
     fn unique_name(&self, name: &Blob) -> Blob {
-        let names = self.members.values().map(|facts| folded(&facts.name));
+        let names = self.iter().map(|(_, facts)| folded(&facts.name));
         let taken: BTreeSet<Blob> =
             names.filter(|other| other.0.starts_with(&folded(name).0)).collect();
         let mut unique = name.clone();
@@ -111,9 +103,8 @@ impl Hosts {
 
     /// Takes a host out; false if it was no member.
     pub(super) fn remove(&mut self, host: HostIndex) -> bool {
-        let removed = self.members.remove(&host).is_some();
+        let removed = self.directory.remove(host);
         if removed {
-            self.directory.strike(host);
             self.draining.remove(&host);
             self.numbering.get_mut().epoch += 1;
         }
@@ -145,7 +136,7 @@ impl Hosts {
         }
         if let Some(facts) = self.facts(host) {
             let facts = HostFacts { addresses, ..facts.clone() };
-            self.enter(host, facts);
+            self.directory.insert(host, facts);
         }
         self.numbering.get_mut().epoch += 1;
         true
@@ -197,7 +188,7 @@ impl Hosts {
     }
 
     pub(crate) fn contains(&self, host: HostIndex) -> bool {
-        self.members.contains(&host)
+        self.directory.list().contains(host)
     }
 
     /// True for a place that was never filled as far as is known here.
@@ -206,26 +197,36 @@ impl Hosts {
     }
 
     pub(crate) fn facts(&self, host: HostIndex) -> Option<&HostFacts> {
-        self.members.get(&host).map(Arc::as_ref)
+        self.directory.list().get(host).map(Arc::as_ref)
     }
 
     /// The members by index.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (HostIndex, &HostFacts)> {
-        self.members.iter().map(|(&host, facts)| (host, &**facts))
+        self.directory.list().iter().map(|(host, facts)| (host, &**facts))
     }
 
     /// Like `iter`, as a list that others keep.
     pub(crate) fn list(&self) -> HostList {
-        self.directory.list()
+        self.directory.list().clone()
+    }
+
+    /// See [`crate::Machine::share`].
+    pub(crate) fn share(&mut self, host: HostIndex, facts: &Arc<HostFacts>) {
+        self.directory.share(host, facts);
     }
 
     /// The number of hosts.
     pub(crate) fn count(&self) -> usize {
-        self.members.len()
+        self.directory.list().len()
+    }
+
+    /// True where this host is the only one.
+    pub(super) fn is_only(&self, host: HostIndex) -> bool {
+        self.count() == 1 && self.contains(host)
     }
 
     pub(crate) fn indices(&self) -> Vec<HostIndex> {
-        self.members.keys().copied().collect()
+        self.directory.list().hosts().collect()
     }
 
     /// The member with this name: as it is, or where only one of the two has a domain, without
@@ -264,52 +265,42 @@ impl Hosts {
 
     /// Forgets all hosts.
     pub(super) fn clear(&mut self) {
-        self.members.clear();
+        self.directory.clear();
         self.draining.clear();
         self.known.clear();
-        self.directory = Directory::default();
     }
 
     /// The member with this key.
     pub(crate) fn of_key(&self, key: &Blob) -> Option<HostIndex> {
-        self.members.iter().find(|(_, facts)| facts.key == *key).map(|(&host, _)| host)
+        self.iter().find(|(_, facts)| facts.key == *key).map(|(host, _)| host)
     }
 
     pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
-        self.members.take_changes(out);
+        self.directory.take_changes(out);
         self.draining.take_changes(out);
         self.known.take_changes(out);
         self.numbering.take_changes(out);
     }
 
     pub(super) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
-        self.members.records(out);
+        self.directory.records(out);
         self.draining.records(out);
         self.known.records(out);
         self.numbering.records(out);
     }
 
     pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.members.restore(key, value) && self.enter_restored(key)
+        self.directory.restore(key, value)
             || self.draining.restore(key, value)
             || self.known.restore(key, value)
             || self.numbering.restore(key, value)
     }
 
     pub(super) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.members.adopt(key, value) && self.enter_restored(key)
+        self.directory.adopt(key, value)
             || self.draining.adopt(key, value)
             || self.known.adopt(key, value)
             || self.numbering.adopt(key, value)
-    }
-
-    /// A record of a member has come back; true.
-    fn enter_restored(&mut self, key: &[u8]) -> bool {
-        let host = key.get(1..).and_then(|key| HostIndex::from_bytes(key).ok());
-        if let Some((host, facts)) = host.and_then(|host| Some((host, self.members.get(&host)?))) {
-            self.directory.enter(host, Arc::clone(facts));
-        }
-        true
     }
 }
 
@@ -388,8 +379,11 @@ mod tests {
             assert!(again.restore(key, value) && joined.adopt(key, value));
         }
         for mut hosts in [hosts, again, joined] {
-            assert_eq!(hosts.list().keys().map(|host| host.0).collect::<Vec<_>>(), [1, 2]);
-            assert_eq!(hosts.list()[&HostIndex(2)].addresses, ["b:1"]);
+            assert_eq!(hosts.list().hosts().map(|host| host.0).collect::<Vec<_>>(), [1, 2]);
+            assert_eq!(
+                hosts.facts(HostIndex(2)).map(|facts| &facts.addresses[..]),
+                Some(&["b:1".to_owned()][..])
+            );
             assert_eq!(hosts.named(&"b".into()), Some(HostIndex(2)));
             assert_eq!(hosts.add(one("b"), false), Err(Code::DupHost));
             let alias = HostFacts { computer: "a".into(), ..facts("alias") };

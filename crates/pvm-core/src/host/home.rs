@@ -136,13 +136,10 @@ impl Handler<'_> {
         if self.host.home.open {
             return;
         }
-        let me = self.me();
-        let members = self.agreed.hosts().indices();
-        let awaited =
-            self.host.home.awaited.get_or_insert_with(|| {
-                members.iter().copied().filter(|host| *host != me).collect()
-            });
-        awaited.retain(|host| members.contains(host) && !self.host.home.reported.contains(host));
+        let (me, members) = (self.me(), self.agreed.hosts());
+        let others = || members.indices().into_iter().filter(|host| *host != me).collect();
+        let awaited = self.host.home.awaited.get_or_insert_with(others);
+        awaited.retain(|host| members.contains(*host) && !self.host.home.reported.contains(host));
         if !awaited.is_empty() && !planted::is(Bug::NoReport) {
             return;
         }

@@ -252,7 +252,7 @@ impl Handler<'_> {
             (_, Some(_)) => self.propose(Asker::Nobody, Command::RemoveHost { host, dead: false }),
             (_, None) => {}
         }
-        self.tell_changed();
+        self.tell_changed(host);
         if let (true, Some(facts)) = (self.order.log().is_leader(), self.agreed.hosts().facts(host))
         {
             let text =

@@ -138,7 +138,7 @@ impl Handler<'_> {
             self.log(format!("host {name} {how}"));
         }
         self.forget_seat(host);
-        self.tell_changed();
+        self.tell_changed(host);
         self.host_gone(host);
         self.alone_now();
     }

@@ -5,7 +5,7 @@ use crate::io::Act;
 use crate::pending::Asker;
 use pvm_wire::peer::{Command, Said};
 use pvm_wire::request::{HostInfo, Reply};
-use pvm_wire::{Blob, Code, Tid};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
 
 impl Handler<'_> {
     /// The hosts, as programs and commands are shown them.
@@ -23,15 +23,14 @@ impl Handler<'_> {
         self.tell_order_hosts();
     }
 
-    /// A host is in or out, and the order has been told which: the list of all is the shell's.
-    pub(super) fn tell_changed(&mut self) {
-        self.tell_shell_hosts();
-        self.tell_order(OrderInput::Changed);
+    /// A host is in or out.
+    pub(super) fn tell_changed(&mut self, host: HostIndex) {
+        self.act(Act::Hosts { hosts: self.agreed.hosts().list(), only: Some(host) });
+        self.tell_order(OrderInput::Changed { host });
     }
 
     pub(super) fn tell_shell_hosts(&mut self) {
-        let hosts = self.agreed.hosts().list();
-        self.act(Act::Hosts { hosts });
+        self.act(Act::Hosts { hosts: self.agreed.hosts().list(), only: None });
     }
 
     pub(super) fn tell_order_hosts(&mut self) {

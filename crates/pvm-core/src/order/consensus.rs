@@ -7,18 +7,17 @@
 
 use super::held::{HeldCommands, WaitingCommand, removes};
 use super::pieces::Pieces;
+use super::seats::Seats;
 use crate::Time;
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
-use crate::records::{Change, Slot, Table};
+use crate::records::{Change, Slot};
 use pvm_wire::peer::Command;
 use pvm_wire::{Blob, HostIndex, Wire, record};
 use std::collections::VecDeque;
 
 /// In front of the keys of the library's records.
 const QUORUM_MARK: u8 = b'Q';
-/// In front of the keys of members' seats.
-const SEAT_MARK: u8 = b'S';
 /// The number of the command that lets the first host in.
 const FIRST_INCARNATION: u64 = 1;
 
@@ -29,14 +28,6 @@ record! {
         /// The proposer's number for it, 0 for one that needs no counting.
         pub ticket: u64,
         pub command: Command,
-    }
-
-    /// A member of the machine, as all hosts know it.
-    pub struct Membership {
-        /// The number of the command that let it in.
-        pub incarnation: u64,
-        /// The number of its commands that have been applied.
-        pub ticket: u64,
     }
 }
 
@@ -62,9 +53,7 @@ pub(crate) struct Consensus {
     /// The term's leader, if one is known.
     leader: Option<(u64, HostIndex)>,
     applied: Slot<u64>,
-    seats: Table<HostIndex, Membership>,
-    /// The number of times that members came or went while this daemon ran.
-    seat_changes: u64,
+    seats: Seats,
     /// The pieces of long commands.
     pieces: Pieces,
     /// Commands that wait for the order to rest, and those behind them.
@@ -82,8 +71,7 @@ impl Consensus {
             quorum,
             leader: None,
             applied: Slot::new(b'c', 0),
-            seats: Table::new(SEAT_MARK),
-            seat_changes: 0,
+            seats: Seats::new(),
             pieces: Pieces::new(),
             held: HeldCommands::new(me),
             changes: Vec::new(),
@@ -216,7 +204,7 @@ impl Consensus {
     /// The number of a host's commands that have been applied here; the largest number for a host
     /// that is no member.
     pub(crate) fn applied_of(&self, host: HostIndex) -> u64 {
-        self.seats.get(&host).map_or(u64::MAX, |seat| seat.ticket)
+        self.seats.table().get(&host).map_or(u64::MAX, |seat| seat.ticket)
     }
 
     /// As a leader: keeps a command until its turn to be put into the log.
@@ -244,7 +232,7 @@ impl Consensus {
     /// As a leader: puts a command into the log, before all held ones.
     pub(crate) fn order(&mut self, now: Time, from: HostIndex, ticket: u64, command: Command) {
         let Some(proposer) = self.member(from) else { return };
-        if removes(&command, self.me) && self.seats.len() > 1 {
+        if removes(&command, self.me) && self.seats.table().len() > 1 {
             // First another one leads; it is asked next.
             return self.input(now, QuorumInput::Transfer { to: None });
         }
@@ -276,11 +264,11 @@ impl Consensus {
         if ticket == 0 {
             return Some(Taken { proposer: host, own: None, command: Some(command) });
         }
-        let next = self.seats.get(&host).map_or(1, |seat| seat.ticket + 1);
+        let next = self.seats.table().get(&host).map_or(1, |seat| seat.ticket + 1);
         if ticket != next && !(planted::is(Bug::DoubledOnResume) && ticket < next) {
             return None;
         }
-        if let Some(seat) = self.seats.get_mut(&host) {
+        if let Some(seat) = self.seats.get_mut(host) {
             seat.ticket = ticket;
         }
         let own = (host == self.me).then_some(ticket);
@@ -294,13 +282,11 @@ impl Consensus {
 
     /// A host has its place from the command with this number on.
     pub(crate) fn seat(&mut self, host: HostIndex, incarnation: u64) {
-        self.seat_changes += 1;
-        self.seats.insert(host, Membership { incarnation, ticket: 0 });
+        self.seats.seat(host, incarnation);
     }
 
     pub(crate) fn unseat(&mut self, host: HostIndex) {
-        self.seat_changes += 1;
-        self.seats.remove(&host);
+        self.seats.unseat(host);
         self.pieces.forget(host);
     }
 
@@ -311,49 +297,49 @@ impl Consensus {
 
     /// The member at a place.
     pub(crate) fn member(&self, host: HostIndex) -> Option<Member> {
-        self.seats.get(&host).map(|seat| Member::new(seat.incarnation, host))
+        self.seats.table().get(&host).map(|seat| Member::new(seat.incarnation, host))
     }
 
-    /// The hosts of all members, sorted.
-    pub(crate) fn hosts(&self) -> Vec<HostIndex> {
-        self.seats.keys().copied().collect()
+    /// The hosts beside this one in the ring of all, sorted; none of a host that is no member.
+    pub(crate) fn neighbours(&self, of: HostIndex) -> Vec<HostIndex> {
+        self.seats.ring().neighbours(of)
     }
 
     /// See [`Cause`].
     pub(crate) fn cause_of_links(&self) -> Cause {
         let changes = self.kin().map(|(changes, _)| changes);
-        (self.seat_changes, self.leader, self.voters(), changes)
+        (self.seats.changes(), self.leader, self.voters(), changes)
     }
 
     /// All members.
     pub(crate) fn members(&self) -> Vec<Member> {
-        self.seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
+        self.seats.members()
     }
 
     /// The host on which the machine began, while that is a member.
     pub(crate) fn begun_on(&self) -> Option<HostIndex> {
         self.eldest().filter(|host| {
-            self.seats.get(host).is_some_and(|seat| seat.incarnation == FIRST_INCARNATION)
+            self.seats.table().get(host).is_some_and(|seat| seat.incarnation == FIRST_INCARNATION)
         })
     }
 
     /// The other one, where there are two.
     pub(crate) fn other(&self) -> Option<Member> {
-        let mut others = self.seats.iter().filter(|(host, _)| **host != self.me);
-        let two = self.seats.len() == 2 && self.seats.contains(&self.me);
+        let mut others = self.seats.table().iter().filter(|(host, _)| **host != self.me);
+        let two = self.seats.table().len() == 2 && self.seats.table().contains(&self.me);
         let other = others.next().filter(|_| two);
         other.map(|(&host, seat)| Member::new(seat.incarnation, host))
     }
 
     /// The host that is in longest, of all others.
     pub(crate) fn eldest_other(&self) -> Option<HostIndex> {
-        let others = self.seats.iter().filter(|(host, _)| **host != self.me);
+        let others = self.seats.table().iter().filter(|(host, _)| **host != self.me);
         others.min_by_key(|(_, seat)| seat.incarnation).map(|(&host, _)| host)
     }
 
     /// The host that is in longest.
     pub(crate) fn eldest(&self) -> Option<HostIndex> {
-        self.seats.iter().min_by_key(|(_, seat)| seat.incarnation).map(|(&host, _)| host)
+        self.seats.table().iter().min_by_key(|(_, seat)| seat.incarnation).map(|(&host, _)| host)
     }
 
     /// The records that a new host starts from.
@@ -364,7 +350,7 @@ impl Consensus {
 
     /// Takes the members, and how far each is, from such records instead of what is known.
     pub(crate) fn load(&mut self, records: &[(Blob, Blob)]) {
-        self.seat_changes += 1;
+        self.seats.note_change();
         if !planted::is(Bug::CatchesUpByAdding) {
             self.seats.clear();
             self.pieces.forget_all();
@@ -376,11 +362,11 @@ impl Consensus {
 
     /// The members in such records.
     pub(crate) fn seats_in(&self, records: &[(Blob, Blob)]) -> Vec<Member> {
-        let mut seats = Table::<HostIndex, Membership>::new(SEAT_MARK);
+        let mut seats = Seats::new();
         for (Blob(key), Blob(value)) in records {
             let _known = seats.restore(key, value);
         }
-        seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
+        seats.members()
     }
 
     /// A new host starts from here.

@@ -2,7 +2,7 @@
 
 use super::consensus::Consensus;
 use super::links::Links;
-use super::near::{Near, neighbours, wanted};
+use super::near::{Near, wanted};
 use super::suspicion::Suspicion;
 use crate::planted::{self, Bug};
 use crate::quorum::Member;
@@ -49,7 +49,7 @@ impl Hearing {
     pub(crate) fn unheard(&self, log: &Consensus) -> impl Iterator<Item = HostIndex> {
         let is_unheard =
             |host: &HostIndex| *host != self.me && !self.may_rest(*host) && !self.is_up(*host);
-        log.hosts().into_iter().filter(is_unheard)
+        log.members().into_iter().map(Member::host).filter(is_unheard)
     }
 
     /// The number of them.
@@ -126,7 +126,7 @@ impl Hearing {
         let tree = log.kin().is_some();
         let can = |host| self.is_up(host) || tree && !self.is_lost(host);
         let asked = |host: &HostIndex| *host != self.me && *host != about && can(*host);
-        let watch = neighbours(&log.hosts(), about).into_iter().filter(asked);
+        let watch = log.neighbours(about).into_iter().filter(asked);
         let vote = log.voters().into_iter().filter(asked);
         let some: BTreeSet<_> = watch.take(ASKED_COUNT).chain(vote.take(ASKED_COUNT)).collect();
         some.into_iter().collect()

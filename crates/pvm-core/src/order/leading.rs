@@ -62,6 +62,17 @@ impl Order {
         self.tell(QuorumInput::Computers { of });
     }
 
+    /// A member that has come, or a host that is no member any more, to the library.
+    pub(super) fn tell_member(&mut self, host: HostIndex) {
+        // As for all members, below.
+        self.pair.forget_told();
+        let input = match self.consensus.member(host) {
+            Some(member) => QuorumInput::Joined { member },
+            None => QuorumInput::Left { host },
+        };
+        self.tell(input);
+    }
+
     /// The members, to the library.
     pub(super) fn tell_members(&mut self) {
         // The library forgets the members that a sole voter needs, so they are told again.

@@ -12,11 +12,10 @@
 //! to them stand anyway.
 
 use super::consensus::{Cause, Consensus};
+use crate::quorum::Member;
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Neighbours on each side of the ring.
-const SIDE_COUNT: usize = 2;
 /// The time for which a leader may lack a link to a host before it counts that others hear nothing
 /// of it. A daemon that was killed is back in a fraction of it; a host that is silent is told of by
 /// others only later.
@@ -88,13 +87,12 @@ impl Near {
 /// The hosts to which links are to stand: where the log goes along a tree this host's neighbours
 /// there, and its neighbours in the ring.
 pub(crate) fn wanted(log: &Consensus, me: HostIndex) -> BTreeSet<HostIndex> {
-    let all = log.hosts();
-    let mut near: BTreeSet<_> = neighbours(&all, me).into_iter().collect();
+    let mut near: BTreeSet<_> = log.neighbours(me).into_iter().collect();
     let leader = log.leader().map(|(_, host)| host);
     if let Some((_, kin)) = log.kin() {
         near.extend(kin);
     } else if leader == Some(me) {
-        near.extend(&all);
+        near.extend(log.members().into_iter().map(Member::host));
     } else {
         let voters = log.voters();
         near.extend(leader);
@@ -105,57 +103,4 @@ pub(crate) fn wanted(log: &Consensus, me: HostIndex) -> BTreeSet<HostIndex> {
     }
     near.retain(|host| *host != me && log.member(*host).is_some());
     near
-}
-
-/// The neighbours of a host in the ring of all, in no order; none of a host that is not among them.
-pub(crate) fn neighbours(hosts: &[HostIndex], of: HostIndex) -> Vec<HostIndex> {
-    let mut ring: Vec<_> = hosts.iter().map(|host| (spread(*host), *host)).collect();
-    ring.sort_unstable();
-    let Some(at) = ring.iter().position(|(_, host)| *host == of) else { return Vec::new() };
-    let count = ring.len();
-    let steps = (1..=SIDE_COUNT).flat_map(|step| [step, count * SIDE_COUNT - step]);
-    let all: BTreeSet<_> = steps.map(|step| ring[(at + step) % count].1).collect();
-    all.into_iter().filter(|host| *host != of).collect()
-}
-
-/// Hosts that follow one another are often on one computer, and fail together: they are spread over
-/// the ring (the last step of SplitMix64).
-fn spread(host: HostIndex) -> u64 {
-    let z = u64::from(host.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hosts(count: u16) -> Vec<HostIndex> {
-        (1..=count).map(HostIndex).collect()
-    }
-
-    #[test]
-    fn each_of_many_hosts_has_four_neighbours_which_have_it_as_theirs() {
-        for count in [2, 3, 4, 5, 6, 7, 64, 4095] {
-            let all = hosts(count);
-            for &host in all.iter().step_by(1 + all.len() / 64) {
-                let mine = neighbours(&all, host);
-                assert_eq!(mine.len(), (all.len() - 1).min(2 * SIDE_COUNT));
-                assert!(!mine.contains(&host));
-                assert!(mine.iter().all(|other| neighbours(&all, *other).contains(&host)));
-            }
-        }
-        assert!(neighbours(&hosts(3), HostIndex(9)).is_empty());
-        assert!(neighbours(&hosts(1), HostIndex(1)).is_empty());
-    }
-
-    #[test]
-    fn neighbours_are_not_the_next_ones() {
-        let all = hosts(64);
-        let next = |host: &&HostIndex| {
-            let next = HostIndex(host.0 + 1);
-            neighbours(&all, **host).contains(&next)
-        };
-        assert!(all.iter().filter(next).count() < 16);
-    }
 }

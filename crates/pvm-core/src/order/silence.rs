@@ -1,6 +1,5 @@
 //! Links that come and go, and hosts that are silent.
 
-use super::near::neighbours;
 use super::{Order, Output};
 use crate::io::Act;
 use crate::quorum::QuorumInput;
@@ -47,7 +46,7 @@ impl Order {
     pub(super) fn unreached(&mut self, host: HostIndex) {
         let me = self.me;
         if self.consensus.kin().is_some() {
-            let watch = neighbours(&self.consensus.hosts(), host);
+            let watch = self.consensus.neighbours(host);
             for by in watch.into_iter().filter(|by| *by != me).take(MEET_COUNT) {
                 self.say(by, Said::Meet { host, with: me });
             }

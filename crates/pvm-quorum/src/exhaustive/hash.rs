@@ -164,7 +164,7 @@ fn put_host(world: &World, host: &Host, clock: &Clock, to: &mut Bytes) {
 
 fn put_core(core: &Core, clock: &Clock, to: &mut Bytes) {
     (core.me, core.ballot.to_bytes(), core.commit, core.role as u8, core.leader).hash(to);
-    (core.log.start.to_bytes(), core.log.last(), &core.votes, &core.members).hash(to);
+    (core.log.start.to_bytes(), core.log.last(), &core.votes, &*core.members).hash(to);
     for number in core.log.start.number + 1..=core.log.last() {
         core.log.get(number).map(pvm_wire::Wire::to_bytes).hash(to);
     }

@@ -34,7 +34,7 @@ impl World {
             return;
         }
         node.restart();
-        for of in self.known.get(&host).cloned().unwrap_or_default() {
+        for of in self.known.get(&host).cloned().unwrap_or_default().iter() {
             self.silent.remove(&(host, of));
             self.note_silence(host, of);
         }

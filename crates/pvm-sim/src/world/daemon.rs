@@ -6,17 +6,17 @@ use super::network::CALL_NS;
 use super::processes::LAUNCH_NS;
 use super::{FIRST, World};
 use crate::clock::Clock;
+use crate::host_set::HostSet;
 use crate::link::pair;
 use crate::node::{Node, facts};
 use crate::show;
 use crate::tally::Fault;
 use crate::time::MS;
-use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
+use pvm_core::io::{Act, Effect, Event, HostFacts, HostList, Input, News, Output};
 use pvm_core::{Rules, Time};
 use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::request::{Failure, Reply};
 use pvm_wire::{Blob, Code, HostIndex};
-use std::collections::BTreeSet;
 
 const START_NS: u64 = 20 * MS;
 const FLUSH_NS: u64 = 3 * MS;
@@ -150,7 +150,7 @@ impl World {
             self.checks.delivered(self.now, machine, *to, message.envelope.tag);
         }
         match effect {
-            Effect::Save { key, value } => node.save(key, value),
+            Effect::Save { key, value } => node.save(key, value, &mut self.archive),
             Effect::Reply { connection, reply, .. } => {
                 self.replies.entry((host, connection)).or_default().push(reply);
             }
@@ -250,50 +250,64 @@ impl World {
             }
             Act::Dismiss { key } => self.newcomers.retain(|_, facts| facts.key != key),
             Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),
-            Act::Hosts { hosts } => {
-                let first = !self.known.contains_key(&host);
-                let hosts = hosts.keys().copied();
-                let (gone, new) = update(self.known.entry(host).or_default(), hosts);
-                self.ever_known.entry(host).or_default().extend(new.iter().copied());
-                for &gone in &gone {
-                    self.silent.remove(&(host, gone));
-                    self.reaching.remove(&(host, gone));
-                    // It may live: it is told as soon as it can be reached.
-                    if self.calls.insert((gone, host)) {
-                        self.later(CALL_NS, Happening::Call(gone, host));
-                    }
-                    self.later(50 * MS, Happening::Disconnected(pair(host, gone)));
-                }
-                let changed = [gone, new].concat();
-                if first {
-                    self.connect_of(host);
-                } else {
-                    self.connect_some(host, &changed);
-                }
+            Act::Hosts { hosts, only } => self.told_hosts(host, hosts, only),
+        }
+    }
+
+    /// A host has another list of hosts now.
+    fn told_hosts(&mut self, host: HostIndex, hosts: HostList, only: Option<HostIndex>) {
+        let first = !self.known.contains_key(&host);
+        let known = self.known.entry(host).or_default();
+        let (gone, new) = match only {
+            Some(only) => update(known, &hosts, std::iter::once(only)),
+            None => update(known, &hosts, (0..=HostIndex::MAX.0).map(HostIndex)),
+        };
+        let ever_known = self.ever_known.entry(host).or_default();
+        new.iter().for_each(|new| _ = ever_known.insert(*new));
+        self.share_facts(host, only);
+        for &gone in &gone {
+            self.silent.remove(&(host, gone));
+            self.reaching.remove(&(host, gone));
+            // It may live: it is told as soon as it can be reached.
+            if self.calls.insert((gone, host)) {
+                self.later(CALL_NS, Happening::Call(gone, host));
             }
+            self.later(50 * MS, Happening::Disconnected(pair(host, gone)));
+        }
+        let changed = [gone, new].concat();
+        if first {
+            self.connect_of(host);
+        } else {
+            self.connect_some(host, &changed);
+        }
+    }
+
+    /// The facts of all hosts, or of one, that this host knows are those that others keep.
+    fn share_facts(&mut self, host: HostIndex, only: Option<HostIndex>) {
+        let machine = self.nodes.get_mut(&host).and_then(|node| node.machine.as_mut());
+        let Some(machine) = machine else { return };
+        match only {
+            Some(only) => self.archive.share(machine, only),
+            None => machine.members().hosts().for_each(|of| self.archive.share(machine, of)),
         }
     }
 }
 
-/// Makes a set what it is to be, given in order; what went, and what came.
+/// Makes a set what it is to be, as far as these hosts are concerned; what went, and what came.
 fn update(
-    set: &mut BTreeSet<HostIndex>,
-    wanted: impl Iterator<Item = HostIndex>,
+    set: &mut HostSet,
+    wanted: &HostList,
+    hosts: impl Iterator<Item = HostIndex>,
 ) -> (Vec<HostIndex>, Vec<HostIndex>) {
     let (mut gone, mut new) = (Vec::new(), Vec::new());
-    let mut before = set.iter().copied().peekable();
-    for host in wanted {
-        while let Some(other) = before.next_if(|other| *other < host) {
-            gone.push(other);
-        }
-        if before.next_if_eq(&host).is_none() {
-            new.push(host);
+    for host in hosts {
+        if wanted.contains(host) {
+            if set.insert(host) {
+                new.push(host);
+            }
+        } else if set.remove(host) {
+            gone.push(host);
         }
     }
-    gone.extend(before);
-    for host in &gone {
-        set.remove(host);
-    }
-    set.extend(&new);
     (gone, new)
 }

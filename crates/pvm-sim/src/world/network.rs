@@ -184,7 +184,7 @@ impl World {
     }
 
     pub(super) fn knows(&self, a: HostIndex, b: HostIndex) -> bool {
-        self.known.get(&a).is_some_and(|known| known.contains(&b))
+        self.known.get(&a).is_some_and(|known| known.contains(b))
     }
 
     /// Connects a host with all others that live where they know one another and are not connected.
@@ -211,7 +211,7 @@ impl World {
                 self.later(CONNECT_NS, Happening::Connected((a, b)));
             }
             for (a, b) in [(a, b), (b, a)] {
-                let was = self.ever_known.get(&b).is_some_and(|known| known.contains(&a));
+                let was = self.ever_known.get(&b).is_some_and(|known| known.contains(a));
                 if self.knows(a, b) && !self.knows(b, a) && was && self.calls.insert((a, b)) {
                     self.later(CALL_NS, Happening::Call(a, b));
                 }

@@ -1,70 +1,165 @@
 //! The members, found fast by index, by name and by computer.
 //!
-//! All of it follows from the records of the members; it is not stored itself.
+//! A member is in one table only, the list that others keep: a machine of thousands of hosts has as
+//! many of these on each of them. The rest follows from it and is not stored itself.
 
 use crate::io::HostList;
+use crate::records::{Change, read_record, record_key};
 use pvm_wire::peer::HostFacts;
-use pvm_wire::{Blob, HostIndex};
+use pvm_wire::{Blob, HostIndex, Wire as _};
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// A word and each host that it stands for.
-type Index = BTreeSet<(Blob, HostIndex)>;
+/// In front of the keys of members' records.
+const MARK: u8 = b'h';
 
-/// The members of a host table.
+/// The hash of a word and each host that it stands for. Another word may have the same hash, so the
+/// facts of the host decide.
+type Index = BTreeSet<(u32, HostIndex)>;
+
+/// The members of a host table, with a note of what changed.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
-    /// The list is handed out each time that a host comes or goes; a change copies it only if
-    /// another owner still keeps it.
+    /// It is handed out each time that a host comes or goes.
     list: HostList,
     names: Index,
     /// The hosts that have told their computer.
     computers: Index,
+    touched: BTreeSet<HostIndex>,
 }
 
 impl Directory {
-    /// A host is in, or what it has told of itself is another thing now.
-    pub(super) fn enter(&mut self, host: HostIndex, facts: Arc<HostFacts>) {
+    /// A host is in, or what it has told of itself is another thing now: it will be put out.
+    pub(super) fn insert(&mut self, host: HostIndex, facts: HostFacts) {
+        self.touched.insert(host);
+        self.enter(host, facts);
+    }
+
+    fn enter(&mut self, host: HostIndex, facts: HostFacts) {
         self.strike(host);
-        self.names.insert((folded(&facts.name), host));
+        self.names.insert((hash(&folded(&facts.name)), host));
         if !facts.computer.0.is_empty() {
-            self.computers.insert((facts.computer.clone(), host));
+            self.computers.insert((hash(&facts.computer), host));
         }
-        Arc::make_mut(&mut self.list).insert(host, facts);
+        self.list.insert(host, Arc::new(facts));
     }
 
-    /// A host is in no more.
-    pub(super) fn strike(&mut self, host: HostIndex) {
-        if !self.list.contains_key(&host) {
-            return;
+    /// A host is in no more; false if it was not in.
+    pub(super) fn remove(&mut self, host: HostIndex) -> bool {
+        let was_in = self.strike(host);
+        if was_in {
+            self.touched.insert(host);
         }
-        if let Some(facts) = Arc::make_mut(&mut self.list).remove(&host) {
-            self.names.remove(&(folded(&facts.name), host));
-            self.computers.remove(&(facts.computer.clone(), host));
+        was_in
+    }
+
+    fn strike(&mut self, host: HostIndex) -> bool {
+        let Some(facts) = self.list.remove(host) else { return false };
+        self.names.remove(&(hash(&folded(&facts.name)), host));
+        self.computers.remove(&(hash(&facts.computer), host));
+        true
+    }
+
+    /// No host is in.
+    pub(super) fn clear(&mut self) {
+        let touched = std::mem::take(&mut self.touched);
+        let hosts = self.list.hosts();
+        *self = Self { touched: touched.into_iter().chain(hosts).collect(), ..Self::default() };
+    }
+
+    /// Another owner keeps equal facts of a host: from now on both keep the same ones.
+    pub(super) fn share(&mut self, host: HostIndex, facts: &Arc<HostFacts>) {
+        if self.list.get(host).is_some_and(|own| own == facts) {
+            self.list.insert(host, Arc::clone(facts));
         }
     }
 
-    pub(super) fn list(&self) -> HostList {
-        Arc::clone(&self.list)
+    pub(super) const fn list(&self) -> &HostList {
+        &self.list
     }
 
     /// The first host of this name.
     pub(super) fn named(&self, name: &Blob) -> Option<HostIndex> {
-        first(&self.names, &folded(name))
+        let name = folded(name);
+        self.first(&self.names, &name, |facts| folded(&facts.name) == name)
+    }
+
+    /// The first host on this computer.
+    pub(super) fn on_computer(&self, computer: &Blob) -> Option<HostIndex> {
+        self.first(&self.computers, computer, |facts| facts.computer == *computer)
+    }
+
+    fn first(
+        &self,
+        index: &Index,
+        word: &Blob,
+        is_it: impl Fn(&HostFacts) -> bool,
+    ) -> Option<HostIndex> {
+        let hash = hash(word);
+        let mut hosts = index.range((hash, HostIndex(0))..).take_while(|(found, _)| *found == hash);
+        let is_it = |host: &HostIndex| self.list.get(*host).is_some_and(|facts| is_it(facts));
+        hosts.find(|(_, host)| is_it(host)).map(|(_, host)| *host)
     }
 
     /// True if a host has this one's name, or is on its computer.
     pub(super) fn has_same(&self, facts: &HostFacts) -> bool {
-        self.named(&facts.name).or_else(|| first(&self.computers, &facts.computer)).is_some()
+        self.named(&facts.name).or_else(|| self.on_computer(&facts.computer)).is_some()
+    }
+
+    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        for host in std::mem::take(&mut self.touched) {
+            let value = self.list.get(host).map(|facts| Blob(facts.to_bytes()));
+            out.push((record_key(MARK, &host), value));
+        }
+    }
+
+    pub(super) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
+        let record =
+            |(host, facts): (_, &Arc<HostFacts>)| (record_key(MARK, &host), Blob(facts.to_bytes()));
+        out.extend(self.list.iter().map(record));
+    }
+
+    /// Takes a record of a member back; false for any other.
+    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let Some((host, facts)) = read_record(MARK, key, value) else { return false };
+        self.enter(host, facts);
+        true
+    }
+
+    /// Takes a record of a member that came from another host: it will be put out.
+    pub(super) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let Some((host, facts)) = read_record(MARK, key, value) else { return false };
+        self.insert(host, facts);
+        true
     }
 }
 
-fn first(index: &Index, word: &Blob) -> Option<HostIndex> {
-    let mut from = index.range((word.clone(), HostIndex(0))..);
-    from.next().filter(|(found, _)| found == word).map(|(_, host)| *host)
+fn hash(word: &Blob) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    word.0.hash(&mut hasher);
+    // The upper half says enough.
+    u32::try_from(hasher.finish() >> 32).unwrap_or(0)
 }
 
 /// A name of a host as names are compared: `H2` and `h2` are one.
 pub(crate) fn folded(name: &Blob) -> Blob {
     Blob(name.0.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_the_same_hash_stands_for_no_host_of_another_word() {
+        let mut directory = Directory::default();
+        let named = |name: &str| HostFacts { name: name.into(), ..HostFacts::default() };
+        directory.insert(HostIndex(2), named("a"));
+        let clash = hash(&"b".into());
+        directory.names.insert((clash, HostIndex(2)));
+        assert_eq!(directory.named(&"b".into()), None);
+        directory.insert(HostIndex(3), named("b"));
+        assert_eq!(directory.named(&"B".into()), Some(HostIndex(3)));
+    }
 }

@@ -1,0 +1,102 @@
+//! The ring of all hosts: each one has the same few neighbours wherever it is asked for.
+
+use pvm_wire::HostIndex;
+use std::collections::BTreeSet;
+use std::ops::Bound::{Excluded, Unbounded};
+
+/// Neighbours on each side of the ring.
+const SIDE_COUNT: usize = 2;
+
+/// The hosts in the sequence of the ring.
+#[derive(Debug, Default)]
+pub(super) struct Ring {
+    places: BTreeSet<(u32, HostIndex)>,
+}
+
+impl Ring {
+    pub(super) fn insert(&mut self, host: HostIndex) {
+        self.places.insert((spread(host), host));
+    }
+
+    pub(super) fn remove(&mut self, host: HostIndex) {
+        self.places.remove(&(spread(host), host));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.places.clear();
+    }
+
+    /// The neighbours of a host, sorted; none of a host that is not in.
+    pub(super) fn neighbours(&self, of: HostIndex) -> Vec<HostIndex> {
+        let at = (spread(of), of);
+        if !self.places.contains(&at) {
+            return Vec::new();
+        }
+        // Behind the last one comes the first.
+        let next = self.places.range((Excluded(at), Unbounded)).chain(&self.places);
+        let last = self.places.range(..at).rev().chain(self.places.iter().rev());
+        let all: BTreeSet<_> = next.take(SIDE_COUNT).chain(last.take(SIDE_COUNT)).collect();
+        let mut all: Vec<_> = all.into_iter().map(|(_, host)| *host).collect();
+        all.retain(|host| *host != of);
+        all.sort_unstable();
+        all
+    }
+}
+
+/// Hosts that follow one another are often on one computer, and fail together: they are spread over
+/// the ring (the last step of SplitMix64, of which the upper half differs for all places).
+fn spread(host: HostIndex) -> u32 {
+    let z = u64::from(host.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    u32::try_from(z >> 32).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(count: u16) -> (Vec<HostIndex>, Ring) {
+        let hosts: Vec<_> = (1..=count).map(HostIndex).collect();
+        let mut ring = Ring::default();
+        hosts.iter().for_each(|host| ring.insert(*host));
+        (hosts, ring)
+    }
+
+    #[test]
+    fn each_of_many_hosts_has_four_neighbours_which_have_it_as_theirs() {
+        for count in [2, 3, 4, 5, 6, 7, 64, 4095] {
+            let (all, ring) = ring(count);
+            for &host in all.iter().step_by(1 + all.len() / 64) {
+                let mine = ring.neighbours(host);
+                assert_eq!(mine.len(), (all.len() - 1).min(2 * SIDE_COUNT));
+                assert!(!mine.contains(&host) && mine.is_sorted());
+                assert!(mine.iter().all(|other| ring.neighbours(*other).contains(&host)));
+            }
+        }
+        assert!(ring(3).1.neighbours(HostIndex(9)).is_empty());
+        assert!(ring(1).1.neighbours(HostIndex(1)).is_empty());
+    }
+
+    #[test]
+    fn no_two_places_of_the_ring_are_one() {
+        let places: BTreeSet<_> = ring(4095).1.places.into_iter().map(|(at, _)| at).collect();
+        assert_eq!(places.len(), 4095);
+    }
+
+    #[test]
+    fn a_host_that_has_gone_is_nobodys_neighbour() {
+        let (all, mut ring) = ring(64);
+        let gone = ring.neighbours(all[0])[0];
+        ring.remove(gone);
+        assert!(all.iter().all(|host| !ring.neighbours(*host).contains(&gone)));
+        assert_eq!(ring.neighbours(all[0]).len(), 2 * SIDE_COUNT);
+    }
+
+    #[test]
+    fn neighbours_are_not_the_next_ones() {
+        let (all, ring) = ring(64);
+        let next = |host: &&HostIndex| ring.neighbours(**host).contains(&HostIndex(host.0 + 1));
+        assert!(all.iter().filter(next).count() < 16);
+    }
+}
