@@ -1,6 +1,5 @@
-//! A machine of many hosts of which three of ten die, one of ten as many join, and now and then
-//! some are cut off from the rest for less time than it takes to give them up: of 1000 hosts 300,
-//! 100 and 50 times.
+//! A machine of many hosts of which some die while others join, and now and then some are cut off
+//! from the rest for less time than it takes to give them up.
 
 use crate::actors::Actors;
 use crate::dice::Random;
@@ -42,6 +41,40 @@ pub struct Outcome {
     pub time: u64,
     /// The faults that there were.
     pub faults: Tally,
+    /// The machine when all is over.
+    pub rest: Rest,
+}
+
+/// The number of each trouble of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// Hosts that die.
+    pub deaths: usize,
+    /// Hosts that join after the beginning.
+    pub joins: usize,
+    /// The number of times that hosts are cut off.
+    pub partitions: usize,
+}
+
+impl Counts {
+    /// Three of ten die and one of ten as many join: of 1000 hosts 300 and 100, and some are cut
+    /// off 50 times.
+    #[must_use]
+    pub const fn usual(hosts: usize) -> Self {
+        Self { deaths: 3 * hosts / 10, joins: hosts / 10, partitions: hosts / 20 }
+    }
+
+    /// Every place is taken, so nobody can join.
+    pub const FULL: Self = Self { deaths: 400, joins: 0, partitions: 20 };
+
+    fn all(self) -> Vec<Trouble> {
+        let counts = [
+            (Trouble::Death, self.deaths),
+            (Trouble::Join, self.joins),
+            (Trouble::Partition, self.partitions),
+        ];
+        counts.iter().flat_map(|&(trouble, count)| vec![trouble; count]).collect()
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -65,6 +98,26 @@ pub struct Rest {
     pub said: (u64, u64, u64),
 }
 
+impl Rest {
+    /// Counts the links and messages of a machine that rests.
+    fn of(run: &mut Run) -> Result<Self, String> {
+        let mut links = run.world.links.counts();
+        let all_links = links.values().sum::<usize>() / 2;
+        let machine = run.world.nodes.values().next().and_then(|node| node.machine.as_ref());
+        let leader = machine.and_then(Machine::leader).map(|(_, host)| host);
+        let leader = leader.ok_or("nobody leads")?;
+        run.world.said.clear();
+        run.go(10 * SECOND)?;
+        let mut said = std::mem::take(&mut run.world.said);
+        let leader_said = said.remove(&leader).unwrap_or(0) / 10;
+        let leader_links = links.remove(&leader).unwrap_or(0);
+        let links = links.into_values().max().unwrap_or(0);
+        let most = said.values().max().copied().unwrap_or(0) / 10;
+        let said = (leader_said, most, said.into_values().sum::<u64>() / 10);
+        Ok(Self { leader_links, links, all_links, said })
+    }
+}
+
 /// Links and messages of `hosts` hosts when nothing happens.
 ///
 /// # Errors
@@ -75,20 +128,7 @@ pub fn at_rest(hosts: usize, seed: u64) -> Result<Rest, String> {
     let mut run = Run { world, random: Random::new(seed), actors, named: 0 };
     run.gather(hosts)?;
     run.go(REST)?;
-    let mut links = run.world.links.counts();
-    let all_links = links.values().sum::<usize>() / 2;
-    let machine = run.world.nodes.values().next().and_then(|node| node.machine.as_ref());
-    let leader = machine.and_then(Machine::leader).map(|(_, host)| host);
-    let leader = leader.ok_or("nobody leads")?;
-    run.world.said.clear();
-    run.go(10 * SECOND)?;
-    let mut said = std::mem::take(&mut run.world.said);
-    let leader_said = said.remove(&leader).unwrap_or(0) / 10;
-    let leader_links = links.remove(&leader).unwrap_or(0);
-    let links = links.into_values().max().unwrap_or(0);
-    let most = said.values().max().copied().unwrap_or(0) / 10;
-    let said = (leader_said, most, said.into_values().sum::<u64>() / 10);
-    Ok(Rest { leader_links, links, all_links, said })
+    Rest::of(&mut run)
 }
 
 struct Run {
@@ -99,23 +139,17 @@ struct Run {
     named: usize,
 }
 
-/// A run with `hosts` hosts.
+/// A run with `hosts` hosts and so much trouble.
 ///
 /// # Errors
 /// The invariant that did not hold.
-pub fn run(hosts: usize, seed: u64) -> Result<Outcome, String> {
+pub fn run(hosts: usize, seed: u64, counts: Counts) -> Result<Outcome, String> {
     let world = World::skewed("vm", seed, Rules::plain(), SKEW);
     let mut run =
         Run { world, random: Random::new(seed), actors: Actors::patient(PUT_PAUSE), named: 0 };
     run.gather(hosts)?;
     run.employ()?;
-    let counts = [
-        (Trouble::Death, 3 * hosts / 10),
-        (Trouble::Join, hosts / 10),
-        (Trouble::Partition, hosts / 20),
-    ];
-    let mut open: Vec<_> =
-        counts.iter().flat_map(|&(trouble, count)| vec![trouble; count]).collect();
+    let mut open = counts.all();
     let pause = TROUBLE / (open.len() as u64).max(1);
     while !open.is_empty() {
         let at = run.random.below(open.len() as u64);
@@ -126,10 +160,11 @@ pub fn run(hosts: usize, seed: u64) -> Result<Outcome, String> {
     run.actors.rest();
     run.go(REST)?;
     let alive = run.agree()?;
-    let [deaths, joins, partitions] = counts.map(|(_, count)| count);
+    let Counts { deaths, joins, partitions } = counts;
     let confirmed = run.actors.confirmed.len();
-    let (time, faults) = (run.world.now(), run.world.tally);
-    Ok(Outcome { deaths, joins, partitions, hosts: alive, confirmed, time, faults })
+    let (time, faults) = (run.world.now(), run.world.tally.clone());
+    let rest = Rest::of(&mut run)?;
+    Ok(Outcome { deaths, joins, partitions, hosts: alive, confirmed, time, faults, rest })
 }
 
 impl Run {
