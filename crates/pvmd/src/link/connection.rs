@@ -574,6 +574,17 @@ async fn write(
 }
 
 #[cfg(test)]
+impl Connection {
+    /// One over which nothing goes.
+    pub(crate) fn idle(id: u64) -> Self {
+        let [urgent, said, messages] = std::array::from_fn(|_| mpsc::channel(1).0);
+        let part_bytes = Arc::default();
+        let (reader, writer) = (Reader(tokio::spawn(async {})), tokio::spawn(async {}));
+        Self { id, urgent, said, messages, part_bytes, reader, writer }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use pvm_wire::Blob;

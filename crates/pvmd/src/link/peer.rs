@@ -25,6 +25,9 @@ pub(crate) const REST_TIME: Duration = Duration::from_secs(10);
 /// A host with a higher place calls first. If it has not called for this long, it may not know that
 /// it is to.
 const CALL_TIME: Duration = Duration::from_millis(400);
+/// Behind calls of both sides that crossed the lower host waits this long before it calls again: a
+/// call of the other one that began sooner than a round trip is then first on both sides.
+const CROSSED_TIME: Duration = Duration::from_secs(1);
 
 /// The origin of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +75,9 @@ pub(crate) struct Peer {
     pub(crate) down_since: Option<Instant>,
     /// There was a link once.
     pub(crate) was_up: bool,
+    /// The last connection ended before the peer had said hello on it. Where both sides called at
+    /// once, each may have taken the other one's call and given up its own.
+    crossed: bool,
     /// It has been declared dead.
     pub(crate) dead: bool,
     /// It has said that it ends.
@@ -100,6 +106,7 @@ impl Peer {
             added_at: now,
             down_since: None,
             was_up: false,
+            crossed: false,
             dead: false,
             ended: false,
             streams: Streams::default(),
@@ -148,8 +155,11 @@ impl Peer {
     pub(crate) fn call_at(&self, higher: bool) -> Option<Instant> {
         let since = self.down_since.filter(|_| self.connection.is_none())?;
         self.calling.is_none().then_some(())?;
-        let waits = higher && !self.wanted && self.was_up;
-        Some(if waits { since + CALL_TIME } else { since })
+        Some(match higher {
+            true if self.crossed => since + CROSSED_TIME,
+            true if !self.wanted && self.was_up => since + CALL_TIME,
+            _ => since,
+        })
     }
 
     /// When it counts as dead, if there is no link until then; one that is new may still be
@@ -202,6 +212,7 @@ impl Peer {
         self.down_since = None;
         self.dead = false;
         self.was_up = true;
+        self.crossed = false;
         self.wanted = false;
         self.used_at = Instant::now();
     }
@@ -226,7 +237,7 @@ impl Peer {
     /// The connection is gone. What machines said is said again by them. Whatever it was made for,
     /// it is made again.
     pub(crate) fn down(&mut self, now: Instant) {
-        self.connection = None;
+        self.crossed = self.connection.take().is_some_and(|(_, greeted)| !greeted);
         self.made = None;
         self.offered = false;
         self.wanted = true;
@@ -336,6 +347,23 @@ mod tests {
         assert_eq!(peer.piece(&[0], false), Err(Nonsense::Bytes));
         peer.down(Instant::now());
         assert_eq!(peer.piece(&piece, false), Ok(None), "they went with their connection");
+    }
+
+    #[tokio::test]
+    async fn two_hosts_whose_calls_crossed_called_anew_at_the_same_moment_for_ever() {
+        let now = Instant::now();
+        let mut peer = Peer::new(HostFacts::default(), now);
+        for (greeted, lower_waits) in
+            [(true, Duration::ZERO), (false, CROSSED_TIME), (true, Duration::ZERO)]
+        {
+            peer.connection = Some((Connection::idle(1), greeted));
+            if greeted {
+                peer.resume();
+            }
+            peer.down(now);
+            assert_eq!(peer.call_at(false), Some(now), "the higher host");
+            assert_eq!(peer.call_at(true), Some(now + lower_waits));
+        }
     }
 
     #[test]
