@@ -84,28 +84,34 @@ pub(crate) fn an_idle_connection_begins_anew() -> Verdict {
     }
 }
 
-/// Two tasks that answer one another for 20 s; then one of them sends two small messages at once.
-/// An end that answers lets an acknowledgement wait for its answer.
+/// Two tasks that answer one another for 20 s.
 fn a_conversation() -> String {
     let mut text = String::new();
     for _ in 0..20 {
         text += "0 send 1 0 10\n0 recv 1 0 10\n0 compute 1000000000\n";
         text += "1 recv 0 0 10\n1 send 0 0 10\n";
     }
-    text + "0 send 1 0 10\n0 send 1 0 10\n1 recv 0 0 10\n1 recv 0 0 10\n"
+    text
 }
+
+/// Two small messages at once, behind it. An end that answers lets an acknowledgement wait for its
+/// answer.
+const TWO: &str = "0 send 1 0 10\n0 send 1 0 10\n1 recv 0 0 10\n1 recv 0 0 10\n";
 
 /// Nagle: the second small message waits for the acknowledgement of the first one, which waits for
 /// an answer, 40 ms: the answer of the last round came within the second before, so the tasks are
 /// still in a conversation.
 pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Verdict {
-    let text = a_conversation();
-    let at = |transport: &str| time("", &format!("congestion = \"reno\"\n{transport}"), &text);
-    let off = at("nagle = false")?.seconds() - 20.0;
-    let on = at("nagle = true")?.seconds() - 20.0;
-    near("with Nagle and delayed acknowledgements", on, 0.04, 0.03)?;
-    let quick = at("nagle = true\ndelayed_ack = \"0 s\"")?.seconds() - 20.0;
-    if off < 0.002 && quick < 0.002 {
+    let at = |text: &str, transport: &str| {
+        let transport = format!("congestion = \"reno\"\n{transport}");
+        time("", &transport, text).map(Time::seconds)
+    };
+    let (before, whole) = (a_conversation(), a_conversation() + TWO);
+    let took = |transport: &str| Ok::<_, String>(at(&whole, transport)? - at(&before, transport)?);
+    let (off, on) = (took("nagle = false")?, took("nagle = true")?);
+    near("with Nagle and delayed acknowledgements", on, 0.04, 0.02)?;
+    let quick = took("nagle = true\ndelayed_ack = \"0 s\"")?;
+    if off < 0.001 && quick < 0.001 {
         Ok(())
     } else {
         Err(format!("without Nagle {off:.5} s, with acknowledgements at once {quick:.5} s"))
@@ -186,7 +192,7 @@ pub(crate) fn three_into_one() -> Verdict {
 /// Timers go off at ticks: an acknowledgement that waits for 40 ms goes 40 to 44 ms later, at a
 /// tick.
 pub(crate) fn timers_go_off_at_ticks() -> Verdict {
-    let text = a_conversation();
+    let text = a_conversation() + TWO;
     let at = |tick: &str| {
         let transport = format!("congestion = \"reno\"\nnagle = true\ntick = \"{tick}\"");
         time("", &transport, &text).map(|time| time.seconds() - 20.0)
