@@ -159,27 +159,48 @@ impl Pulse {
     }
 }
 
+/// For how many turns of [`HASTY_TIME`] nothing has come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quiet(u32);
+
+impl Quiet {
+    /// True if the next turn is to be a hasty one.
+    const fn is_hasty(self) -> bool {
+        self.0 >= HASTY_FROM
+    }
+
+    /// True if the other side is silent.
+    const fn is_silent(self) -> bool {
+        self.0 >= SILENT_TURNS
+    }
+
+    /// The end of a turn of this length, in which something came or nothing did.
+    fn look(&mut self, heard: bool, time: Duration) {
+        self.0 = match heard {
+            true => 0,
+            // No longer than a turn: a daemon that stood still heard nothing in that time.
+            false => self.0 + hasty_turns(time.min(BEAT_TIME)),
+        };
+    }
+}
+
 /// Keeps a connection's pulse until it ends, or the other side is silent: then true.
 pub(crate) async fn keep(
     pulse: Arc<Pulse>,
     batches: WeakSender<Vec<u8>>,
     mut turns: Turns,
 ) -> bool {
-    let (mut heard, mut written, mut quiet) = (0, 0, 0);
+    let (mut heard, mut written, mut quiet) = (0, 0, Quiet::default());
     loop {
         let begin = Instant::now();
-        if quiet < HASTY_FROM {
-            turns.end().await;
-        } else {
+        if quiet.is_hasty() {
             sleep(until_end_of(HASTY_TIME)).await;
+        } else {
+            turns.end().await;
         }
         let Some(batches) = batches.upgrade() else { return false };
-        quiet = match pulse.has_heard(&mut heard) {
-            true => 0,
-            // No longer than a turn: a daemon that stood still heard nothing in that time.
-            false => quiet + hasty_turns(begin.elapsed().min(BEAT_TIME)),
-        };
-        if quiet >= SILENT_TURNS {
+        quiet.look(pulse.has_heard(&mut heard), begin.elapsed());
+        if quiet.is_silent() {
             return true;
         }
         if !pulse.has_written(&mut written) {
@@ -200,6 +221,23 @@ mod tests {
     fn running<F: Future>(what: F) -> F::Output {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(what)
+    }
+
+    #[test]
+    fn a_beat_that_came_a_moment_after_a_look_made_the_next_looks_hasty() {
+        let mut quiet = Quiet::default();
+        // One beat came just before the first look, the next one just after the third.
+        for heard in [true, false, false, true] {
+            assert!(!quiet.is_hasty());
+            quiet.look(heard, BEAT_TIME);
+        }
+        let mut silent = Duration::ZERO;
+        while !quiet.is_silent() {
+            let turn = if quiet.is_hasty() { HASTY_TIME } else { BEAT_TIME };
+            quiet.look(false, turn);
+            silent += turn;
+        }
+        assert_eq!(silent, SILENT_TIME);
     }
 
     #[test]
