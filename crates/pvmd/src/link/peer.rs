@@ -73,6 +73,8 @@ pub(crate) struct Peer {
     added_at: Instant,
     /// Since when there is no link, where there should be one.
     pub(crate) down_since: Option<Instant>,
+    /// Since when it has said hello on no connection, where there should be a link.
+    mute_since: Option<Instant>,
     /// There was a link once.
     pub(crate) was_up: bool,
     /// The last connection ended before the peer had said hello on it. Where both sides called at
@@ -105,6 +107,7 @@ impl Peer {
             offered: false,
             added_at: now,
             down_since: None,
+            mute_since: None,
             was_up: false,
             crossed: false,
             dead: false,
@@ -146,8 +149,11 @@ impl Peer {
     fn note_lack(&mut self, now: Instant) {
         match self.near || self.wanted {
             true if self.is_up() => {}
-            true => drop(self.down_since.get_or_insert(now)),
-            false => self.down_since = None,
+            true => {
+                self.down_since.get_or_insert(now);
+                self.mute_since.get_or_insert(now);
+            }
+            false => (self.down_since, self.mute_since) = (None, None),
         }
     }
 
@@ -163,11 +169,12 @@ impl Peer {
     }
 
     /// When it counts as dead, if there is no link until then; one that is new may still be
-    /// starting.
+    /// starting. Each connection that ends gives it time for another one, but not for ever.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let since = self.down_since.filter(|_| !self.dead && !self.is_up())?;
         let begun = if self.was_up { since } else { self.added_at + START_TIME - DEAD_TIME };
-        Some(since.max(begun) + DEAD_TIME)
+        let last = self.mute_since.unwrap_or(since) + START_TIME;
+        Some(last.min(since.max(begun) + DEAD_TIME))
     }
 
     /// When it is looked whether the link is used.
@@ -201,7 +208,7 @@ impl Peer {
     pub(crate) fn rest(&mut self, now: Instant) {
         self.down(now);
         self.wanted = self.is_busy();
-        self.down_since = None;
+        (self.down_since, self.mute_since) = (None, None);
         self.note_lack(now);
     }
 
@@ -209,7 +216,7 @@ impl Peer {
     pub(crate) fn resume(&mut self) {
         self.incoming = Assembly::default();
         self.streams.restart();
-        self.down_since = None;
+        (self.down_since, self.mute_since) = (None, None);
         self.dead = false;
         self.was_up = true;
         self.crossed = false;
@@ -245,6 +252,7 @@ impl Peer {
         self.pieces.clear();
         self.incoming = Assembly::default();
         self.down_since = Some(now);
+        self.mute_since.get_or_insert(now);
     }
 
     /// True when every message that was queued has been confirmed.
@@ -363,6 +371,26 @@ mod tests {
             peer.down(now);
             assert_eq!(peer.call_at(false), Some(now), "the higher host");
             assert_eq!(peer.call_at(true), Some(now + lower_waits));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_host_that_called_again_and_again_and_never_said_hello_was_never_dead() {
+        for was_up in [true, false] {
+            let begin = Instant::now();
+            let mut peer = Peer::new(HostFacts::default(), begin);
+            peer.was_up = was_up;
+            peer.set_near(true, begin);
+            let mut now = begin;
+            while peer.deadline().is_some_and(|at| at > now) {
+                peer.connection = Some((Connection::idle(1), false));
+                now += Duration::from_secs(1);
+                peer.down(now);
+                assert!(now <= begin + START_TIME, "it lives for ever");
+            }
+            peer.resume();
+            peer.down(now);
+            assert_eq!(peer.deadline(), Some(now + DEAD_TIME), "it had a link meanwhile");
         }
     }
 
