@@ -1,10 +1,16 @@
 //! Events in the order of time. Events of one time come in the order in which they were planned.
+//!
+//! Most planned events are far away, timers that hardly ever count. So only the next few are kept
+//! in order, in a heap; the others lie in the slots of a wheel until their time comes.
 
+mod entry;
+mod heap;
+mod wheel;
+
+use self::entry::Entry;
+use self::heap::Heap;
+use self::wheel::Wheel;
 use crate::unit::Time;
-
-/// The children of a node. Four of them lie in a cache line or two, and the tree is half as deep as
-/// one with two.
-const CHILDREN: usize = 4;
 
 /// A queue of events.
 ///
@@ -12,67 +18,47 @@ const CHILDREN: usize = 4;
 /// computer.
 #[derive(Debug)]
 pub(crate) struct Queue<E> {
-    heap: Vec<Entry<E>>,
+    /// All events up to the present slot of the wheel. It is empty only if the queue is.
+    near: Heap<E>,
+    far: Wheel<E>,
     count: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry<E> {
-    key: (Time, u64),
-    event: E,
-}
-
 impl<E: Copy> Queue<E> {
-    pub(crate) const fn new() -> Self {
-        Self { heap: Vec::new(), count: 0 }
+    pub(crate) fn new() -> Self {
+        Self { near: Heap::new(), far: Wheel::new(), count: 0 }
     }
 
     /// The number of planned events.
     pub(crate) const fn len(&self) -> usize {
-        self.heap.len()
+        self.near.len() + self.far.len()
     }
 
     /// The time of the next event.
     pub(crate) fn next(&self) -> Option<Time> {
-        self.heap.first().map(|entry| entry.key.0)
+        self.near.first().map(|entry| entry.at)
     }
 
     /// Plans an event.
     pub(crate) fn push(&mut self, at: Time, event: E) {
         self.count += 1;
-        let entry = Entry { key: (at, self.count), event };
-        let mut place = self.heap.len();
-        self.heap.push(entry);
-        while place > 0 {
-            let parent = (place - 1) / CHILDREN;
-            if self.heap[parent].key <= entry.key {
-                break;
-            }
-            self.heap[place] = self.heap[parent];
-            place = parent;
+        let entry = Entry { at, number: self.count, event };
+        if self.near.len() == 0 {
+            self.far.turn_to(at);
         }
-        self.heap[place] = entry;
+        match self.far.is_ahead(at) {
+            true => self.far.push(entry),
+            false => self.near.push(entry),
+        }
     }
 
     /// The next event.
     pub(crate) fn pop(&mut self) -> Option<(Time, E)> {
-        let last = self.heap.pop()?;
-        let Some(first) = self.heap.first().copied() else {
-            return Some((last.key.0, last.event));
-        };
-        let mut place = 0;
-        loop {
-            let begin = place * CHILDREN + 1;
-            let end = (begin + CHILDREN).min(self.heap.len());
-            let Some(least) = (begin..end).min_by_key(|child| self.heap[*child].key) else { break };
-            if last.key <= self.heap[least].key {
-                break;
-            }
-            self.heap[place] = self.heap[least];
-            place = least;
+        let first = self.near.pop()?;
+        if self.near.len() == 0 {
+            self.far.turn(&mut self.near);
         }
-        self.heap[place] = last;
-        Some((first.key.0, first.event))
+        Some((first.at, first.event))
     }
 }
 
@@ -83,16 +69,46 @@ mod tests {
 
     #[test]
     fn events_come_in_the_order_of_time_then_of_planning() {
-        let mut queue = Queue::new();
-        let mut dice = Dice::new(3, 0);
-        let mut expected = Vec::new();
-        for number in 0..5_000u64 {
-            let at = Time(dice.below(300));
-            queue.push(at, number);
-            expected.push((at, number));
+        for most in [1, 300, 1 << 20, 1 << 35, u64::MAX] {
+            let mut queue = Queue::new();
+            let mut dice = Dice::new(3, 0);
+            let mut expected = Vec::new();
+            for number in 0..5_000u64 {
+                let at = Time(dice.below(most));
+                queue.push(at, number);
+                expected.push((at, number));
+            }
+            queue.push(Time::END, 5_000);
+            expected.push((Time::END, 5_000));
+            expected.sort();
+            let got: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+            assert_eq!(got, expected);
         }
-        expected.sort();
-        let got: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
-        assert_eq!(got, expected);
+    }
+
+    /// A run plans while it goes on: most of it soon, some at once, little late.
+    #[test]
+    fn what_is_planned_meanwhile_finds_its_place() {
+        let mut queue = Queue::new();
+        let mut expected = std::collections::BTreeSet::new();
+        let mut dice = Dice::new(5, 0);
+        let mut now = Time::ZERO;
+        for number in 0..50_000u64 {
+            let far = dice.below(42);
+            let at = now + Time(dice.below(1 << far));
+            queue.push(at, number);
+            expected.insert((at, number));
+            if dice.chance(0.5) || number > 40_000 {
+                assert_eq!(queue.next(), expected.first().map(|(at, _)| *at));
+                let got = queue.pop();
+                assert_eq!(got, expected.pop_first());
+                now = got.map_or(now, |(at, _)| at);
+            }
+            assert_eq!(queue.len(), expected.len());
+        }
+        let rest: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(rest, expected.into_iter().collect::<Vec<_>>());
+        queue.push(Time(1), 0);
+        assert_eq!(queue.pop(), Some((Time(1), 0)), "an empty queue takes what is earlier");
     }
 }

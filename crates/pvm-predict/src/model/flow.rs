@@ -102,7 +102,7 @@ struct Flows {
     numbers: Map<(TaskNumber, TaskNumber), u32>,
     /// The time of the messages of each task.
     net: Vec<Time>,
-    out: VecDeque<Output<Planned, Crossed, Infallible>>,
+    out: VecDeque<Output<Planned, Crossed>>,
 }
 
 impl Flows {
@@ -202,6 +202,10 @@ impl Network for Flows {
     /// Flows share links from one end of the network to the other one: there are no parts.
     type Mail = Infallible;
 
+    fn mail(&mut self) -> impl Iterator<Item = (u32, Infallible)> {
+        std::iter::empty()
+    }
+
     fn due(mail: &Infallible) -> Time {
         match *mail {}
     }
@@ -264,14 +268,14 @@ impl Network for Flows {
                 let (to, from) = (connection.to, connection.from);
                 if let Some((message, crossed)) = connection.leaving.pop_front() {
                     let arrived = Arrived::new(message, Some(crossed));
-                    self.out.push_back(Output::Arrived { to, from, arrived });
+                    self.out.push_back(Output::Arrived { to, from, arrived: Box::new(arrived) });
                     self.out.push_back(Output::Look { to, from });
                 }
             }
         }
     }
 
-    fn poll_output(&mut self) -> Option<Output<Planned, Crossed, Infallible>> {
+    fn poll_output(&mut self) -> Option<Output<Planned, Crossed>> {
         self.out.pop_front()
     }
 

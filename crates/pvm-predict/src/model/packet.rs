@@ -131,7 +131,9 @@ struct Packets {
     under_way: i64,
     /// The time that packets of each task took.
     net: Vec<Time>,
-    out: VecDeque<Output<Planned, Packet, Mail>>,
+    /// News for other parts.
+    mail: Vec<(u32, Mail)>,
+    out: VecDeque<Output<Planned, Packet>>,
 }
 
 impl Packets {
@@ -174,6 +176,7 @@ impl Packets {
             under_way: 0,
             net: vec![Time::ZERO; hosts.len()],
             hosts: hosts.to_vec(),
+            mail: Vec::new(),
             out: first.map(|(at, beat)| Output::Idle(at, Planned::Beat(beat))).collect(),
         })
     }
@@ -233,7 +236,7 @@ impl Packets {
         let side = &self.ends[end as usize];
         if !self.part.has(side.hosts.1) {
             let part = self.part.division.of_host(side.hosts.1);
-            self.out.push_back(Output::Mail(part, Mail::Parcel(until, parcel)));
+            self.mail.push((part, Mail::Parcel(until, parcel)));
             return Ok(());
         }
         self.expected(side.peer, until, parcel)
@@ -315,7 +318,7 @@ impl Packets {
                 }
                 Wired::Away(part, at, number) => {
                     let packet = self.wires.take(number);
-                    self.out.push_back(Output::Mail(part, Mail::Packet(at, packet)));
+                    self.mail.push((part, Mail::Packet(at, packet)));
                 }
                 Wired::Left(sender, bytes) => {
                     self.handle(now, sender, Input::Left(bytes), None);
@@ -383,7 +386,7 @@ impl Packets {
 }
 
 /// A message is there.
-fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet, Mail> {
+fn arrived(parcel: Parcel, cause: Option<Packet>) -> Output<Planned, Packet> {
     let Parcel { to, from, message } = parcel;
-    Output::Arrived { to, from, arrived: Arrived::new(message, cause) }
+    Output::Arrived { to, from, arrived: Box::new(Arrived::new(message, cause)) }
 }

@@ -210,7 +210,7 @@ impl<'a, N: Network> Run<'a, N> {
             }
             Planned::Memory(place) => {
                 let (to, from, arrived) = self.places.arrived(place);
-                self.inbox.put(to, from, arrived);
+                self.inbox.put(to, from, Box::new(arrived));
                 self.look(now, to, from)?;
             }
             Planned::Network(planned) => {
@@ -240,7 +240,6 @@ impl<'a, N: Network> Run<'a, N> {
                 Output::Arrived { to, from, arrived } => self.inbox.put(to, from, arrived),
                 Output::Look { to, from } => self.look(now, to, from)?,
                 Output::GaveUp { from, to } => return Err(Error::GaveUp { from, to }),
-                Output::Mail(part, mail) => self.mail.push((part, Mail::Network(mail))),
             }
         }
         Ok(())
@@ -260,6 +259,12 @@ impl<'a, N: Network> Run<'a, N> {
             Mail::Met { came, wait, chain } => self.met(&came, &wait, chain),
         }
         Ok(())
+    }
+
+    /// Takes what is for other parts.
+    fn mail(&mut self) -> impl Iterator<Item = (u32, Mail<N::Mail>)> {
+        let network = self.network.mail();
+        self.mail.drain(..).chain(network.map(|(part, mail)| (part, Mail::Network(mail))))
     }
 
     /// Does what the processors say.

@@ -21,7 +21,6 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 /// Hundreds of thousands of packets wait in queues at one time, and each event needs another one.
 /// So this fills two cache lines, and what few packets have is kept apart.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
 pub(super) struct Travelling {
     /// The host that it comes from, and the one that it is for.
     pub(super) from: u32,
@@ -52,7 +51,12 @@ pub(super) struct Travelling {
     times: [Time; 6],
 }
 
-const _: () = assert!(size_of::<Travelling>() == 128);
+/// Its place among all packets under way.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Slot(Travelling);
+
+const _: () = assert!(size_of::<Slot>() == 128);
 
 /// The ranges of an acknowledgement.
 type Ranges = [(u64, u64); RANGES];
@@ -168,7 +172,7 @@ impl Transfer for Packet {
 /// All packets under way, by number.
 #[derive(Debug, Default)]
 pub(super) struct Fleet {
-    all: Vec<Travelling>,
+    all: Vec<Slot>,
     free: Vec<u32>,
     /// The ranges of those packets that have some.
     ranges: Map<u32, Ranges>,
@@ -179,8 +183,8 @@ impl Fleet {
     pub(super) fn keep(&mut self, packet: &Packet) -> u32 {
         let number = self.free.pop().unwrap_or(self.all.len() as u32);
         match self.all.get_mut(number as usize) {
-            Some(place) => *place = packet.now,
-            None => self.all.push(packet.now),
+            Some(place) => *place = Slot(packet.now),
+            None => self.all.push(Slot(packet.now)),
         }
         if packet.now.has_ranges {
             self.ranges.insert(number, packet.ranges);
@@ -189,13 +193,13 @@ impl Fleet {
     }
 
     pub(super) fn at(&mut self, number: u32) -> &mut Travelling {
-        &mut self.all[number as usize]
+        &mut self.all[number as usize].0
     }
 
     /// Takes a packet: its number is free.
     pub(super) fn take(&mut self, number: u32) -> Packet {
         self.free.push(number);
-        let now = self.all[number as usize];
+        let Slot(now) = self.all[number as usize];
         let ranges = if now.has_ranges { self.ranges.remove(&number) } else { None };
         Packet { now, ranges: ranges.unwrap_or_default(), until: Time::ZERO }
     }

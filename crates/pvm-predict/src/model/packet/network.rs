@@ -39,6 +39,10 @@ impl Network for Packets {
         Ok(())
     }
 
+    fn mail(&mut self) -> impl Iterator<Item = (u32, Mail)> {
+        self.mail.drain(..)
+    }
+
     /// At least one byte, because nothing reports the arrival of an empty message.
     fn length(&self, bytes: u64) -> u64 {
         self.session.records(bytes + self.extra).max(1)
@@ -141,7 +145,7 @@ impl Network for Packets {
         }
     }
 
-    fn poll_output(&mut self) -> Option<Output<Planned, Packet, Mail>> {
+    fn poll_output(&mut self) -> Option<Output<Planned, Packet>> {
         self.out.pop_front()
     }
 

@@ -81,10 +81,13 @@ impl<W: Transfer> Arrived<W> {
     }
 }
 
+/// The messages of one sender with one tag, in their order.
+type List<W> = VecDeque<Box<Arrived<W>>>;
+
 /// Messages that have arrived and were not taken.
 #[derive(Debug)]
 pub(in crate::model) struct Inbox<W> {
-    lists: Map<(TaskNumber, TaskNumber, i32), VecDeque<Arrived<W>>>,
+    lists: Map<(TaskNumber, TaskNumber, i32), List<W>>,
     matching: Matching,
 }
 
@@ -98,9 +101,14 @@ impl<W: Transfer> Inbox<W> {
         self.lists.contains_key(&(task, from, self.matching.tag(tag)))
     }
 
-    pub(in crate::model) fn put(&mut self, to: TaskNumber, from: TaskNumber, arrived: Arrived<W>) {
+    pub(in crate::model) fn put(
+        &mut self,
+        to: TaskNumber,
+        from: TaskNumber,
+        arrived: Box<Arrived<W>>,
+    ) {
         let key = (to, from, self.matching.tag(arrived.message.tag));
-        // A list has one message in most cases, and a message is large.
+        // A list has one message in most cases.
         let list = self.lists.entry(key).or_insert_with(|| VecDeque::with_capacity(1));
         list.push_back(arrived);
     }

@@ -23,6 +23,9 @@ pub(in crate::model) trait Network {
     /// News of another part's network: it plans what follows, and does nothing yet.
     fn deliver(&mut self, mail: Self::Mail) -> Result<(), Error>;
 
+    /// Takes the news for the networks of other parts, each with its part.
+    fn mail(&mut self) -> impl Iterator<Item = (u32, Self::Mail)>;
+
     /// The length of a message of `bytes` bytes on the network.
     fn length(&self, bytes: u64) -> u64;
 
@@ -65,15 +68,15 @@ pub(in crate::model) trait Network {
     fn handle_timeout(&mut self, now: Time, planned: Self::Planned);
 
     /// The next output, until there is none left.
-    fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Transfer, Self::Mail>>;
+    fn poll_output(&mut self) -> Option<Output<Self::Planned, Self::Transfer>>;
 
     /// Adds the counts of the network to the report of the run.
     fn report(&self, report: &mut Report);
 }
 
 /// An output of a network.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::model) enum Output<P, W, M> {
+#[derive(Debug)]
+pub(in crate::model) enum Output<P, W> {
     /// Call `handle_timeout` at this time with this.
     At(Time, P),
     /// Call `handle_timeout` likewise. The run is over when only such events are left and the
@@ -82,11 +85,9 @@ pub(in crate::model) enum Output<P, W, M> {
     /// A task can hand over more.
     Room(TaskNumber),
     /// A message has arrived.
-    Arrived { to: TaskNumber, from: TaskNumber, arrived: Arrived<W> },
+    Arrived { to: TaskNumber, from: TaskNumber, arrived: Box<Arrived<W>> },
     /// All messages that reach a task at this moment have been reported.
     Look { to: TaskNumber, from: TaskNumber },
     /// The connection between two hosts gets nothing through.
     GaveUp { from: u32, to: u32 },
-    /// News for a part's network.
-    Mail(u32, M),
 }

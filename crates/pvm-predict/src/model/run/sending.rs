@@ -50,7 +50,7 @@ impl<N: Network> Run<'_, N> {
                     return Ok(());
                 }
             } else if to == number {
-                self.inbox.put(to, number, Arrived::new(message, None));
+                self.inbox.put(to, number, Box::new(Arrived::new(message, None)));
             } else {
                 let (at, place) = self.places.send(now, (to, number), message);
                 self.queue.push(at, Planned::Memory(place));

@@ -186,7 +186,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
         let before = part.events;
         let done = self.receive(window, number, &mut part).and_then(|()| part.until(end));
         let (mut due, mut sent) = (Time::END, 0);
-        for (to, mail) in part.mail.drain(..) {
+        for (to, mail) in part.mail() {
             due = due.min(mail.due::<N>());
             sent |= 1 << to;
             lock(&self.boxes[window.turn][self.place(number, to as usize)]).push(mail);
@@ -289,7 +289,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
         let part = &mut parts[number];
         part.step()?;
         let came: Vec<_> = part.came.drain(..).map(|(at, came)| (0, at, came)).collect();
-        let mut mail: Vec<_> = part.mail.drain(..).collect();
+        let mut mail: Vec<_> = part.mail().collect();
         mail.extend(self.met(&came));
         mail.into_iter().try_for_each(|(to, mail)| parts[to as usize].deliver(mail))
     }
