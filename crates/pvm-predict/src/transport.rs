@@ -11,15 +11,14 @@ use self::tcp::{Clock, Input, Output};
 use crate::platform::Transport;
 use crate::unit::Time;
 use pvm_wire::congestion::UnderWay;
-use std::collections::VecDeque;
 
 /// One end of a connection of any transport: bytes that are written at one end arrive at the other
 /// end in their order.
 #[derive(Debug)]
 pub(crate) enum End {
     Tcp(Box<tcp::End>),
-    Rdma(rdma::End),
-    Datagrams(datagrams::End),
+    Rdma(Box<rdma::End>),
+    Datagrams(Box<datagrams::End>),
 }
 
 impl End {
@@ -29,8 +28,10 @@ impl End {
         Some(match transport {
             Transport::None => return None,
             Transport::Tcp(tcp) => Self::Tcp(Box::new(tcp::End::new(tcp, base, clock))),
-            Transport::Rdma(rdma) => Self::Rdma(rdma::End::new(*rdma)),
-            Transport::Datagrams(datagrams) => Self::Datagrams(datagrams::End::new(*datagrams)),
+            Transport::Rdma(rdma) => Self::Rdma(Box::new(rdma::End::new(*rdma))),
+            Transport::Datagrams(datagrams) => {
+                Self::Datagrams(Box::new(datagrams::End::new(*datagrams)))
+            }
         })
     }
 
@@ -39,20 +40,6 @@ impl End {
             Self::Tcp(end) => end.handle(now, input),
             Self::Rdma(end) => end.handle(now, input),
             Self::Datagrams(end) => end.handle(now, input),
-        }
-    }
-
-    /// Lends a queue for outputs to an end that has none.
-    pub(crate) fn lend(&mut self, spare: &mut Vec<VecDeque<Output>>) {
-        if let Self::Tcp(end) = self {
-            end.lend(spare);
-        }
-    }
-
-    /// Takes the queue back after all outputs are polled.
-    pub(crate) fn give_back(&mut self, spare: &mut Vec<VecDeque<Output>>) {
-        if let Self::Tcp(end) = self {
-            end.give_back(spare);
         }
     }
 

@@ -124,18 +124,24 @@ impl Rate {
 
     /// The time of `bytes` bytes.
     pub fn time_of(self, bytes: u64) -> Time {
-        Time((bytes as f64 * 8e12 / self.0).round() as u64)
+        Time(rounded(bytes as f64 * 8e12 / self.0))
     }
 
     /// The time of `bits` bits.
     pub fn time_of_bits(self, bits: u64) -> Time {
-        Time((bits as f64 * 1e12 / self.0).round() as u64)
+        Time(rounded(bits as f64 * 1e12 / self.0))
     }
 
     /// The number of whole bytes in a time.
     pub fn bytes_in(self, time: Time) -> u64 {
         (time.0 as f64 * self.0 / 8e12) as u64
     }
+}
+
+/// The whole number that is nearest to one that is not negative. Unlike `round` it is no call.
+const fn rounded(number: f64) -> u64 {
+    let whole = number as u64;
+    whole.saturating_add((number - whole as f64 >= 0.5) as u64)
 }
 
 /// Reads a quantity such as `10 Mb/s`, `51.2 us`, `64 kB`: a number and one of these units.
@@ -232,6 +238,17 @@ mod tests {
         assert_eq!(Rate::megabits(10).time_of(1500), Time::microseconds(1200));
         assert_eq!(Rate::megabits(100).time_of(1500), Time::microseconds(120));
         assert_eq!(Rate::megabits(10).bytes_in(Time::microseconds(1200)), 1500);
+    }
+
+    #[test]
+    fn numbers_are_rounded_as_the_library_rounds_them() {
+        let mut number: f64 = 0.499_999_999_999_999_94;
+        for _ in 0..200 {
+            for near in [number, number + 0.5, number.trunc() + 0.5, number.trunc()] {
+                assert_eq!(rounded(near), near.round() as u64, "{near}");
+            }
+            number *= 1.4;
+        }
     }
 
     #[test]

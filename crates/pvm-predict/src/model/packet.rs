@@ -8,6 +8,7 @@ mod ahead;
 mod daemons;
 mod debts;
 mod fleet;
+mod leaving;
 mod network;
 mod parts;
 mod readers;
@@ -18,6 +19,7 @@ use self::ahead::Ahead;
 use self::daemons::{Daemons, Parcel};
 use self::debts::Debts;
 use self::fleet::{Ends, Packet, UNKNOWN};
+use self::leaving::Leaving;
 use self::readers::Readers;
 use self::wires::{Output as Wired, Planned as OnWire, Wires};
 use super::run::division::Part;
@@ -89,6 +91,7 @@ struct Side {
     /// The number of bytes that were written so far.
     written: u64,
     ahead: Ahead,
+    leaving: Leaving,
     /// Messages that come from the other end, each with the byte behind its last one.
     open: VecDeque<(u64, Parcel)>,
 }
@@ -217,7 +220,8 @@ impl Packets {
         let end = End::new(&self.transport, self.base, clock);
         let end = end.expect("a platform without a transport has no packets");
         let ahead = Ahead::new(self.session.bounded);
-        self.ends.push(Side { end, tasks, hosts, peer, written: 0, ahead, open: VecDeque::new() });
+        let (written, leaving, open) = (0, Leaving::default(), VecDeque::new());
+        self.ends.push(Side { end, tasks, hosts, peer, written, ahead, leaving, open });
     }
 
     /// The end that a packet is for. The first packet of another part tells who its sender is.
@@ -259,10 +263,31 @@ impl Packets {
 
     /// Hands an input to an end, and handles what it says.
     fn handle(&mut self, now: Time, number: u32, input: Input, cause: Option<&Packet>) {
-        let end = &mut self.ends[number as usize].end;
-        end.lend(&mut self.spare);
+        let Side { end, leaving, .. } = &mut self.ends[number as usize];
+        if let Input::Left(bytes) = input
+            && leaving.notes(now, bytes)
+        {
+            return;
+        }
+        if let Some(tcp) = end.tcp() {
+            leaving.tell(tcp);
+            tcp.lend(&mut self.spare);
+        }
         end.handle(now, input);
+        leaving.handled(end);
         self.end(now, number, cause);
+    }
+
+    /// An end's time has come.
+    fn timeout(&mut self, now: Time, number: u32) {
+        let Side { end, leaving, .. } = &mut self.ends[number as usize];
+        if let Some(tcp) = end.tcp() {
+            leaving.tell(tcp);
+            tcp.lend(&mut self.spare);
+        }
+        end.handle_timeout(now);
+        leaving.handled(end);
+        self.end(now, number, None);
     }
 
     /// Handles the outputs of an end; `cause` is the packet that it received.
@@ -299,7 +324,9 @@ impl Packets {
                 }
             }
         }
-        self.ends[number as usize].end.give_back(&mut self.spare);
+        if let Some(tcp) = self.ends[number as usize].end.tcp() {
+            tcp.give_back(&mut self.spare);
+        }
     }
 
     fn send(&mut self, now: Time, sender: u32, segment: Segment) {

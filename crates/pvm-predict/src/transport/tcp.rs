@@ -97,7 +97,7 @@ impl End {
     pub(crate) fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Written(bytes) => self.sending.write(now, bytes),
-            Input::Left(bytes) => self.sending.left(bytes),
+            Input::Left(bytes) => self.sending.left(bytes, 1),
             Input::Read => {
                 self.receiving.read(now);
                 if self.receiving.is_due(now) {
@@ -119,6 +119,21 @@ impl End {
             self.acknowledge(now);
         }
         self.go_on(now);
+    }
+
+    /// The time before which it does nothing when a segment leaves the host's queue, because
+    /// nothing waits that could go: such news may wait for the next input.
+    pub(crate) fn is_deaf_until(&self) -> Time {
+        if self.sending.could_go_on() {
+            return Time::ZERO;
+        }
+        let due = self.sending.timer().or_else(|| self.receiving.poll_timeout());
+        due.map_or(Time::END, |_| self.planned)
+    }
+
+    /// So many segments with so many bytes have left the host's queue while it was deaf.
+    pub(crate) const fn left(&mut self, bytes: u64, segments: u64) {
+        self.sending.left(bytes, segments);
     }
 
     pub(crate) fn poll_output(&mut self) -> Option<Output> {

@@ -2,7 +2,6 @@
 
 use crate::action::TaskNumber;
 use crate::blame::{Phase, Told};
-use crate::kernel::Map;
 use crate::model::run::inbox::Transfer;
 use crate::transport::tcp::{RANGES, Segment};
 use crate::unit::Time;
@@ -33,17 +32,18 @@ pub(super) struct Travelling {
     tasks: (TaskNumber, TaskNumber),
     /// Its node, and the number of links that it has crossed.
     pub(super) node: u32,
-    pub(super) hops: u32,
+    pub(super) hops: u16,
     /// The bytes of its data, and those in front of them.
     pub(super) data: u32,
     header: u16,
     window: u16,
     echo: u32,
+    /// Its place among the ranges, or [`UNKNOWN`].
+    ranges: u32,
     is_shared: bool,
     /// True if it occupies its host's memory until it has arrived, because both hosts are
     /// namespaces of one computer.
     pub(super) is_kept: bool,
-    has_ranges: bool,
     begin: u64,
     first_sent: Time,
     sent: Time,
@@ -60,6 +60,9 @@ const _: () = assert!(size_of::<Slot>() == 128);
 
 /// The ranges of an acknowledgement.
 type Ranges = [(u64, u64); RANGES];
+
+/// No ranges.
+const NONE: Ranges = [(0, 0); RANGES];
 
 /// A packet with all that belongs to it.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +99,7 @@ impl Packet {
             header: header as u16,
             window,
             echo,
-            has_ranges: ranges != Ranges::default(),
+            ranges: UNKNOWN,
             begin,
             first_sent,
             sent,
@@ -148,7 +151,7 @@ impl Travelling {
             }
             _ => [self.times[0], self.times[1], queued, reached, began, at],
         };
-        self.hops += 1;
+        self.hops = self.hops.saturating_add(1);
     }
 
     /// It has crossed the cable of all hosts, after it was first tried at `tried`.
@@ -174,22 +177,19 @@ impl Transfer for Packet {
 pub(super) struct Fleet {
     all: Vec<Slot>,
     free: Vec<u32>,
-    /// The ranges of those packets that have some.
-    ranges: Map<u32, Ranges>,
+    /// The ranges of those packets that have some, and free places there.
+    ranges: Vec<Ranges>,
+    free_ranges: Vec<u32>,
 }
 
 impl Fleet {
     /// Finds a number for a packet.
     pub(super) fn keep(&mut self, packet: &Packet) -> u32 {
-        let number = self.free.pop().unwrap_or(self.all.len() as u32);
-        match self.all.get_mut(number as usize) {
-            Some(place) => *place = Slot(packet.now),
-            None => self.all.push(Slot(packet.now)),
+        let mut now = packet.now;
+        if packet.ranges != NONE {
+            now.ranges = put(&mut self.ranges, &mut self.free_ranges, packet.ranges);
         }
-        if packet.now.has_ranges {
-            self.ranges.insert(number, packet.ranges);
-        }
-        number
+        put(&mut self.all, &mut self.free, Slot(now))
     }
 
     pub(super) fn at(&mut self, number: u32) -> &mut Travelling {
@@ -199,8 +199,23 @@ impl Fleet {
     /// Takes a packet: its number is free.
     pub(super) fn take(&mut self, number: u32) -> Packet {
         self.free.push(number);
-        let Slot(now) = self.all[number as usize];
-        let ranges = if now.has_ranges { self.ranges.remove(&number) } else { None };
-        Packet { now, ranges: ranges.unwrap_or_default(), until: Time::ZERO }
+        let Slot(mut now) = self.all[number as usize];
+        let mut ranges = NONE;
+        if now.ranges != UNKNOWN {
+            self.free_ranges.push(now.ranges);
+            ranges = self.ranges[now.ranges as usize];
+            now.ranges = UNKNOWN;
+        }
+        Packet { now, ranges, until: Time::ZERO }
     }
+}
+
+/// Puts something into a free place of a list, or behind its end.
+fn put<T>(all: &mut Vec<T>, free: &mut Vec<u32>, one: T) -> u32 {
+    let number = free.pop().unwrap_or(all.len() as u32);
+    match all.get_mut(number as usize) {
+        Some(place) => *place = one,
+        None => all.push(one),
+    }
+    number
 }

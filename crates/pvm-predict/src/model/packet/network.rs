@@ -119,11 +119,7 @@ impl Network for Packets {
 
     fn handle_timeout(&mut self, now: Time, planned: Planned) {
         match planned {
-            Planned::End(end) => {
-                self.ends[end as usize].end.lend(&mut self.spare);
-                self.ends[end as usize].end.handle_timeout(now);
-                self.end(now, end, None);
-            }
+            Planned::End(end) => self.timeout(now, end),
             Planned::Wire(planned) => {
                 self.wires.handle_timeout(now, planned);
                 self.wire(now);

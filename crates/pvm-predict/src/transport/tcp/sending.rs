@@ -35,8 +35,9 @@ pub(super) struct Sending {
     /// The end of the receiver's window.
     edge: u64,
     flying: VecDeque<Flying>,
-    /// The number of segments on the network.
+    /// The number of segments on the network, and of those that are lost.
     under_way: usize,
+    lost: usize,
     /// The byte up to which all must be acknowledged before a further loss counts as a new one.
     recovery: Option<u64>,
     delivered: f64,
@@ -89,6 +90,7 @@ impl Sending {
             edge: Offer::new(tcp).bytes(),
             flying: VecDeque::new(),
             under_way: 0,
+            lost: 0,
             recovery: None,
             delivered: 0.0,
             delivered_at: Time::ZERO,
@@ -160,8 +162,8 @@ impl Sending {
         }
     }
 
-    pub(super) fn left(&mut self, bytes: u64) {
-        self.gone += memory(bytes);
+    pub(super) const fn left(&mut self, bytes: u64, segments: u64) {
+        self.gone += bytes + segments * SEGMENT_MEMORY;
         self.corks = false;
     }
 
@@ -172,8 +174,18 @@ impl Sending {
         [self.timer, pace].into_iter().flatten().min()
     }
 
-    fn has_more(&self) -> bool {
-        self.next < self.end || self.flying.iter().any(|one| one.state == State::Lost)
+    /// The time of the next timeout.
+    pub(super) const fn timer(&self) -> Option<Time> {
+        self.timer
+    }
+
+    /// True if something waits for which the window has room.
+    pub(super) fn could_go_on(&self) -> bool {
+        self.has_more() && self.quota() > 0
+    }
+
+    const fn has_more(&self) -> bool {
+        self.next < self.end || self.lost > 0
     }
 
     fn may_fly(&self) -> bool {
@@ -185,7 +197,7 @@ impl Sending {
         if self.forced {
             return 1;
         }
-        (self.window.segments.floor().max(1.0) as u64).saturating_sub(self.under_way as u64)
+        (self.window.segments.max(1.0) as u64).saturating_sub(self.under_way as u64)
     }
 
     /// The next segment that may go now.
@@ -198,7 +210,8 @@ impl Sending {
         if self.window.pacing().is_some() && now < self.pace {
             return None;
         }
-        let place = self.flying.iter().position(|one| one.state == State::Lost);
+        let is_lost = |one: &Flying| one.state == State::Lost;
+        let place = if self.lost > 0 { self.flying.iter().position(is_lost) } else { None };
         let segment = match place {
             Some(place) => Some(self.again(now, place)),
             None => self.fresh(now),
@@ -222,6 +235,7 @@ impl Sending {
 
     fn again(&mut self, now: Time, place: usize) -> Segment {
         let (delivered, delivered_at) = (self.delivered, self.delivered_at);
+        self.lost -= 1;
         let one = &mut self.flying[place];
         self.handed += memory(u64::from(one.bytes));
         (one.sent, one.again, one.state, one.handed) = (now, true, State::Flying, self.handed);
@@ -322,7 +336,7 @@ impl Sending {
         match one.state {
             State::Flying => self.under_way -= 1,
             State::Beyond => return,
-            State::Lost => (),
+            State::Lost => self.lost -= 1,
         }
         self.newest = self.newest.max((one.sent, one.begin));
         self.delivered += 1.0;

@@ -30,6 +30,7 @@ impl Sending {
                 State::Flying if passed => {
                     one.state = State::Lost;
                     self.under_way -= 1;
+                    self.lost += 1;
                     found = true;
                 }
                 _ => (),
@@ -81,6 +82,7 @@ impl Sending {
         for one in self.flying.iter_mut().filter(|one| one.state == State::Flying) {
             one.state = State::Lost;
             one.again = false;
+            self.lost += 1;
         }
         self.under_way = 0;
         self.recovery = Some(self.next);
@@ -102,6 +104,7 @@ impl Sending {
         if let Some(last) = self.flying.back_mut().filter(is_out) {
             last.state = State::Lost;
             self.under_way -= 1;
+            self.lost += 1;
         }
     }
 }

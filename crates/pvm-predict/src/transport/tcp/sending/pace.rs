@@ -34,9 +34,12 @@ impl Sending {
 
     /// True if too many of its own segments wait in the host's queue.
     pub(super) fn is_held_back(&self) -> bool {
-        let least = TRAINS * self.next_train() * memory(self.tcp.segment);
         let queued = self.handed - self.gone;
-        self.train == 0 && queued >= least.max(self.pace() + 1) && self.flying.len() > 1
+        if self.train > 0 || queued == 0 || self.flying.len() < 2 {
+            return false;
+        }
+        let least = TRAINS * self.next_train() * memory(self.tcp.segment);
+        queued >= least.max(self.pace() + 1)
     }
 
     /// The time at which the pace lets the next segment go. A delay is made good up to half a
