@@ -78,6 +78,43 @@ mod tests {
         assert!(ring(1).1.neighbours(HostIndex(1)).is_empty());
     }
 
+    /// The neighbours as the hosts stand in a circle, by the definition.
+    fn plain(places: &[(u32, HostIndex)], of: HostIndex) -> Vec<HostIndex> {
+        let Some(at) = places.iter().position(|(_, host)| *host == of) else { return Vec::new() };
+        let steps = (1..=SIDE_COUNT).flat_map(|step| [step, places.len() * SIDE_COUNT - step]);
+        let found: BTreeSet<_> = steps.map(|by| places[(at + by) % places.len()].1).collect();
+        found.into_iter().filter(|host| *host != of).collect()
+    }
+
+    #[test]
+    fn neighbours_are_those_of_a_circle_whoever_comes_and_goes() {
+        let (mut ring, mut places) = (Ring::default(), Vec::new());
+        let mut random = 11_u64;
+        for step in 0..20_000_u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step);
+            // All that a record can say is a host, also one that no machine has; often few are in.
+            let low = HostIndex(u16::try_from(random >> 33 & 0xf).unwrap_or(0));
+            let any = HostIndex(u16::try_from(random >> 40 & 0xffff).unwrap_or(0));
+            let host = if random >> 61 & 1 == 0 { low } else { any };
+            places.retain(|(_, other)| *other != host);
+            if random >> 62 == 0 {
+                ring.insert(host);
+                ring.insert(host);
+                places.push((spread(host), host));
+                places.sort_unstable();
+            } else {
+                ring.remove(host);
+            }
+            if places.len() > 12 {
+                places.retain(|(_, host)| host.0 < 16);
+                (16..=u16::MAX).for_each(|host| ring.remove(HostIndex(host)));
+            }
+            for of in [host, low, HostIndex(0), HostIndex(u16::MAX)] {
+                assert_eq!(ring.neighbours(of), plain(&places, of), "{places:?} {of}");
+            }
+        }
+    }
+
     #[test]
     fn no_two_places_of_the_ring_are_one() {
         let places: BTreeSet<_> = ring(4095).1.places.into_iter().map(|(at, _)| at).collect();

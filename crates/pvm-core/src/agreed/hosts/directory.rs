@@ -150,6 +150,76 @@ pub(crate) fn folded(name: &Blob) -> Blob {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
+    /// The first host of which this is true.
+    fn first(
+        map: &BTreeMap<HostIndex, HostFacts>,
+        is: impl Fn(&HostFacts) -> bool,
+    ) -> Option<HostIndex> {
+        map.iter().find(|(_, facts)| is(facts)).map(|(host, _)| *host)
+    }
+
+    /// One that says what is known says what a plain map does.
+    fn check(directory: &Directory, map: &BTreeMap<HostIndex, HostFacts>, words: &[&str]) {
+        assert!(
+            directory
+                .list()
+                .iter()
+                .map(|(host, facts)| (host, &**facts))
+                .eq(map.iter().map(|(host, facts)| (*host, facts)))
+        );
+        for word in words.iter().map(|word| Blob::from(*word)) {
+            let named = first(map, |facts| folded(&facts.name) == folded(&word));
+            assert_eq!(directory.named(&word), named, "{word:?}");
+            let there = |facts: &HostFacts| !word.0.is_empty() && facts.computer == word;
+            assert_eq!(directory.on_computer(&word), first(map, there), "{word:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_found_as_in_a_plain_map_whatever_records_say_of_them() {
+        let words = ["", "a", "A", "b", "a.2", "boot"];
+        let (mut directory, mut map) = (Directory::default(), BTreeMap::new());
+        let (mut kept, mut random) = (BTreeMap::new(), 5_u64);
+        for step in 0..20_000_u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step);
+            let host = HostIndex([0, 1, 2, 63, 64, 128, 4094, 4095][(random >> 33) as usize & 7]);
+            let word = |bits: u32| Blob::from(words[(random >> bits) as usize % words.len()]);
+            let facts = HostFacts { name: word(40), computer: word(45), ..HostFacts::default() };
+            let record = (record_key(MARK, &host), facts.to_bytes());
+            match random >> 61 {
+                0 => assert_eq!(directory.remove(host), map.remove(&host).is_some()),
+                1 if step % 50 == 0 => {
+                    directory.clear();
+                    map.clear();
+                }
+                2 => directory.share(host, &Arc::new(facts)),
+                3 => {
+                    assert!(directory.adopt(&record.0.0, &record.1));
+                    map.insert(host, facts);
+                }
+                _ => {
+                    directory.insert(host, facts.clone());
+                    map.insert(host, facts);
+                }
+            }
+            check(&directory, &map, &words);
+            let mut changes = Vec::new();
+            directory.take_changes(&mut changes);
+            for (key, value) in changes {
+                match value {
+                    Some(value) => kept.insert(key, value),
+                    None => kept.remove(&key),
+                };
+            }
+        }
+        let (nobody, facts) = (record_key(MARK, &HostIndex(4096)), HostFacts::default());
+        assert!(!directory.adopt(&nobody.0, &facts.to_bytes()), "no machine has so many hosts");
+        let mut back = Directory::default();
+        kept.iter().for_each(|(key, value)| assert!(back.restore(&key.0, &value.0)));
+        check(&back, &map, &words);
+    }
 
     #[test]
     fn a_word_of_the_same_hash_stands_for_no_host_of_another_word() {
