@@ -17,6 +17,7 @@ use crate::platform::Platform;
 use crate::program::Source;
 use crate::report::{Report, Watcher};
 use crate::unit::Time;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs a program on a platform. The network of each part is made from the hosts of tasks.
@@ -51,8 +52,8 @@ pub(in crate::model) fn run<N: Network + Send>(
 type Boxes<M> = Vec<Mutex<Vec<Mail<M>>>>;
 
 /// With fewer events than the first number, one worker alone runs the windows; from the second
-/// number on all workers run them. A meeting of workers costs about as much as ten events.
-const EVENTS: (u64, u64) = (64, 128);
+/// number on all workers run them. A meeting of workers costs about as much as five events.
+const EVENTS: (u64, u64) = (32, 64);
 
 /// The next window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,6 +104,8 @@ pub(super) struct Together<'a, N: Network> {
     /// The windows of even and of odd steps: while workers read one of them, the first worker may
     /// write the other.
     windows: [Mutex<Window>; 2],
+    /// The parts that a worker has taken in the window of an even and of an odd step, as bits.
+    taken: [AtomicU64; 2],
     meetings: Mutex<Meetings>,
 }
 
@@ -128,6 +131,7 @@ impl<'a, N: Network + Send> Together<'a, N> {
             boxes: [boxes(), boxes()],
             behind: Mutex::default(),
             windows: [Mutex::default(), Mutex::default()],
+            taken: [AtomicU64::new(0), AtomicU64::new(0)],
             meetings: Mutex::default(),
         }
     }
@@ -151,29 +155,49 @@ impl<'a, N: Network + Send> Together<'a, N> {
     fn work(&self, crew: &dyn Crew, (worker, workers): (usize, usize)) {
         if worker == 0 {
             self.start();
-            *lock(&self.windows[0]) = self.next(1);
+            self.announce(0, self.next(1));
         }
         crew.meet();
         for step in (0..2).cycle() {
             let mut window = *lock(&self.windows[step]);
             let Some(end) = window.end else { return };
             if window.events >= EVENTS.0 {
-                for part in (worker..self.parts.len()).step_by(workers) {
+                for part in self.turns(worker, workers).filter(|part| self.takes(step, *part)) {
                     self.window(&window, part, end);
                 }
                 crew.meet();
                 if worker == 0 {
-                    *lock(&self.windows[1 - step]) = self.next(window.turn);
+                    self.announce(1 - step, self.next(window.turn));
                 }
             } else if worker == 0 {
                 while let Some(end) = window.end.filter(|_| window.events < EVENTS.1) {
                     (0..self.parts.len()).for_each(|part| self.window(&window, part, end));
                     window = self.next(window.turn);
                 }
-                *lock(&self.windows[1 - step]) = window;
+                self.announce(1 - step, window);
             }
             crew.meet();
         }
+    }
+
+    /// The window of the next step, of which no worker has taken a part yet.
+    fn announce(&self, step: usize, window: Window) {
+        *lock(&self.windows[step]) = window;
+        self.taken[step].store(0, Ordering::Relaxed);
+    }
+
+    /// The parts in the order in which a worker looks for work: its own ones, which its caches may
+    /// still know, and then those that others have not come to.
+    fn turns(&self, worker: usize, workers: usize) -> impl Iterator<Item = usize> {
+        let is_own = move |part: &usize| part % workers == worker;
+        let all = 0..self.parts.len();
+        all.clone().filter(is_own).chain(all.rev().filter(move |part| !is_own(part)))
+    }
+
+    /// A worker takes a part in a window; false if another one has. The meetings of the workers
+    /// order what they do to the part.
+    fn takes(&self, step: usize, part: usize) -> bool {
+        self.taken[step].fetch_or(1 << part, Ordering::Relaxed) & 1 << part == 0
     }
 
     /// One window of a part: it takes the mail of the last window, runs until `end`, and leaves its
