@@ -305,13 +305,14 @@ impl Sending {
             self.flying.pop_front();
             self.came(&one, &mut news);
         }
-        for (begin, end) in segment.ranges {
+        for (begin, end) in segment.ranges.into_iter().filter(|(begin, end)| begin < end) {
             for place in 0..self.flying.len() {
-                let one = self.flying[place];
+                let one = &mut self.flying[place];
                 let inside = one.begin >= begin && one.end() <= end;
                 if inside && one.state != State::Beyond {
-                    self.flying[place].state = State::Beyond;
-                    self.came(&one, &mut news);
+                    let before = *one;
+                    one.state = State::Beyond;
+                    self.came(&before, &mut news);
                 }
             }
         }

@@ -21,6 +21,9 @@ impl Sending {
     pub(super) fn find_losses(&mut self) {
         let newest = self.newest;
         let recovers = self.recovery.is_some();
+        if !recovers && self.flying.len() < self.under_way + self.lost + BEYOND {
+            return; // too few are beyond any hole
+        }
         let mut beyond = 0;
         let mut found = false;
         for one in self.flying.iter_mut().rev() {
