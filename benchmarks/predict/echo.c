@@ -1,9 +1,13 @@
-/* echo [COUNT [SIZE...]]: what a message between two hosts costs its sender and its receiver together, in microseconds:
-   one byte, 64 KiB, by a direct route, one message behind the other. After a pause of a few milliseconds it would cost
+/* echo [COUNT [SIZE...]], echo segments: what a message between two hosts costs its sender and its receiver together, in
+   microseconds: one byte, 64 KiB, by a direct route, one message behind the other. After a pause of a few milliseconds it would cost
    20 to 175 us more, as long as an idle processor takes to wake, which differs from run to run. Start it on one of two
    hosts of a machine; the hosts share a computer, and so a clock. JSON on a line: medians of COUNT messages (200), and
-   by how much a timer of 250 us goes off late in the mean, and the median time after which a full segment of TCP that
-   goes alone, 5 ms after the one before, is acknowledged.
+   by how much a timer of 250 us goes off late in the mean.
+
+   With `segments`, the times in microseconds after which the acknowledgement of a segment of TCP is handled that goes
+   alone: the first one of a write of each of three sizes, while the receiver waits for it, by a task that a message has
+   just woken. What comes for a connection while its program writes is put aside until the write is over, so a long
+   write hears of its first segment late. The middles of the tenths of 100 such times each.
 
    With SIZEs a line for each: the median time of a message of so many bytes and of an answer of 8 bytes, in seconds, by
    the default route, through the daemons. On a machine of one host both tasks are on that host. */
@@ -16,12 +20,15 @@
 #include <arpa/inet.h>
 #include <linux/tcp.h>
 #include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "pvm3.h"
 
 #define SEGMENT 1448
-#define LONE 25
+#define LONE 100
+#define SIZES 3
+#define ROOM 2000
 #define LONG 65536
 #define LONGEST (1 << 20)
 #define MOST 1000
@@ -117,40 +124,66 @@ static double lateness(void)
     return late / 1000;
 }
 
-/* Takes LONE connections, whose port is told to `to`. */
+/* Takes connections that have room for one segment, as many as LONE for each size, whose port is told to `to`, and lets
+   it write to each. It is woken by the segment, as a task that waits for messages is, but reads none. */
 static void take_segments(int to)
 {
-    int door = socket(AF_INET, SOCK_STREAM, 0), taken[LONE];
+    static int taken[SIZES * LONE];
+    int door = socket(AF_INET, SOCK_STREAM, 0), room = ROOM, tid, tag, bytes;
     struct sockaddr_in own = {.sin_family = AF_INET};
     socklen_t length = sizeof own;
-    must(bind(door, (struct sockaddr *)&own, sizeof own) | listen(door, LONE), "listen");
+    must(setsockopt(door, SOL_SOCKET, SO_RCVBUF, &room, sizeof room), "SO_RCVBUF");
+    must(bind(door, (struct sockaddr *)&own, sizeof own) | listen(door, 1), "listen");
     must(getsockname(door, (struct sockaddr *)&own, &length), "getsockname");
-    int port = ntohs(own.sin_port), tid, tag, bytes;
+    int port = ntohs(own.sin_port);
     must(pvm_psend(to, 3, &port, 1, PVM_INT), "pvm_psend");
-    for (int i = 0; i < LONE; i++)
+    for (int i = 0; i < SIZES * LONE; i++) {
         must(taken[i] = accept(door, NULL, NULL), "accept");
-    must(pvm_precv(to, 4, &port, 1, PVM_INT, &tid, &tag, &bytes), "pvm_precv");
-    for (int i = 0; i < LONE; i++)
+        must(pvm_precv(to, 4, &port, 1, PVM_INT, &tid, &tag, &bytes), "pvm_precv");
+        usleep(1000);
+        must(pvm_psend(to, 5, &port, 1, PVM_INT), "pvm_psend");
+        struct pollfd come = {.fd = taken[i], .events = POLLIN};
+        must(poll(&come, 1, 10000), "poll");
+    }
+    for (int i = 0; i < SIZES * LONE; i++)
         close(taken[i]);
     close(door);
 }
 
-/* The microseconds until a segment is acknowledged that goes alone over this new connection. */
-static double alone(int connection)
+/* The microseconds until the first segment of a write is acknowledged that goes alone over this new connection. A message
+   of `partner` wakes this task before it writes. */
+static double alone(int partner, int connection, const char *data, int size)
 {
-    static char data[SEGMENT];
     struct tcp_info info;
     socklen_t length = sizeof info;
-    usleep(5000);
-    must((int)send(connection, data, SEGMENT, 0), "send");
+    int word = 0, tid, tag, bytes;
+    must(pvm_psend(partner, 4, &word, 1, PVM_INT), "pvm_psend");
+    must(pvm_precv(partner, 5, &word, 1, PVM_INT, &tid, &tag, &bytes), "pvm_precv");
+    must((int)send(connection, data, (size_t)size, MSG_DONTWAIT), "send");
     usleep(5000);
     must(getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &length), "TCP_INFO");
     return info.tcpi_delivery_rate > 0 ? 1e6 * info.tcpi_snd_mss / (double)info.tcpi_delivery_rate : 0;
 }
 
-/* The median of that over LONE connections to a task of this host. */
-static double lone_segment(int partner, const char *host)
+/* These times for LONE writes of `size` bytes each, in order. */
+static void lone_segments(int partner, const struct sockaddr *there, int size, double *times)
 {
+    static char data[LONGEST];
+    memset(data, 1, sizeof data);
+    for (int i = 0; i < LONE; i++) {
+        int connection = socket(AF_INET, SOCK_STREAM, 0), room = LONGEST;
+        must(setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &room, sizeof room), "SO_SNDBUF");
+        must(connect(connection, there, sizeof(struct sockaddr_in)), "connect");
+        times[i] = alone(partner, connection, data + i % (LONGEST / LONG) * LONG, size);
+        close(connection);
+    }
+    qsort(times, LONE, sizeof *times, order);
+}
+
+/* Tells for each size the times in the middle of each tenth of them. */
+static void by_segments(int partner, const char *host)
+{
+    static const int sizes[SIZES] = {SEGMENT, 16384, LONG};
     double times[LONE];
     int port, tid, tag, bytes;
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found;
@@ -158,35 +191,34 @@ static double lone_segment(int partner, const char *host)
     if (getaddrinfo(host, NULL, &hints, &found) != 0)
         must(-1, host);
     ((struct sockaddr_in *)found->ai_addr)->sin_port = htons((unsigned short)port);
-    for (int i = 0; i < LONE; i++) {
-        int connection = socket(AF_INET, SOCK_STREAM, 0);
-        must(connect(connection, found->ai_addr, found->ai_addrlen), "connect");
-        times[i] = alone(connection);
-        close(connection);
+    for (int size = 0; size < SIZES; size++) {
+        lone_segments(partner, found->ai_addr, sizes[size], times);
+        printf("%s\"%d\": [", size ? ", " : "{\"alone\": {", sizes[size]);
+        for (int tenth = 0; tenth < 10; tenth++)
+            printf("%s%.1f", tenth ? ", " : "", times[(2 * tenth + 1) * LONE / 20]);
+        printf("]");
     }
+    printf("}}\n");
     freeaddrinfo(found);
-    must(pvm_psend(partner, 4, &port, 1, PVM_INT), "pvm_psend");
-    qsort(times, LONE, sizeof *times, order);
-    return times[LONE / 2];
 }
 
-static void by_a_direct_route(int partner, int count, const char *host)
+static void by_a_direct_route(int partner, int count)
 {
-    double lone_us = lone_segment(partner, host);
     median(partner, 1, 20, 0); /* the route is there afterwards */
     double short_us = median(partner, 1, count, 0), long_us = median(partner, LONG, count, 0);
-    printf("{\"short_us\": %.2f, \"long_us\": %.2f, \"bytes\": %d, \"late_us\": %.2f, \"lone_us\": %.1f}\n", short_us,
-           long_us, LONG, lateness(), lone_us);
+    printf("{\"short_us\": %.2f, \"long_us\": %.2f, \"bytes\": %d, \"late_us\": %.2f}\n", short_us, long_us, LONG,
+           lateness());
 }
 
 int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 200, partner, parent = pvm_parent(), daemons = argc > 2;
+    int segments = argc > 1 && strcmp(argv[1], "segments") == 0;
     pvm_setopt(PvmRoute, daemons ? PvmDontRoute : PvmRouteDirect);
     if (count < 1 || count > MOST)
         count = 200;
     if (parent >= 0) {
-        if (!daemons)
+        if (segments)
             take_segments(parent);
         answer(parent);
         pvm_exit();
@@ -203,8 +235,10 @@ int main(int argc, char **argv)
     }
     if (daemons)
         by_daemons(partner, count, argv + 2);
+    else if (segments)
+        by_segments(partner, other->hi_name);
     else
-        by_a_direct_route(partner, count, other->hi_name);
+        by_a_direct_route(partner, count);
     must(pvm_psend(partner, 1, argv, 0, PVM_BYTE), "pvm_psend"); /* the end */
     pvm_exit();
     return 0;

@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 """platform.py ECHO RATE: a platform file for four namespaces of this computer whose cables are shaped by tbf.
 
-What a message costs its sender and its receiver is from the echo that ECHO tells; all else is from the command line of
-the shaping and from this computer."""
+What a message costs its sender and its receiver, and the times of segments that go alone, are from the lines that echo
+told, in the file ECHO; all else is from the command line of the shaping and from this computer."""
 import json
 import os
 import sys
 
-echo, rate = json.load(open(sys.argv[1])), float(sys.argv[2])
+echo, rate = {}, float(sys.argv[2])
+for line in open(sys.argv[1]):
+    echo.update(json.loads(line))
 short, long, size = echo["short_us"], echo["long_us"], echo["bytes"]
 # What the kernel's timer and scheduler do (rounds 1 to 4 had neither).
 late = f'late = "{echo["late_us"]:.1f} us"\n' if "late_us" in echo else ""
 slices = "/proc/sys/kernel/sched_rr_timeslice_ms"
 slice_ = f'slice = "{open(slices).read().strip()} ms"\n' if late and os.path.exists(slices) else ""
 # A segment that goes alone is slower than one of many: caches and processors are cold (rounds 1 to 6 had no such time).
-lone = echo.get("lone_us")
+# Round 7 has one such time, and no times of segments at the begin of a longer write.
+tenths = echo.get("alone", {})
+times = tenths.get("1448")
+lone = (times[4] + times[5]) / 2 if times else echo.get("lone_us")
 latency = lone / 4 if lone else short / 6
 alone = "" if not lone else f"""
 # A full segment that goes alone is acknowledged after {lone:g} us (median): a quarter of it is the `latency` of each cable.
@@ -23,6 +28,9 @@ route = "" if not lone else f"""
 wake = "{echo["late_us"]:.1f} us"
 tuned = true
 bounded = true"""
+if tenths:
+    route += "\n# Of the first segment of a write of 64 KiB, in tenths.\nalone = ["
+    route += ", ".join(f'"{time:g} us"' for time in tenths["65536"]) + "]"
 # Both copy the bytes, one behind the other.
 copy = 2 * size / max(long - short, 0.1) / 1e3
 print(f"""# Four network namespaces of one computer, their cables shaped by

@@ -3,9 +3,10 @@
 #
 # Records each NAS program of PROGRAMS ("ep is cg mg") of class S on this computer, four tasks that take turns
 # (--alone), TIMES times (9), and keeps the recording whose timed section is the median. Two hosts whose cable is not
-# shaped tell what messages cost. From that come a platform file for each RATE (Mb/s) and the seals. Nothing runs on a
-# shaped cable here: commit ROUND, then `round.sh PREFIX ROUND RATE RUNS PROGRAM...` makes the runs. What is measured has
-# real-time priority, as there.
+# shaped tell what messages cost, and two whose cable has a shaper that holds nothing back (10 Gb/s) the times of segments
+# that go alone. From that come a platform file for each RATE (Mb/s) and the seals. Nothing runs at a RATE here: commit
+# ROUND, then `round.sh PREFIX ROUND RATE RUNS PROGRAM...` makes the runs. What is measured has real-time priority, as
+# there.
 set -eu
 prefix=$(realpath "$1") round=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +28,7 @@ if [ -n "${HOSTS_DIR:-}" ]; then
   for k in 1 2; do
     for process in $(ip netns pids "${PRE}h$k"); do chrt -r -p 1 "$process" 2>/dev/null || :; done
   done
-  on h1 chrt -r 1 timeout 60 "$round/build/echo" 300
+  on h1 chrt -r 1 timeout 60 "$round/build/echo" "${ECHO:-300}"
   on h1 pvm halt >/dev/null
   exit
 fi
@@ -41,6 +42,7 @@ load() { echo "$1 $(cat /proc/loadavg) $(head -1 /proc/pressure/cpu)" >>"$round/
 
 load "echo"
 bash "$hosts" run 2 -- bash "$0" "$prefix" "$round" | tail -1 >"$round/echo.json"
+ECHO=segments bash "$hosts" run 2 10gbit,1600,256kb -- bash "$0" "$prefix" "$round" | tail -1 >>"$round/echo.json"
 for rate in "${@:3}"; do
   python3 "$here/platform.py" "$round/echo.json" "$rate" >"$round/tbf-$rate.toml"
 done

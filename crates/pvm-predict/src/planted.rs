@@ -48,6 +48,8 @@ pub enum Bug {
     QueueUnbounded,
     /// The receive window stays as small as it is at first.
     WindowFixed,
+    /// A writer handles acknowledgements before its write is over.
+    WriterHearsAtOnce,
     /// A loss leaves the window as it is.
     LossUnanswered,
     /// A link into a host carries as many flows at full rate as come.
@@ -129,6 +131,7 @@ impl Bug {
         Self::BufferWithoutBound,
         Self::QueueUnbounded,
         Self::WindowFixed,
+        Self::WriterHearsAtOnce,
         Self::LossUnanswered,
         Self::TicksForgotten,
         Self::CorkForgotten,

@@ -14,5 +14,5 @@ pub use built_in::{BuiltIn, built_in, named};
 pub use facts::{Host, Platform};
 pub use network::{Fabric, Line, Medium, Network};
 pub use placement::Placement;
-pub use transport::{Buffer, Congestion, Datagrams, Rdma, Route, Session, Tcp, Transport};
+pub use transport::{Buffer, Congestion, Datagrams, Rdma, Route, Session, TENTHS, Tcp, Transport};
 pub(crate) use transport::{IP, UDP};

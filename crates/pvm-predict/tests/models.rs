@@ -125,6 +125,7 @@ const CHECKS: &[Check] = &[
     ("the rest of a write waits for the queue", tcp::the_rest_of_a_write_waits_for_the_queue),
     ("buffers follow the window", tcp::buffers_follow_the_window),
     ("a route fills no queue", tcp::a_route_fills_no_queue),
+    ("a long write hears late of its first segment", tcp::a_long_write_hears_late),
     ("what waits is not sent again", tcp::what_waits_is_not_sent_again),
     ("a stream as the kernel sends it", kernel::a_stream_as_the_kernel_sends_it),
     ("requests as the kernel sends them", kernel::request_and_answer_as_the_kernel_sends_them),

@@ -136,6 +136,8 @@ struct Packets {
     net: Vec<Time>,
     /// News for other parts.
     mail: Vec<(u32, Mail)>,
+    /// Random numbers for the times of segments that go alone.
+    dice: Dice,
     out: VecDeque<Output<Planned, Packet>>,
 }
 
@@ -180,6 +182,7 @@ impl Packets {
             net: vec![Time::ZERO; hosts.len()],
             hosts: hosts.to_vec(),
             mail: Vec::new(),
+            dice: Dice::new(seed, part.stream(5)),
             out: first.map(|(at, beat)| Output::Idle(at, Planned::Beat(beat))).collect(),
         })
     }

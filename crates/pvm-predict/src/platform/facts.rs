@@ -221,6 +221,21 @@ mod tests {
         assert!(told.to_string().contains("queue: \"1 kB\" is not between 2000"), "{told}");
     }
 
+    /// Times of which each is as likely as the others are told from the shortest to the longest.
+    #[test]
+    fn a_list_of_times_is_in_order() {
+        let at = |first: &str| {
+            let list = format!("[{first}{}]", ", \"9 us\"".repeat(9));
+            Platform::parse(&format!("{SWITCH}{TCP}alone = {list}\n"))
+        };
+        let session = at("\"3 us\"").expect("it is sound").session;
+        let times = session.alone.expect("they are told");
+        assert_eq!((times[0], times[9]), (Time::microseconds(3), Time::microseconds(9)));
+        for wrong in ["\"10 us\"", "\"3\"", "3"] {
+            assert!(at(wrong).is_err(), "{wrong}");
+        }
+    }
+
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         let network = "[network]\nkind = \"cable\"\nrate = \"10 Mb/s\"\n";
@@ -240,6 +255,9 @@ mod tests {
             (&format!("{network}[host]\nspeed = nan\n"), 5, "speed is not between"),
             (&format!("{network}[host]\nslice = \"9 us\"\n"), 5, "a slice takes 10"),
             (&format!("{SWITCH}late = \"3 us\"\n"), 4, "only the timer of a burst"),
+            (&format!("{SWITCH}{TCP}alone = \"9 us\"\n"), 6, "alone is a string, not 10 times"),
+            (&format!("{SWITCH}{TCP}alone = [\"9 us\"]\n"), 6, "alone is not 10 times such as"),
+            (&format!("{SWITCH}{RDMA}alone = []\n"), 6, "alone is unknown"),
             (&format!("{network}[hots]\n"), 4, "hots is unknown here: about, host, name"),
             (&format!("{network}[transport]\nkind = \"tcp\"\nnagle = 1\n"), 6, "true or false"),
             (

@@ -131,6 +131,23 @@ impl<'a> Section<'a> {
         })
     }
 
+    /// A list of so many times, in order.
+    pub(super) fn times<const COUNT: usize>(&mut self, name: &'static str) -> Value<[Time; COUNT]> {
+        let expected = format!("{COUNT} times such as \"5 us\", the shortest first");
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let wrong = || self.at(value.span().start, format!("{name} is not {expected}"));
+        let DeValue::Array(list) = value.get_ref() else {
+            return Err(self.mistaken(&value.span(), name, value.get_ref(), &expected));
+        };
+        let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
+            DeValue::String(text) => unit::time(text).ok(),
+            _ => None,
+        };
+        let times: Option<Vec<Time>> = list.iter().map(one).collect();
+        let times = times.and_then(|times| <[Time; COUNT]>::try_from(times).ok());
+        times.filter(|times| times.is_sorted()).map(Some).ok_or_else(wrong)
+    }
+
     fn parsed<T>(
         &mut self,
         name: &'static str,

@@ -170,7 +170,13 @@ pub struct Session {
     pub beat_bytes: u64,
     /// True if tasks and daemons bound the bytes under way by the time that these take, as ours do.
     pub bounded: bool,
+    /// The times after which the acknowledgement of the first segment of a longer write is handled
+    /// if the segment goes alone, each as likely as the others.
+    pub alone: Option<[Time; TENTHS]>,
 }
+
+/// The number of parts into which measured times are divided: each is told by its middle.
+pub const TENTHS: usize = 10;
 
 impl Default for Session {
     fn default() -> Self {
@@ -182,6 +188,7 @@ impl Default for Session {
             beat: Time::ZERO,
             beat_bytes: 118,
             bounded: false,
+            alone: None,
         }
     }
 }
@@ -256,6 +263,10 @@ pub(super) fn transport_of(section: &mut Section<'_>) -> Result<(Transport, Sess
         _ => Transport::Datagrams(datagrams_of(section)?),
     };
     let mut session = session_of(section)?;
+    if matches!(transport, Transport::Tcp(_)) {
+        let times = section.times("alone")?;
+        session.alone = times.filter(|_| !planted::is(Bug::WriterHearsAtOnce));
+    }
     if let Transport::Datagrams(datagrams) = transport {
         session.route = Route::Daemons(datagrams.fragment);
     }
@@ -365,5 +376,6 @@ fn session_of(section: &mut Section<'_>) -> Result<Session, Error> {
         bounded: section.flag("bounded")?.unwrap_or(plain.bounded)
             && !planted::is(Bug::QueueUnbounded),
         beat_bytes: section.size_in("beat_bytes", 1, 64_000)?.unwrap_or(plain.beat_bytes),
+        alone: plain.alone,
     })
 }

@@ -68,7 +68,7 @@ impl End {
     pub(crate) fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Written(bytes) => self.write(bytes),
-            Input::Left(_) | Input::Read => (),
+            Input::Left(_) | Input::Read | Input::Writes(_) => (),
             Input::Arrived(segment) if segment.bytes == 0 => {
                 if self.open.remove(&segment.begin).is_some() {
                     self.out.push_back(Output::Room);

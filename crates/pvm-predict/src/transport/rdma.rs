@@ -66,7 +66,7 @@ impl End {
         match input {
             Input::Written(bytes) => self.messages.push_back(bytes),
             Input::Left(bytes) => self.queued = self.queued.saturating_sub(bytes),
-            Input::Read => (),
+            Input::Read | Input::Writes(_) => (),
             Input::Arrived(Segment { bytes: 0, acknowledged: ASKS, begin, .. }) => {
                 self.answers.push_back(now + self.registration(begin));
             }

@@ -27,6 +27,9 @@ use std::collections::VecDeque;
 /// An input of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
+    /// The program begins a longer write. If its first segment goes alone, its acknowledgement is
+    /// handled after this time at the earliest.
+    Writes(Time),
     /// Bytes to be sent were written.
     Written(u64),
     /// A segment has arrived.
@@ -96,6 +99,7 @@ impl End {
 
     pub(crate) fn handle(&mut self, now: Time, input: Input) {
         match input {
+            Input::Writes(time) => self.sending.hears_after(time),
             Input::Written(bytes) => self.sending.write(now, bytes),
             Input::Left(bytes) => self.sending.left(bytes, 1),
             Input::Read => {

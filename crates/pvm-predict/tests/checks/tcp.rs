@@ -253,3 +253,24 @@ pub(crate) fn a_route_fills_no_queue() -> Verdict {
     near("the whole", report.time.seconds(), 1.6, 0.01)?;
     if (0.01..0.06).contains(&before) { Ok(()) } else { Err(format!("{before:.4} s before")) }
 }
+
+/// The second of two messages begins with a segment that goes alone through a bucket. bbr takes its
+/// time for the rate of the network: so many segments go into a queue of 70 that most of those
+/// beyond are lost. If the end hears of the first one after 200 us only, the queue holds them, and
+/// each message takes 800 us a segment.
+pub(crate) fn a_long_write_hears_late() -> Verdict {
+    let text = "0 send 1 0 400000\n1 recv 0 0 0\n1 send 0 0 1\n0 recv 1 0 1\n0 compute \
+                1000000000\n0 send 1 0 400000\n1 recv 0 0 0\n";
+    let network = "latency = \"2 us\"\nqueue = \"70 kB\"\nburst = \"1000 B\"";
+    let at = |alone: &str| {
+        let transport = format!("congestion = \"bbr\"\ntrain = 1\n{alone}");
+        run(network, &transport, text)
+    };
+    let tenths = ["\"200 us\""; 10].join(", ");
+    let (at_once, late) = (at("")?, at(&format!("alone = [{tenths}]"))?);
+    near("the whole", late.time.seconds(), 1.0 + 2.0 * 400.0 * 800e-6, 0.01)?;
+    if at_once.lost > 3 * late.lost && at_once.time > late.time {
+        return Ok(());
+    }
+    Err(format!("{} of {} are lost", late.lost, at_once.lost))
+}

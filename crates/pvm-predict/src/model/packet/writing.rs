@@ -2,6 +2,7 @@
 
 use super::fleet::Packet;
 use super::{Output, Packets, Planned, Side};
+use crate::platform::Transport;
 use crate::transport::tcp::{Input, Segment};
 use crate::unit::Time;
 
@@ -58,9 +59,22 @@ impl Packets {
     }
 
     pub(super) fn write(&mut self, now: Time, end: u32, bytes: u64) {
+        self.hears_late(now, end, bytes);
         let side = &mut self.ends[end as usize];
         side.written += bytes;
         side.ahead.went(bytes);
         self.handle(now, end, Input::Written(bytes), None);
+    }
+
+    /// A writer handles what comes for its connection when its write is over. That is a while if
+    /// the write is longer than a segment.
+    fn hears_late(&mut self, now: Time, end: u32, bytes: u64) {
+        let (Transport::Tcp(rules), Some(times)) = (&self.transport, self.session.alone) else {
+            return;
+        };
+        if bytes > rules.segment {
+            let time = times[self.dice.below(times.len() as u64) as usize];
+            self.handle(now, end, Input::Writes(time), None);
+        }
     }
 }

@@ -73,6 +73,9 @@ pub(super) struct Sending {
     /// The number of segments left of the present train.
     train: u64,
     last_sent: Time,
+    /// The first byte of the last write to an idle connection, and the time until the
+    /// acknowledgement of its segment is handled, at the least.
+    alone: (u64, Time),
     pub(super) resent: u64,
 }
 
@@ -112,6 +115,7 @@ impl Sending {
             forced: false,
             train: 0,
             last_sent: Time::ZERO,
+            alone: (0, Time::ZERO),
             resent: 0,
         }
     }
@@ -129,6 +133,13 @@ impl Sending {
         self.end += bytes;
         self.room.written(self.end - self.first);
         self.corks = !planted::is(Bug::CorkForgotten);
+    }
+
+    /// A longer write begins. Linux puts aside what comes while a program writes.
+    pub(super) const fn hears_after(&mut self, time: Time) {
+        if self.first == self.end {
+            self.alone = (self.end, time);
+        }
     }
 
     /// Notes, before more is written, whether the program and not the network was the bound of the
@@ -349,7 +360,8 @@ impl Sending {
 
     fn heard(&mut self, now: Time, news: &News, under_way: f64) {
         let Some(last) = news.last else { return };
-        let rtt = (!last.again).then(|| now.since(last.sent));
+        let least = if last.begin == self.alone.0 { self.alone.1 } else { Time::ZERO };
+        let rtt = (!last.again).then(|| now.since(last.sent).max(least));
         if let Some(sample) = rtt {
             self.shortest = self.shortest.min(sample);
             self.rtt = Some(match self.rtt {
@@ -366,7 +378,7 @@ impl Sending {
         // The rate of the network is the slower of two: that of sending and that of
         // acknowledgements.
         let sent = last.sent.since(last.first_delivered);
-        let took = now.since(last.delivered_at).max(sent);
+        let took = now.since(last.delivered_at).max(sent).max(least);
         self.first_sent = last.sent;
         let rate = (took >= self.shortest).then_some((self.delivered - last.delivered, took));
         let sample = Sample {
