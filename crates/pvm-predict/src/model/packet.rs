@@ -229,10 +229,10 @@ impl Packets {
 
     /// The end that a packet is for. The first packet of another part tells who its sender is.
     fn receiver(&mut self, packet: &Packet) -> u32 {
-        let Some((from, to)) = packet.tasks().filter(|_| packet.now.receiver == UNKNOWN) else {
-            return packet.now.receiver;
+        let end = match packet.tasks() {
+            Some((from, to)) if packet.now.receiver == UNKNOWN => self.connection(to, from),
+            _ => packet.now.receiver,
         };
-        let end = self.connection(to, from);
         self.ends[end as usize].peer = packet.now.sender;
         end
     }

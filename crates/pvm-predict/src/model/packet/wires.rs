@@ -1,6 +1,6 @@
 //! Fleet between hosts: over a shared cable, or over a switch with two links for each host.
 
-use super::fleet::{Fleet, Packet, Travelling};
+use super::fleet::{Fleet, Packet};
 use crate::action::TaskNumber;
 use crate::error::Error;
 use crate::kernel::Dice;
@@ -215,8 +215,7 @@ impl Wires {
 
     /// A packet will be at its next node, which may belong to another part.
     fn on(&mut self, at: Time, number: u32) {
-        let packet = *self.packets.at(number);
-        let part = self.next_part(&packet);
+        let part = self.next_part(number);
         if part == self.part.number {
             return self.out.push_back(Output::At(at, Planned::Node(number)));
         }
@@ -225,11 +224,12 @@ impl Wires {
     }
 
     /// The part of a packet's next link, or of its host.
-    fn next_part(&self, packet: &Travelling) -> u32 {
+    fn next_part(&mut self, number: u32) -> u32 {
         let Kind::Fabric { routes, .. } = &self.kind else { return self.part.number };
         if self.part.division.parts == 1 {
             return self.part.number;
         }
+        let packet = self.packets.at(number);
         let hop = routes.next((packet.from, packet.to), packet.node);
         let host = hop.map_or(packet.to, |hop| routes.host_of(hop.link));
         self.part.division.of_host(host)
