@@ -94,6 +94,10 @@ impl<K: Ord + Clone + Wire, V: Wire> Table<K, V> {
 
     /// Moves the changes since the last call to `out`.
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        // After each input all tables are asked, and hardly any has changed.
+        if self.touched.is_empty() {
+            return;
+        }
         for key in std::mem::take(&mut self.touched) {
             let value = self.entries.get(&key).map(|value| Blob(value.to_bytes()));
             out.push((self.key(&key), value));
@@ -124,7 +128,9 @@ impl<K: Ord + Clone + Wire, V: Wire> Table<K, V> {
 
 /// The key of a record: the table's byte, then the key of the entry.
 pub(crate) fn record_key<K: Wire>(mark: u8, key: &K) -> Blob {
-    let mut bytes = vec![mark];
+    // Most keys are a number or two.
+    let mut bytes = Vec::with_capacity(24);
+    bytes.push(mark);
     key.encode(&mut bytes);
     Blob(bytes)
 }

@@ -555,8 +555,8 @@ impl Quorum for Core {
     fn is_current(&self, now: Time) -> bool {
         let leads = self.is_leader() && self.resigning.is_none();
         let ready = leads && self.log.term(self.commit) == Some(self.term());
-        let leased = now.0 < self.answered_at() + LEASE_NS && self.is_leased(now.0);
-        ready && (planted::is(Bug::StaleRead) || leased)
+        let leased = || now.0 < self.answered_at() + LEASE_NS && self.is_leased(now.0);
+        ready && (planted::is(Bug::StaleRead) || leased())
     }
 
     fn voters(&self) -> Vec<Member> {

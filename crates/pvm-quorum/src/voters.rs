@@ -126,11 +126,11 @@ impl Core {
     /// A member to vote in the place of one that shares its computer with more voters than it
     /// would, so that the loss of a computer costs few voters.
     fn of_another_computer(&self) -> Option<Member> {
-        let others = self.voters().iter().copied().filter(|voter| Some(*voter) != self.me);
-        let most = others.map(|voter| self.crowd(voter)).max().unwrap_or(0);
-        if most == 0 || planted::is(Bug::VotersOnOneComputer) {
+        if !voters_share(self) || planted::is(Bug::VotersOnOneComputer) {
             return None;
         }
+        let others = self.voters().iter().copied().filter(|voter| Some(*voter) != self.me);
+        let most = others.map(|voter| self.crowd(voter)).max().unwrap_or(0);
         self.best(|core, member| {
             let is_better = core.crowd(member) < most && core.going != Some(member);
             !core.voters().contains(&member) && is_better
@@ -225,6 +225,14 @@ fn next_stand_in(core: &Core) -> Option<Member> {
     let goes = core.going.filter(|member| lacks_stand_in(core, *member));
     let instead = goes.and_then(|_| core.best(|core, m| !core.voters().contains(&m)));
     instead.or_else(|| core.stand_in()).or_else(|| core.of_another_computer())
+}
+
+/// True if a computer has two voters.
+fn voters_share(core: &Core) -> bool {
+    let voters = core.voters().iter();
+    let mut computers: Vec<u64> = voters.filter_map(|v| core.members.computer(*v)).collect();
+    computers.sort_unstable();
+    computers.windows(2).any(|two| two[0] == two[1])
 }
 
 /// The voter that should vote no more, where there are too many.

@@ -41,7 +41,7 @@ impl Agreement {
     ) -> Option<String> {
         let mut current = BTreeSet::new();
         let every = LOOK_EVERY.max(nodes.len() as u64);
-        let hosts: BTreeSet<_> = touched.union(&self.current).copied().collect();
+        let hosts: Vec<_> = touched.union(&self.current).copied().collect();
         for (&host, node) in hosts.iter().filter_map(|host| nodes.get_key_value(host)) {
             let Some(machine) = node.machine.as_ref().filter(|machine| machine.is_joined()) else {
                 continue;

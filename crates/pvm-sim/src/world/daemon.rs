@@ -100,9 +100,8 @@ impl World {
         let Some(machine) = self.nodes.get_mut(&host).and_then(|n| n.machine.as_mut()) else {
             return;
         };
-        let outputs: Vec<Output> = std::iter::from_fn(|| machine.poll_output()).collect();
         let (mut effects, mut acts) = (Vec::new(), Vec::new());
-        for output in outputs {
+        while let Some(output) = machine.poll_output() {
             match output {
                 Output::Effect(effect) => effects.push(effect),
                 Output::Act(act) => acts.push(act),
