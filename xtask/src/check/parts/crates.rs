@@ -5,10 +5,6 @@ use crate::fuzzing::{self, Watch};
 use crate::programs::Target;
 use crate::tools;
 
-/// The time for which each decoder is fuzzed: its kept inputs first, then new ones. `make soak`
-/// does it for long.
-const FUZZ_SECONDS: &str = "4";
-
 pub(super) const FUZZ: Part = Part {
     name: "fuzz",
     owner: "fuzz",
@@ -157,13 +153,13 @@ fn is_planted(one: &Program) -> bool {
 /// All targets are one program, which is built once and watched for all of them, then run for two
 /// at a time.
 fn fuzz(run: &Run<'_>) -> Result<(), String> {
-    // In four seconds a target is run less often than a better build would take in turn.
+    // For so few inputs a better build takes longer than it saves.
     let mut build = fuzzing::build(run.root, Watch::Addresses);
     run.command(build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))?;
     let targets = fuzzing::targets(run.root)?;
     targets.iter().try_for_each(|target| fuzzing::prepare(run.root, target))?;
     let commands = targets.iter().map(|target| {
-        let command = fuzzing::for_seconds(run.root, target, FUZZ_SECONDS, Watch::Addresses);
+        let command = fuzzing::for_inputs(run.root, target, Watch::Addresses);
         (target.as_str(), command)
     });
     run.side_by_side(commands.collect(), 2)
