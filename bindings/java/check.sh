@@ -4,7 +4,8 @@
 # check.sh PREFIX [ENGINE [OPTION|TEST...]]
 #
 # With a JDK of 22 or newer the jar holds the engine over the C library, and the tests run on it. They run again
-# without native code, on that JDK and on the oldest there is. ENGINE, native or wire, runs one of the two, all runs both.
+# without native code on the oldest JDK there is. On the newest one, which alone has virtual threads, the tests of these and of the
+# wire run without native code, too (NEOPVM_LONG=1: all). ENGINE, native or wire, runs one of the two, all runs both.
 # OPTIONs are Maven's: a storm of five minutes is -Dtest=StormTest -Dpvm.storm.s=300. A TEST is a class, or CLASS#METHOD as the
 # last lines name those that have failed.
 set -euo pipefail
@@ -35,6 +36,8 @@ compile() {
     -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lgpvm3 -lpvm3
 }
 
+# What the engine without native code does otherwise on a JDK that has virtual threads.
+readonly OF_NEWEST="InterruptTest,MemoryTest,SpaceTest,WaitsTest,ExecutorsTest,MessagesTest,org.neopvm.wire.*Test"
 # With one carrier for all virtual threads a wait that holds it is seen at once, on any number of cores.
 readonly ONE_CARRIER="-Djdk.virtualThreadScheduler.parallelism=1 -Djdk.virtualThreadScheduler.maxPoolSize=1"
 
@@ -44,8 +47,8 @@ failed_in() {
     sed -E 's/.* name="([^"({[]*).*/\0\n\1/; s/.* classname="([^"]*)"[^\n]*\n(.*)/\1#\2/; s/#$//' | sort -u
 }
 
-# tests VERSION JDK ENGINE GOAL: the tests on a JDK, with their reports in a folder of their own. Failed ones do not stop the next
-# engine's.
+# tests VERSION JDK ENGINE GOAL [OPTION...]: the tests on a JDK, with their reports in a folder of their own. Failed ones do not
+# stop the next engine's.
 faults=0 # of no test
 ended=0
 tests() {
@@ -54,7 +57,7 @@ tests() {
   echo "tests on Java $version with the $engine engine"
   maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine-$version" \
     -Dtest.pvm="$prefix/bin/pvm" \
-    -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}" && return
+    -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}" "${@:5}" && return
   ended=1
   failed=$(failed_in "target/surefire-reports/$engine-$version")
   [ -n "$failed" ] || {
@@ -82,7 +85,9 @@ if [ "$only" != wire ]; then
 fi
 if [ "$only" != native ]; then
   if [ "$newest_version" != "$oldest_version" ]; then
-    tests "$newest_version" "$newest" wire "$goal"
+    of_newest=()
+    [[ ${NEOPVM_LONG:-} || "${options[*]}" == *-Dtest=* ]] || of_newest=("-Dtest=$OF_NEWEST")
+    tests "$newest_version" "$newest" wire "$goal" "${of_newest[@]}"
     goal=surefire:test@default-test
   fi
   tests "$oldest_version" "$oldest" wire "$goal"
