@@ -278,7 +278,7 @@ impl Order {
     /// Takes the members, and how far each is, from the state after a command.
     pub(crate) fn load(&mut self, number: u64, records: &[(Blob, Blob)]) {
         self.consensus.load(records);
-        self.consensus.start_from(number);
+        self.consensus.advance_to(number);
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {

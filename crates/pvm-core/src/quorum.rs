@@ -185,9 +185,14 @@ pub enum QuorumOutput {
         /// The command.
         command: Blob,
     },
-    /// This host had nothing: the state after this command.
+    /// The next place of the log, which has no command: a term begins there, or the voters change.
+    Passed {
+        /// The number of the place.
+        number: u64,
+    },
+    /// This host had nothing, or too little: the state at a place of the log.
     Adopt {
-        /// The number of the command.
+        /// The number of the place. It may be behind the last command, where no command follows.
         number: u64,
         /// The state.
         state: Blob,

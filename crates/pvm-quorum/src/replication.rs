@@ -180,7 +180,10 @@ impl Core {
             if let What::Command { bytes: command } = what {
                 self.is_behind = true;
                 self.put(QuorumOutput::Apply { number, command });
-            } else if matches!(what, What::Voters { .. }) {
+                continue;
+            }
+            self.put(QuorumOutput::Passed { number });
+            if matches!(what, What::Voters { .. }) {
                 self.grow_tree();
             }
         }

@@ -161,7 +161,7 @@ impl Net {
                 let known = *self.leaders.entry(term).or_insert(leader);
                 assert_eq!(known, leader, "term {term} has two leaders");
             }
-            QuorumOutput::Leader { leader: None, .. } => {}
+            QuorumOutput::Leader { leader: None, .. } | QuorumOutput::Passed { .. } => {}
             QuorumOutput::Confirmed { .. } => panic!("nobody has asked"),
             QuorumOutput::Overtaken => panic!("nobody has gone on alone"),
         }

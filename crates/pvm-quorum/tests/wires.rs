@@ -155,6 +155,7 @@ impl Net {
                 return self.leaders.push((term, leader));
             }
             QuorumOutput::Leader { .. }
+            | QuorumOutput::Passed { .. }
             | QuorumOutput::Confirmed { .. }
             | QuorumOutput::Overtaken => return,
         };

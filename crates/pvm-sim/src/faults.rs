@@ -497,6 +497,9 @@ impl Run {
             if machine.leader() != first.leader() {
                 return Err(format!("host {host} knows another leader at the end"));
             }
+            if machine.applied() != first.applied() {
+                return Err(format!("host {host} lacks commands at the end"));
+            }
             if machine.unheard_count() > 0 {
                 return Err(format!("host {host} has said what nobody hears"));
             }

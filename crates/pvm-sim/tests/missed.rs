@@ -264,3 +264,36 @@ fn a_host_that_does_not_know_the_leader_finds_back() {
     }
     assert!(met > 1, "the one that was let in led {met} times");
 }
+
+/// The state that a host begins anew with stood behind the first entry of a term, so its number was
+/// larger than that of the last command. When that host led, it answered with that number, and the
+/// others, which had no command to come there by, kept each question until the next command.
+#[test]
+fn a_leader_that_came_with_the_state_left_questions_of_other_hosts_unanswered() {
+    let (mut world, tasks) = machine(7, "", 4);
+    assert_eq!(leader(&world, LAGS), Some(FIRST));
+    cut(&mut world, LAGS);
+    for count in 0..3 {
+        world.request(FIRST, tasks[0], put(&format!("long {count}"), PUT_BYTES));
+        go(&mut world, 300);
+    }
+    world.pause(FIRST, 2000 * MS);
+    go(&mut world, 2200);
+    assert_ne!(leader(&world, SECOND), Some(FIRST));
+    heal(&mut world, LAGS);
+    go(&mut world, 9000);
+    while leader(&world, FIRST) != Some(LAGS) {
+        let leads = leader(&world, FIRST).expect("somebody leads");
+        world.pause(leads, 2500 * MS);
+        go(&mut world, 9000);
+    }
+    for host in [1, 2, 4].map(HostIndex) {
+        let operator = world.connect(host, Role::Operator).expect("a host");
+        go(&mut world, 100);
+        world.request(host, operator, Request::Config);
+        go(&mut world, 3000);
+        let last = replies(&world, host, operator).pop();
+        assert!(matches!(last, Some(Reply::Hosts { .. })), "{last:?} at host {host}");
+    }
+    assert_eq!(world.checks.violation(), None);
+}

@@ -73,6 +73,13 @@ impl Order {
         });
         self.put_out(Output::Next { own, command });
     }
+
+    /// Goes past a place of the log without a command. A leader that came with the state at such a
+    /// place answers with its number, so the asker must come there, too.
+    pub(super) fn pass(&mut self, number: u64) {
+        self.consensus.advance_to(number);
+        self.put_out(Output::Next { own: None, command: None });
+    }
 }
 
 /// A fence means one incarnation of a host, and only a leader orders it: the command that it is for

@@ -92,7 +92,7 @@ impl Consensus {
         self.applied() != 0
     }
 
-    /// The number of the last command that was applied here.
+    /// The place of the log up to which everything is applied here.
     pub(crate) const fn applied(&self) -> u64 {
         *self.applied.get()
     }
@@ -369,8 +369,8 @@ impl Consensus {
         seats.members()
     }
 
-    /// A new host starts from here.
-    pub(crate) fn start_from(&mut self, number: u64) {
+    /// All that the log has up to this place is applied here.
+    pub(crate) fn advance_to(&mut self, number: u64) {
         self.applied.set(number);
     }
 

@@ -22,6 +22,7 @@ impl Order {
                 self.put_out(Output::Act(Act::Say { host, message }));
             }
             QuorumOutput::Apply { number, command } => self.take(number, &command.0),
+            QuorumOutput::Passed { number } => self.pass(number),
             QuorumOutput::Adopt { number, state } => self.put_out(Output::Adopt { number, state }),
             QuorumOutput::StateWanted { to } => self.put_out(Output::StateWanted { to }),
             QuorumOutput::Leader { term, leader } => self.led(term, leader),

@@ -94,7 +94,7 @@ impl World {
                 let state = Blob(state.to_bytes());
                 self.tell(host, QuorumInput::State { to, number, state });
             }
-            QuorumOutput::Leader { .. } => {}
+            QuorumOutput::Leader { .. } | QuorumOutput::Passed { .. } => {}
             QuorumOutput::Confirmed { .. } => self.confirmed(host),
             QuorumOutput::Overtaken => self.end(host),
         }

@@ -271,6 +271,7 @@ impl Net {
                 let known = *self.leaders.entry(term).or_insert(leader);
                 assert_eq!(known, leader, "term {term} has two leaders");
             }
+            QuorumOutput::Passed { .. } => {}
             QuorumOutput::Leader { leader: None, .. } => self.get(host).leader = None,
             QuorumOutput::Confirmed { mark } => self.confirmed(host, mark),
             QuorumOutput::Overtaken => panic!("nobody has gone on alone"),
