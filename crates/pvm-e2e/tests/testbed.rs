@@ -31,8 +31,9 @@ fn kill(mut script: Running) {
 
 fn machine(hosts: u32, then: &str) -> (Running, testbed::Place) {
     let words = format!("up {hosts} --prefix {}", prefix().display());
-    let told =
-        "[ \"$(pvm conf | wc -l)\" = $1 ]; pvm run sleep 1000 >/dev/null 2>&1 & echo \"$TESTBED\"";
+    // A command that came only after the halt would begin a machine of its own.
+    let told = "[ \"$(pvm conf | wc -l)\" = $1 ]; pvm run sleep 1000 >/dev/null 2>&1 & \
+                until pvm ps | grep -q sleep; do sleep 0.05; done; echo \"$TESTBED\"";
     let told = told.replace("$1", &(hosts + 1).to_string());
     let script = script(&words, &told, then);
     let said = script.so_far();
