@@ -59,6 +59,7 @@ tests() {
     -Dtest.pvm="$prefix/bin/pvm" \
     -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}" "${@:5}" && return
   ended=1
+  echo # Maven leaves a line without an end, and what follows is to begin one
   failed=$(failed_in "target/surefire-reports/$engine-$version")
   [ -n "$failed" ] || {
     echo "FAIL Maven on Java $version with the $engine engine: no test failed, and Maven did not end well"

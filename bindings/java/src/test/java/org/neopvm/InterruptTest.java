@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -66,11 +69,17 @@ class InterruptTest extends Connected {
         if (virtual) {
             Machine.virtual(() -> {}).join();
         }
-        int before = pvm.tasks().size();
         Throwable e = assertThrows(Exception.class, () -> interrupted(virtual,
                 () -> pvm.spawn(Machine.program("partner"), List.of("silent"), Place.HERE, 2)));
         assertTrue(e.getCause() instanceof InterruptedException, e.toString());
-        assertEquals(before, pvm.tasks().size());
+        assertEquals(Set.of(), children());
+    }
+
+    /** The tasks that this one has spawned. Those of tests before may still be ending. */
+    private Set<TaskId> children() {
+        int self = pvm.self().number();
+        return pvm.tasks().stream().filter(task -> task.parent() == self).map(task -> new TaskId(task.tid()))
+                .collect(Collectors.toSet());
     }
 
     @Test
@@ -86,8 +95,7 @@ class InterruptTest extends Connected {
     /** Interrupts that hit a spawn in every stage of it: all that run are known. */
     @Test
     void anInterruptWithinASpawnLeavesNoTaskThatNobodyKnows() throws Exception {
-        int before = pvm.tasks().size();
-        int known = 0;
+        Set<TaskId> known = new HashSet<>();
         for (int round = 0; round < 12; round++) {
             CompletableFuture<Team> team = new CompletableFuture<>();
             Thread spawning = new Thread(() -> {
@@ -101,16 +109,14 @@ class InterruptTest extends Connected {
             TimeUnit.MICROSECONDS.sleep(300L * round);
             spawning.interrupt();
             try {
-                known += team.get(Machine.LONG.toSeconds(), TimeUnit.SECONDS).orThrow().size();
+                team.get(Machine.LONG.toSeconds(), TimeUnit.SECONDS).orThrow().forEach(known::add);
             } catch (java.util.concurrent.ExecutionException e) {
                 assertTrue(e.getCause() instanceof InterruptedException, e.toString());
             }
         }
         // A task that came behind the interrupt is ended.
-        int wanted = before + known;
-        Machine.until(() -> pvm.tasks().size() == wanted);
-        pvm.tasks().stream().filter(task -> task.parent() == pvm.self().number())
-                .forEach(task -> pvm.kill(new TaskId(task.tid())));
+        Machine.until(() -> children().equals(known));
+        known.forEach(pvm::kill);
     }
 
     private void freezeIsLeft(boolean virtual) throws Exception {
