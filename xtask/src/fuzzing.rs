@@ -18,6 +18,8 @@ use std::thread;
 const RUNS: &str = "stat::number_of_executed_units:";
 /// The number of lines of a failed target's output that are shown.
 const TAIL_LINES: usize = 40;
+/// Targets that simulate or replay what an input says: a thousand inputs take seconds.
+const SLOW: [&str; 7] = ["growth", "lane", "order", "pattern", "recorded", "sddf", "tuples"];
 /// The variable that names the target, as in `fuzz/src/main.rs`.
 const CHOICE: &str = "NEOPVM_FUZZ";
 
@@ -133,10 +135,9 @@ pub(crate) fn for_seconds(root: &Path, target: &str, seconds: &str, watch: Watch
 }
 
 /// One target with its corpus, which [`prepare`] has laid out, and a number of new inputs that is
-/// the same on a busy computer as on an idle one: some milliseconds of it were eight inputs.
+/// the same on a busy computer as on an idle one: beside a whole check, four seconds of one target
+/// were eight inputs.
 pub(crate) fn for_inputs(root: &Path, target: &str, watch: Watch) -> Command {
-    /// Targets that simulate or replay what an input says: a thousand inputs take seconds.
-    const SLOW: [&str; 7] = ["growth", "lane", "order", "pattern", "recorded", "sddf", "tuples"];
     let new = if SLOW.contains(&target) { 400 } else { 2000 };
     let kept = fs::read_dir(corpus::folder(root, target)).map_or(0, Iterator::count);
     let mut command = from_corpus(root, target, watch);
@@ -284,6 +285,7 @@ mod tests {
         assert!(main.contains(&format!("\"{CHOICE}\"")));
         let names: BTreeSet<String> = targets(&root).unwrap().into_iter().collect();
         assert!(names.len() >= 14, "{names:?}");
+        assert!(SLOW.iter().all(|slow| names.contains(*slow)), "{names:?}");
         for name in &names {
             assert!(main.contains(&format!("(\"{name}\", {name}::run)")), "{name}");
             assert!(root.join(format!("fuzz/seeds/{name}.hex")).is_file(), "{name}");
